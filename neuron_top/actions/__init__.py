@@ -1,0 +1,1 @@
+"""What changes a cache: plans, their execution, the journal."""

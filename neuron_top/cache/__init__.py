@@ -1,0 +1,1 @@
+"""What lies in a compile cache: looks, and changes nothing."""

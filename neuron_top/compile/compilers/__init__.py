@@ -1,0 +1,1 @@
+"""Compilers behind one small interface."""

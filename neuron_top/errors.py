@@ -1,0 +1,78 @@
+"""Every exception the project raises on purpose, as one tree.
+
+NeuronTopError                 a clear sentence for the user; `exit_code` is what the program then ends with
+├── UsageError          2      the command line or the settings are wrong
+├── NothingToShow       3      asked for something that is not there
+├── RefusedForSafety    4      could be done, but might do harm
+├── FileMalformed       1      a file is not what it should be: path, line, what was expected
+└── CompileError        1      a graph could not be compiled
+    ├── CompilerMissing        the compiler itself cannot be run here
+    ├── CompilerKilled         a signal ended it (-9: usually host memory)
+    ├── CachedFailure          the cache says this graph failed before
+    └── CacheUnusable          the cache root cannot be read or written
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class NeuronTopError(Exception):
+    """Base of all: its text is shown to the user as it is, without a traceback."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(NeuronTopError):
+    """The command line, an environment variable or the settings file asks for something impossible."""
+
+    exit_code = 2
+
+
+class NothingToShow(NeuronTopError):
+    """The thing asked for does not exist: no such run, no cache, no device."""
+
+    exit_code = 3
+
+
+class RefusedForSafety(NeuronTopError):
+    """It could be done, but might harm a running job, lose data or run code of somebody else's."""
+
+    exit_code = 4
+
+
+class FileMalformed(NeuronTopError):
+    """A file does not hold what its place promises.
+
+    `line` is 1-based, or None where the file has no lines; `expected` completes "expected …".
+    """
+
+    def __init__(self, path: Path | str, expected: str, line: int | None = None) -> None:
+        self.path, self.line, self.expected = Path(path), line, expected
+        place = f"{path}, line {line}" if line is not None else str(path)
+        super().__init__(f"{place}: expected {expected}")
+
+
+class CompileError(NeuronTopError):
+    """A graph was not compiled. `module` is its cache key, `log` what the compiler said (may be empty)."""
+
+    def __init__(self, message: str, *, module: str | None = None, log: str = "") -> None:
+        self.module, self.log = module, log
+        super().__init__(message)
+
+
+class CompilerMissing(CompileError):
+    """The compiler cannot be started on this machine."""
+
+
+class CompilerKilled(CompileError):
+    """The compile process was ended by a signal, most often the kernel's out-of-memory killer."""
+
+
+class CachedFailure(CompileError):
+    """The cache holds a failure for this graph and was not asked to retry it."""
+
+
+class CacheUnusable(CompileError):
+    """The cache root cannot be used: a file in its place, no permission, no space left."""

@@ -1,0 +1,225 @@
+"""Every event the program knows, and their one union.
+
+Sources and parsers make events, `run.model.Run.apply` adds them up, the store keeps them. A new event is
+added to its module, here and nowhere else; `decode` and the type checker then know it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.cache import (
+    CacheScanned,
+    EntryChanged,
+)
+from neuron_top.events.compile import (
+    ArtefactLoaded,
+    CachedFailureMet,
+    CacheHit,
+    CacheMissed,
+    CachePathAnnounced,
+    CompileBegan,
+    CompileCompleted,
+    CompileDotted,
+    CompileEnded,
+    CompileFailed,
+    CompileFellBack,
+    CompileGaveUp,
+    CompileLogEvent,
+    CompilerErrorSeen,
+    CompilerExited,
+    CompilerPassed,
+    CompilerStageFinished,
+    CompilerVersionSeen,
+    CompileStarted,
+    GraphDescribed,
+    GraphExtracted,
+    HubMissed,
+    LockWaited,
+)
+from neuron_top.events.job import (
+    LineMalformed,
+    LineMarked,
+    OutputGrew,
+    ProcessGone,
+    ProcessSeen,
+    RunFinished,
+    RunStarted,
+    SourceRotated,
+)
+from neuron_top.events.parallel import (
+    GraphReported,
+    GraphsListed,
+    QueueCounted,
+    SummaryReported,
+    TrialRunStarted,
+    WorkerFailed,
+    WorkerFinished,
+    WorkerStarted,
+)
+from neuron_top.events.runtime import (
+    MEMORY_KINDS,
+    WORKER_KINDS,
+    CoreSample,
+    CoresSampled,
+    Device,
+    DeviceMemoryExhausted,
+    DevicesFound,
+    ExecutionsCounted,
+    HardwareErrorsCounted,
+    HostSampled,
+    MemoryRow,
+    RuntimeLogged,
+    SourceAvailable,
+    SourceUnavailable,
+    WorkerMemoryReported,
+)
+from neuron_top.events.training import (
+    ErrorRaised,
+    GraphMetricsReported,
+    StepReported,
+    TrainingFactReported,
+    WorkerDied,
+)
+
+__all__ = [
+    "AnyEvent",
+    "ArtefactLoaded",
+    "CachedFailureMet",
+    "CacheFamily",
+    "CacheHit",
+    "CacheMissed",
+    "CachePathAnnounced",
+    "CacheScanned",
+    "CompileBegan",
+    "CompileCompleted",
+    "CompileDotted",
+    "CompileEnded",
+    "CompileFailed",
+    "CompileFamily",
+    "CompileFellBack",
+    "CompileGaveUp",
+    "CompileLogEvent",
+    "CompilerErrorSeen",
+    "CompilerExited",
+    "CompilerPassed",
+    "CompilerStageFinished",
+    "CompilerVersionSeen",
+    "CompileStarted",
+    "CoreSample",
+    "CoresSampled",
+    "decode",
+    "Device",
+    "DeviceMemoryExhausted",
+    "DevicesFound",
+    "encode",
+    "EntryChanged",
+    "ErrorRaised",
+    "Event",
+    "ExecutionsCounted",
+    "GraphDescribed",
+    "GraphExtracted",
+    "GraphMetricsReported",
+    "GraphReported",
+    "GraphsListed",
+    "HardwareErrorsCounted",
+    "HostSampled",
+    "HubMissed",
+    "JobFamily",
+    "LineMalformed",
+    "LineMarked",
+    "LockWaited",
+    "LogEvent",
+    "MEMORY_KINDS",
+    "MemoryRow",
+    "OutputGrew",
+    "ParallelFamily",
+    "ProcessGone",
+    "ProcessSeen",
+    "QueueCounted",
+    "RunFinished",
+    "RunStarted",
+    "RuntimeFamily",
+    "RuntimeLogged",
+    "SourceAvailable",
+    "SourceRotated",
+    "SourceUnavailable",
+    "StepReported",
+    "SummaryReported",
+    "TrainingFactReported",
+    "TrainingFamily",
+    "TrialRunStarted",
+    "WORKER_KINDS",
+    "WorkerDied",
+    "WorkerFailed",
+    "WorkerFinished",
+    "WorkerMemoryReported",
+    "WorkerStarted",
+]
+
+CompileFamily = (
+    CachePathAnnounced
+    | CacheMissed
+    | CacheHit
+    | CachedFailureMet
+    | CompileStarted
+    | CompileDotted
+    | CompilerPassed
+    | CompileCompleted
+    | CompileFailed
+    | CompileGaveUp
+    | LockWaited
+    | GraphExtracted
+    | HubMissed
+    | GraphDescribed
+    | CompileBegan
+    | CompileEnded
+    | ArtefactLoaded
+    | CompileFellBack
+    | CompilerStageFinished
+    | CompilerExited
+    | CompilerVersionSeen
+    | CompilerErrorSeen
+)
+ParallelFamily = (
+    TrialRunStarted
+    | GraphsListed
+    | WorkerStarted
+    | WorkerFinished
+    | WorkerFailed
+    | QueueCounted
+    | GraphReported
+    | SummaryReported
+)
+TrainingFamily = StepReported | TrainingFactReported | WorkerDied | ErrorRaised | GraphMetricsReported
+RuntimeFamily = (
+    RuntimeLogged
+    | DeviceMemoryExhausted
+    | CoresSampled
+    | HostSampled
+    | ExecutionsCounted
+    | WorkerMemoryReported
+    | DevicesFound
+    | HardwareErrorsCounted
+    | SourceAvailable
+    | SourceUnavailable
+)
+CacheFamily = EntryChanged | CacheScanned
+JobFamily = (
+    RunStarted | RunFinished | ProcessSeen | ProcessGone | LineMalformed | LineMarked | SourceRotated | OutputGrew
+)
+AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(event: Event) -> bytes:
+    """One line of JSON, without a line end; the field `type` names the event."""
+    return _encoder.encode(event)
+
+
+def decode(data: bytes | str) -> AnyEvent:
+    """The event that `encode` wrote. Raises msgspec.ValidationError or msgspec.DecodeError on anything else."""
+    return _decoder.decode(data)

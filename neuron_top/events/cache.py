@@ -1,0 +1,28 @@
+"""What the cache catalogue sees change on disk."""
+
+from __future__ import annotations
+
+from neuron_top.events.base import Event
+
+
+class EntryChanged(Event, frozen=True, kw_only=True):
+    """An entry appeared or its state changed. `state` as in `cache.entry.State`; None = it is gone."""
+
+    root: str
+    compiler: str
+    module: str
+    state: str | None
+    previous: str | None = None
+    size: int | None = None
+    changed_at: float | None = None
+    """Newest mtime among its files."""
+
+
+class CacheScanned(Event, frozen=True, kw_only=True):
+    """A root was walked: entries by state, bytes (allocated, hard links once) and free space of its disk."""
+
+    root: str
+    states: dict[str, int] = {}
+    size: int | None = None
+    free: int | None = None
+    seconds: float | None = None

@@ -1,0 +1,193 @@
+"""What the compile wrapper, its cache and the compiler say. Field meanings: specs of the log formats G0-G3."""
+
+from __future__ import annotations
+
+from neuron_top.events.base import Event, LogEvent
+
+
+class CompileLogEvent(LogEvent, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """A line of the compile wrapper or of its cache.
+
+    `module` is the key as printed (`MODULE_<graph>+<flags>`, or without flags in the oldest format);
+    `generation` is the format the line was written in: G0, G1, G2, G3, or "" when no header was there.
+    """
+
+    module: str | None = None
+    generation: str = ""
+
+
+class CachePathAnnounced(CompileLogEvent, frozen=True, kw_only=True):
+    """A look-up began; `path` is what the user configured, verbatim."""
+
+    path: str
+
+
+class CacheMissed(CompileLogEvent, frozen=True, kw_only=True):
+    """A miss was announced (oldest format only: later ones compile without saying so)."""
+
+    root: str | None = None
+    compiler: str | None = None
+
+
+class CacheHit(CompileLogEvent, frozen=True, kw_only=True):
+    """A cached artefact was used; `neff` is its path as printed."""
+
+    neff: str = ""
+    root: str | None = None
+    compiler: str | None = None
+
+
+class CachedFailureMet(CompileLogEvent, frozen=True, kw_only=True):
+    """The cache holds a failure for this graph. `message` quotes the stored compiler text."""
+
+    root: str | None = None
+    compiler: str | None = None
+    message: str = ""
+    retrying: bool = False
+
+
+class CompileStarted(CompileLogEvent, frozen=True, kw_only=True):
+    """The compiler was called."""
+
+    target: str | None = None
+    workdir: str | None = None
+    command: str = ""
+
+
+class CompileDotted(CompileLogEvent, frozen=True, kw_only=True):
+    """Progress dots: one at once, then about one each 20 s and compiler."""
+
+    dots: int = 1
+
+
+class CompilerPassed(CompileLogEvent, frozen=True, kw_only=True):
+    """`Compiler status PASS`: names no graph; with several compilers only a counter."""
+
+
+class CompileCompleted(CompileLogEvent, frozen=True, kw_only=True):
+    """A graph was compiled and stored (G3's completion line; G0's exit line, then without a module)."""
+
+
+class CompileFailed(CompileLogEvent, frozen=True, kw_only=True):
+    """A compile failed just now. `code` is the compiler's bracketed code, `exit_status` its exit status."""
+
+    message: str = ""
+    code: str | None = None
+    exit_status: int | None = None
+
+
+class CompileGaveUp(CompileLogEvent, frozen=True, kw_only=True):
+    """The wrapper stopped retrying."""
+
+    path: str = ""
+    retries: int = 0
+
+
+class LockWaited(CompileLogEvent, frozen=True, kw_only=True):
+    """Another process holds the entry's lock; `minutes` waited so far, None where the line is cut."""
+
+    path: str = ""
+    minutes: float | None = None
+    compiler: str | None = None
+    root: str | None = None
+
+
+class GraphExtracted(CompileLogEvent, frozen=True, kw_only=True):
+    """A graph was stored for a later compile; nothing was compiled."""
+
+    path: str = ""
+    root: str | None = None
+    compiler: str | None = None
+
+
+class HubMissed(CompileLogEvent, frozen=True, kw_only=True):
+    """The Hugging Face hub cache does not hold `file` of this entry. Not a local miss."""
+
+    file: str = ""
+    repo: str = ""
+    compiler: str | None = None
+
+
+class GraphDescribed(Event, frozen=True, kw_only=True):
+    """What a graph is, told by our own backend from inside the job."""
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    direction: str = ""
+    """`forward`, `backward`, `inference`."""
+    operators: int | None = None
+    inputs: tuple[str, ...] = ()
+    """Shapes as text, `f32[8,128]`."""
+    graph_bytes: int | None = None
+    flags: tuple[str, ...] = ()
+    compiler: str | None = None
+
+
+class CompileBegan(Event, frozen=True, kw_only=True):
+    """Our compile component started a compiler process (exact, unlike what log lines allow)."""
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    compiler_pid: int | None = None
+    inside_job: bool = False
+    """True when the graph could not travel to a compile process and was compiled in the job's own."""
+
+
+class CompileEnded(Event, frozen=True, kw_only=True):
+    """Our compile component finished one graph. `seconds` is measured; `peak_rss_bytes` of the compile process."""
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    seconds: float
+    ok: bool
+    artefact_bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    cause: str = ""
+    """Empty when ok, else `crash`, `killed`, `interrupted`, `error`, `disk full`."""
+
+
+class ArtefactLoaded(Event, frozen=True, kw_only=True):
+    """A cached artefact was loaded into the job; `seconds` is measured."""
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    seconds: float
+    waited_seconds: float = 0.0
+
+
+class CompileFellBack(Event, frozen=True, kw_only=True):
+    """A graph ran without our compiler (`reason`): counted, because it is slow."""
+
+    pid: int | None = None
+    rank: int | None = None
+    reason: str = ""
+
+
+class CompilerStageFinished(LogEvent, frozen=True, kw_only=True):
+    """The compiler finished a stage (its own log, or a chatty console)."""
+
+    stage: str
+    seconds: float
+
+
+class CompilerExited(LogEvent, frozen=True, kw_only=True):
+    """The compiler's own log ended: `Subcommand returned with exitcode=N`."""
+
+    code: int
+
+
+class CompilerVersionSeen(LogEvent, frozen=True, kw_only=True):
+    """The compiler printed its version."""
+
+    version: str
+
+
+class CompilerErrorSeen(LogEvent, frozen=True, kw_only=True):
+    """A bracketed compiler error code, wherever it stood; `text` is the message behind it."""
+
+    code: str
+    text: str = ""

@@ -1,0 +1,80 @@
+"""The life of the command that is watched, and the state of our own reading."""
+
+from __future__ import annotations
+
+from neuron_top.events.base import Event, LogEvent
+
+
+class RunStarted(Event, frozen=True, kw_only=True):
+    """A command was started (or a log opened) and is being recorded."""
+
+    run: str
+    """Identity of the recording, unique in the store."""
+    name: str = ""
+    command: tuple[str, ...] = ()
+    directory: str = ""
+    pid: int | None = None
+    environment: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    git_revision: str = ""
+    world_size: int | None = None
+
+
+class RunFinished(Event, frozen=True, kw_only=True):
+    """The command ended; `exit_code` is negative for a signal."""
+
+    run: str
+    exit_code: int
+
+
+class ProcessSeen(Event, frozen=True, kw_only=True):
+    """A process of the job appeared: a worker (with rank) or a compiler."""
+
+    pid: int
+    role: str = ""
+    """`worker`, `compiler`, `launcher`."""
+    rank: int | None = None
+    local_rank: int | None = None
+    world_size: int | None = None
+    command: str = ""
+    started: float | None = None
+    module: str | None = None
+
+
+class ProcessGone(Event, frozen=True, kw_only=True):
+    """A process of the job ended; `exit_code` where we could see it."""
+
+    pid: int
+    exit_code: int | None = None
+
+
+class LineMalformed(LogEvent, frozen=True, kw_only=True):
+    """A line of a known family that is broken; nothing is lost: `text` is the line with escapes made visible."""
+
+    family: str
+    text: str
+    reason: str = ""
+
+
+class LineMarked(LogEvent, frozen=True, kw_only=True):
+    """A line worth a person's eye that no other event stands for: a warning or an error. `level` as in logging."""
+
+    level: str
+    text: str
+
+
+class SourceRotated(Event, frozen=True, kw_only=True):
+    """A followed file was replaced or cut; reading went on at its new start."""
+
+    path: str
+    how: str = ""
+    """`rotated`, `truncated`, `vanished`, `appeared`."""
+
+
+class OutputGrew(Event, frozen=True, kw_only=True):
+    """Bytes were added to a followed log: what a replay needs to show the tail as it was. At most ten a second."""
+
+    path: str
+    end: int
+    lines: int = 0
+    """Lines seen in this source so far."""

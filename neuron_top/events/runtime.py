@@ -1,0 +1,155 @@
+"""What the Neuron runtime and its devices say: log lines, memory tables, telemetry samples, local workers."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.events.base import Event, LogEvent
+
+MEMORY_KINDS = (
+    "tensors", "constants", "model_code", "model_shared_scratchpad", "nonshared_scratchpad", "runtime_memory",
+    "dma_rings", "collectives", "driver_memory", "notifications", "profiler", "uncategorized",
+)  # fmt: skip
+"""Categories of device memory, biggest usual share first; neuron-monitor knows five, the driver eleven."""
+WORKER_KINDS = ("parameters", "gradients", "optimizer", "activations", "compiled_code", "rest")
+"""Categories our own backend tells from inside a local worker."""
+
+
+class RuntimeLogged(LogEvent, frozen=True, kw_only=True):
+    """A line of NRT, TDRV, NMGR, ENC, HAL or CCOM. `device` and `core` are the physical ones it names."""
+
+    level: str
+    component: str = ""
+    function: str = ""
+    text: str = ""
+    tid: int | None = None
+    device: int | None = None
+    core: int | None = None
+    status: str = ""
+    """Status by name (`NRT_RESOURCE`), "" when the line carries none."""
+    status_code: int | None = None
+
+
+class MemoryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One row of an out-of-memory table: whose memory, and bytes by kind. Kinds that are `n/a` are left out."""
+
+    scope: str
+    """`device`, `core`, `bank` or `neff`."""
+    index: int | None = None
+    total: int | None = None
+    kinds: dict[str, int] = {}
+    name: str = ""
+
+
+class DeviceMemoryExhausted(LogEvent, frozen=True, kw_only=True):
+    """An allocation on a device failed, with the breakdown that was printed."""
+
+    requested: int | None = None
+    alignment: int | None = None
+    usage: str = ""
+    device: int | None = None
+    core: int | None = None
+    rows: tuple[MemoryRow, ...] = ()
+
+
+class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One core at one moment. Bytes; utilization 0…1; None is unknown, never zero.
+
+    On a Neuron machine `core` is the instance-wide logical core; locally it is the worker's local rank.
+    """
+
+    core: int
+    utilization: float | None = None
+    memory: int | None = None
+    capacity: int | None = None
+    peak: int | None = None
+    kinds: dict[str, int] = {}
+    flops: float | None = None
+    device: int | None = None
+    bank: int | None = None
+    pid: int | None = None
+    rank: int | None = None
+    process: str = ""
+    models: tuple[str, ...] = ()
+    """Cache keys (or NEFF names) of the models loaded on it."""
+    power: float | None = None
+    """Share of the maximum power of its device, 0…1."""
+
+
+class CoresSampled(Event, frozen=True, kw_only=True):
+    """All cores that one source sees, in one moment. `kind` is `neuron` or `local` (worker processes as cores)."""
+
+    kind: str
+    cores: tuple[CoreSample, ...]
+    period: float | None = None
+    """Seconds the rates cover."""
+
+
+class HostSampled(Event, frozen=True, kw_only=True):
+    """The host at one moment: CPU 0…1 of all CPUs, memory in bytes."""
+
+    cpu: float | None = None
+    memory_used: int | None = None
+    memory_total: int | None = None
+
+
+class ExecutionsCounted(Event, frozen=True, kw_only=True):
+    """Tallies of one process in one period (never running totals), and latency percentiles in seconds."""
+
+    pid: int | None = None
+    tag: str = ""
+    period: float | None = None
+    statuses: dict[str, int] = {}
+    errors: dict[str, int] = {}
+    latency: dict[str, float] = {}
+
+
+class WorkerMemoryReported(Event, frozen=True, kw_only=True):
+    """A local worker's own account of its memory, by WORKER_KINDS; a kind it cannot tell is absent."""
+
+    pid: int
+    rank: int | None = None
+    kinds: dict[str, int] = {}
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One Neuron device as found at the start."""
+
+    index: int
+    core_count: int | None = None
+    memory: int | None = None
+    cores: tuple[int, ...] = ()
+    kind: str = ""
+    bdf: str = ""
+    numa_node: int | None = None
+    connected_to: tuple[int, ...] = ()
+    pids: tuple[int, ...] = ()
+
+
+class DevicesFound(Event, frozen=True, kw_only=True):
+    """The machine: its devices and what they are."""
+
+    instance_type: str = ""
+    lnc: int | None = None
+    devices: tuple[Device, ...] = ()
+
+
+class HardwareErrorsCounted(Event, frozen=True, kw_only=True):
+    """ECC counts of one device."""
+
+    device: int
+    counts: dict[str, int] = {}
+
+
+class SourceAvailable(Event, frozen=True, kw_only=True):
+    """A source of telemetry started to deliver."""
+
+    name: str
+    detail: str = ""
+
+
+class SourceUnavailable(Event, frozen=True, kw_only=True):
+    """A source is absent or stopped; the program runs on. `reason` is a sentence with the next step."""
+
+    name: str
+    reason: str

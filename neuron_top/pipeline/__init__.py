@@ -1,0 +1,1 @@
+"""Sources → parsers → run and store → subscribers. The only room with threads."""

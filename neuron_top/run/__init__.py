@@ -1,0 +1,1 @@
+"""A run in memory: events added up. Pure."""

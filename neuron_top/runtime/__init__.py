@@ -1,0 +1,1 @@
+"""The runtime component: devices, telemetry, worker processes, growing files, running a command."""

@@ -1,0 +1,125 @@
+"""One frozen `Settings`, each value with its origin.
+
+Order: command line > environment (`NEURONTOP_<FIELD>`) > file (`config.toml`) > default. The file lies in the
+platform's configuration folder; `neurontop config` prints every value with where it came from.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import platformdirs
+
+from neuron_top.errors import FileMalformed, UsageError
+
+APP = "neuron-top"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be set. Bytes, seconds; the comment under a field is its reference text."""
+
+    state_dir: str = ""
+    """Where recordings and indexes are kept; empty = the platform's state folder."""
+    sample_seconds: float = 1.0
+    """Period of telemetry samples, seconds, 0.1 to 60."""
+    keep_runs: int = 50
+    """How many recordings are kept; the oldest finished ones go first."""
+    keep_bytes: int = 2 * 1024**3
+    """How much all recordings together may take, bytes."""
+    history_seconds: float = 8 * 3600.0
+    """How long a live screen remembers series, seconds."""
+    theme: str = "dark"
+    """`dark`, `light` or `high-contrast`."""
+    ascii: bool = False
+    """Draw with ASCII characters only."""
+    memory_headroom: float = 0.1
+    """An alert is raised when less than this share of a core's memory is free, 0 to 1."""
+
+    @property
+    def state_path(self) -> Path:
+        """The state folder as a path (not created here)."""
+        return Path(self.state_dir).expanduser() if self.state_dir else platformdirs.user_state_path(APP)
+
+
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "sample_seconds": (0.1, 60.0),
+    "keep_runs": (1, 100_000),
+    "keep_bytes": (1024**2, 1024**5),
+    "history_seconds": (60.0, 30 * 86400.0),
+    "memory_headroom": (0.0, 1.0),
+}
+_CHOICES = {"theme": ("dark", "light", "high-contrast")}
+
+
+def config_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The settings file in force: `NEURONTOP_CONFIG`, else `config.toml` in the platform's configuration folder."""
+    given = environ.get("NEURONTOP_CONFIG")
+    return Path(given) if given else platformdirs.user_config_path(APP) / "config.toml"
+
+
+def load(
+    overrides: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] = os.environ,
+    path: Path | None = None,
+) -> tuple[Settings, dict[str, str]]:
+    """Settings and, per field, their origin (`default`, `file <path>`, `environment NAME`, `command line`).
+
+    Raises FileMalformed for a broken file, UsageError for a value that is out of bounds or of the wrong type.
+    """
+    path = path or config_path(environ)
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    for layer, origin in (
+        (_from_file(path), f"file {path}"),
+        (_from_environ(environ), "environment"),
+        (overrides or {}, "command line"),
+    ):
+        for name, value in layer.items():
+            if value is None:
+                continue
+            values[name] = value
+            origins[name] = f"environment NEURONTOP_{name.upper()}" if origin == "environment" else origin
+    return _checked(values, origins), origins
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise FileMalformed(path, f"TOML ({problem})") from None
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+    names = ((field, f"NEURONTOP_{field.upper()}") for field in Settings.__struct_fields__)
+    return {field: environ[name] for field, name in names if name in environ}
+
+
+def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
+    for name in values:
+        if name not in Settings.__struct_fields__:
+            raise UsageError(
+                f"{origins.get(name, 'settings file')}: unknown setting {name!r}; "
+                f"known: {', '.join(Settings.__struct_fields__)}"
+            )
+    try:
+        settings = msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"settings: {problem}") from None
+    for name, (low, high) in _BOUNDS.items():
+        if not low <= getattr(settings, name) <= high:
+            raise UsageError(
+                f"{origins[name]}: {name} must lie between {low:g} and {high:g}, is {getattr(settings, name):g}"
+            )
+    for name, allowed in _CHOICES.items():
+        if getattr(settings, name) not in allowed:
+            raise UsageError(
+                f"{origins[name]}: {name} must be one of {', '.join(allowed)}, is {getattr(settings, name)!r}"
+            )
+    return settings

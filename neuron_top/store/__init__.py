@@ -1,0 +1,1 @@
+"""Runs on disk: append, replay, retention. The only room that knows sqlite3."""

@@ -1,0 +1,1 @@
+"""Widgets that draw lines themselves where stock ones cost too much."""

@@ -1,0 +1,65 @@
+"""Numbers into text, at the last moment.
+
+Bytes are powers of 1024 and say so (KiB, MiB, GiB); durations are seconds; an unknown value is `None`
+everywhere in the program and `—` on every screen. Nothing here rounds a value that is kept.
+"""
+
+from __future__ import annotations
+
+UNKNOWN = "—"
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def bytes_text(value: float | None) -> str:
+    """Bytes for people: `0 B`, `812 KiB`, `1.5 GiB`; three significant digits at most."""
+    if value is None:
+        return UNKNOWN
+    size, unit = float(value), 0
+    while abs(size) >= 999.5 and unit < len(_BYTE_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    if unit == 0 or abs(size) >= 99.95:
+        return f"{size:.0f} {_BYTE_UNITS[unit]}"
+    return f"{size:.1f} {_BYTE_UNITS[unit]}"
+
+
+def duration_text(seconds: float | None) -> str:
+    """A duration for people: `350 ms`, `4.2 s`, `3 m 05 s`, `2 h 07 m`, `3 d 04 h`."""
+    if seconds is None:
+        return UNKNOWN
+    if seconds < 0:
+        return "-" + duration_text(-seconds)
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for size, big, small_size, small in ((60, "m", 1, "s"), (3600, "h", 60, "m"), (86400, "d", 3600, "h")):
+        if whole < size * (60 if size < 3600 else 24) or big == "d":
+            return f"{whole // size} {big} {whole % size // small_size:02d} {small}"
+    raise AssertionError("unreachable")
+
+
+def clock_text(seconds: float | None) -> str:
+    """An elapsed time of fixed width for headers that tick: `00:04:09`."""
+    if seconds is None:
+        return "--:--:--"
+    whole = max(0, int(seconds))
+    return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+
+
+def percent_text(ratio: float | None) -> str:
+    """A ratio of 0…1 as a percentage: `94 %`; one digit below ten."""
+    if ratio is None:
+        return UNKNOWN
+    value = ratio * 100
+    return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:.0f} %"
+
+
+def count_text(value: int | None) -> str:
+    """A whole number with thousands apart: `12,400`."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def number_text(value: float | None, digits: int = 4) -> str:
+    """A measured number with so many significant digits: `2.304`."""
+    return UNKNOWN if value is None else f"{value:.{digits}g}"

@@ -1,0 +1,1 @@
+"""A run arranged for eyes: frozen rows and cards. Pure: no I/O, no clock."""

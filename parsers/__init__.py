@@ -1,0 +1,1 @@
+"""Pure text and bytes → values: no files, no clock, no threads."""
