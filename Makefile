@@ -1,0 +1,60 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer:
+#   make run     the main job: a real tensor-parallel training run on this machine, recorded and shown live
+#   make test    everything that is checked
+# Both make their own environment in .venv. PYTHON=python3.12 chooses another interpreter.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+RANKS  ?= 4
+TP     ?= 2
+STEPS  ?= 20
+
+.PHONY: run test check format bench fuzz clean help
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
+	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make format, fuzz, clean'
+
+run: $(VENV)/.run
+	$(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
+	  assets/examples/train_bert_tp.py --tensor_parallel_size $(TP) --steps_this_run $(STEPS)
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.bench
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.base:
+	.ci/system run
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "neuron-top needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[torch]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	.ci/system test
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group dev
+	@touch $@
