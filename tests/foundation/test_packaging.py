@@ -1,0 +1,49 @@
+"""The wheel, built from the source archive, holds one top-level name and starts."""
+
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target), str(ROOT)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return next(target.glob("*.whl"))
+
+
+def test_the_wheel_has_one_top_level_name(wheel: Path) -> None:
+    names = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in names if not name.endswith(".dist-info")} == {"neuron_top"}
+
+
+def test_the_wheel_brings_what_is_not_code(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "neuron_top/store/schema.sql" in names
+    assert "neuron_top/assets/examples/train_bert_tp.py" in names
+    assert "neuron_top/py.typed" in names
+
+
+def test_the_installed_program_starts(wheel: Path, tmp_path: Path) -> None:
+    """A fresh environment that borrows the dependencies of this one, but not its checkout."""
+    venv.create(tmp_path / "fresh", with_pip=False, symlinks=True)
+    site = next((tmp_path / "fresh/lib").glob("python3.*/site-packages"))
+    zipfile.ZipFile(wheel).extractall(site)
+    borrowed = next(Path(path) for path in sys.path if path.endswith("site-packages"))
+    code = (
+        f"import sys; sys.path.append({str(borrowed)!r}); import neuron_top\n"
+        f"assert {str(site)!r} in neuron_top.__file__, neuron_top.__file__\n"
+        "from neuron_top.cli.main import main; from neuron_top.parsers.reader import LogReader; main(['--version'])"
+    )
+    python = tmp_path / "fresh/bin/python"
+    result = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("neurontop ")

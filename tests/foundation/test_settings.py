@@ -1,0 +1,48 @@
+"""Settings: order of the layers, origins, clear errors."""
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top import settings
+from neuron_top.errors import FileMalformed, UsageError
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "config.toml"
+    path.write_text(text)
+    return path
+
+
+def test_without_a_file_all_values_are_defaults(tmp_path: Path) -> None:
+    current, origins = settings.load(environ={}, path=tmp_path / "none.toml")
+    assert current == settings.Settings()
+    assert set(origins.values()) == {"default"}
+
+
+def test_command_line_beats_environment_beats_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "keep_runs = 3\nsample_seconds = 2\ntheme = 'light'\n")
+    environ = {"NEURONTOP_KEEP_RUNS": "4", "NEURONTOP_SAMPLE_SECONDS": "0.5"}
+    current, origins = settings.load({"keep_runs": 5}, environ, path)
+    assert (current.keep_runs, current.sample_seconds, current.theme) == (5, 0.5, "light")
+    assert origins["keep_runs"] == "command line"
+    assert origins["sample_seconds"] == "environment NEURONTOP_SAMPLE_SECONDS"
+    assert origins["theme"] == f"file {path}"
+
+
+@pytest.mark.parametrize(
+    "text", ["keep_runs = 0", "sample_seconds = 1e9", "theme = 'pink'", "unheard_of = 1", "keep_runs = 'many'"]
+)
+def test_a_bad_value_is_a_usage_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError):
+        settings.load(environ={}, path=written(tmp_path, text))
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "keep_runs = = 3")
+    with pytest.raises(FileMalformed, match=r"config\.toml.*TOML"):
+        settings.load(environ={}, path=path)
+
+
+def test_the_variable_names_the_file_in_force(tmp_path: Path) -> None:
+    assert settings.config_path({"NEURONTOP_CONFIG": str(tmp_path / "mine.toml")}) == tmp_path / "mine.toml"

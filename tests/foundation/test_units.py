@@ -1,0 +1,63 @@
+"""Numbers into text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top import units
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 KiB"),
+        (1024, "1.0 KiB"),
+        (1536 * 1024, "1.5 MiB"),
+        (24 * 1024**3, "24.0 GiB"),
+        (512 * 1024**2, "512 MiB"),
+        (-2048, "-2.0 KiB"),
+    ],
+)
+def test_bytes_are_powers_of_1024_and_say_so(value: float | None, text: str) -> None:
+    assert units.bytes_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (0, "0 ms"),
+        (0.35, "350 ms"),
+        (4.24, "4.2 s"),
+        (59.97, "1 m 00 s"),
+        (185, "3 m 05 s"),
+        (7620, "2 h 07 m"),
+        (86400 * 3 + 4 * 3600, "3 d 04 h"),
+        (-5, "-5.0 s"),
+    ],
+)
+def test_durations_read_as_people_say_them(value: float | None, text: str) -> None:
+    assert units.duration_text(value) == text
+
+
+@given(st.floats(min_value=0, max_value=1e12))
+def test_any_duration_and_any_size_has_a_short_text(value: float) -> None:
+    assert 0 < len(units.duration_text(value)) <= 16
+    assert 0 < len(units.bytes_text(value)) <= 9
+
+
+def test_unknown_is_a_dash_everywhere() -> None:
+    assert {units.percent_text(None), units.count_text(None), units.number_text(None)} == {"—"}
+
+
+def test_small_shares_keep_a_digit() -> None:
+    assert [units.percent_text(ratio) for ratio in (0, 0.004, 0.0994, 0.0996, 1)] == [
+        "0 %",
+        "0.4 %",
+        "9.9 %",
+        "10 %",
+        "100 %",
+    ]
