@@ -69,7 +69,10 @@ from neuron_top.events.runtime import (
     ExecutionsCounted,
     HardwareErrorsCounted,
     HostSampled,
+    LoadedModel,
     MemoryRow,
+    NeuronProcess,
+    NeuronProcessesSampled,
     RuntimeLogged,
     SourceAvailable,
     SourceUnavailable,
@@ -129,10 +132,13 @@ __all__ = [
     "JobFamily",
     "LineMalformed",
     "LineMarked",
+    "LoadedModel",
     "LockWaited",
     "LogEvent",
     "MEMORY_KINDS",
     "MemoryRow",
+    "NeuronProcess",
+    "NeuronProcessesSampled",
     "OutputGrew",
     "ParallelFamily",
     "ProcessGone",
@@ -199,6 +205,7 @@ RuntimeFamily = (
     | CoresSampled
     | HostSampled
     | ExecutionsCounted
+    | NeuronProcessesSampled
     | WorkerMemoryReported
     | DevicesFound
     | HardwareErrorsCounted

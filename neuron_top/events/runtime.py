@@ -73,7 +73,14 @@ class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     models: tuple[str, ...] = ()
     """Cache keys (or NEFF names) of the models loaded on it."""
     power: float | None = None
-    """Share of the maximum power of its device, 0…1."""
+    """Share of the maximum power of its device, 0…1: the mean of the minute that ended at `power_at`."""
+    power_at: float | None = None
+    pids: tuple[int, ...] = ()
+    """Every process that holds memory on it or ran on it; `pid` is the one with the most memory."""
+    container: str = ""
+    """Container or pod of `pid`, "" when it runs on the host or cannot be told."""
+    physical: dict[int, float] = {}
+    """Utilization 0…1 of the physical cores behind a logical one (Trn2, LNC=2), by instance-wide physical number."""
 
 
 class CoresSampled(Event, frozen=True, kw_only=True):
@@ -91,6 +98,8 @@ class HostSampled(Event, frozen=True, kw_only=True):
     cpu: float | None = None
     memory_used: int | None = None
     memory_total: int | None = None
+    swap_used: int | None = None
+    swap_total: int | None = None
 
 
 class ExecutionsCounted(Event, frozen=True, kw_only=True):
@@ -102,6 +111,40 @@ class ExecutionsCounted(Event, frozen=True, kw_only=True):
     statuses: dict[str, int] = {}
     errors: dict[str, int] = {}
     latency: dict[str, float] = {}
+
+
+class LoadedModel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A NEFF that a process has loaded. Its memory is part of the core's, never an addition to it."""
+
+    name: str
+    """Path of the NEFF as the runtime prints it, which may be cut at 255 characters."""
+    key: str = ""
+    """Compile-cache key in that path (`MODULE_<graph>+<flags>`, older `MODULE_<graph>`), "" when there is none."""
+    model_id: int | None = None
+    cores: tuple[int, ...] = ()
+    """Instance-wide logical cores of its subgraphs."""
+    memory: int | None = None
+    """Device bytes of all its subgraphs."""
+
+
+class NeuronProcess(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A process that has initialised the Neuron runtime; `tag` is not unique, `pid` is the host's."""
+
+    pid: int | None = None
+    tag: str = ""
+    device_memory: int | None = None
+    host_memory: int | None = None
+    host_kinds: dict[str, int] = {}
+    cpu: float | None = None
+    """Share of all CPUs of the host, user and system, 0…1."""
+    models: tuple[LoadedModel, ...] = ()
+    error: str = ""
+
+
+class NeuronProcessesSampled(Event, frozen=True, kw_only=True):
+    """Every process with a Neuron runtime at one moment. None of them = nothing loaded yet: idle, or compiling."""
+
+    processes: tuple[NeuronProcess, ...]
 
 
 class WorkerMemoryReported(Event, frozen=True, kw_only=True):
