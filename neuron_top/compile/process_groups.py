@@ -1,0 +1,103 @@
+"""Names of process groups inside a graph, made the same on every rank that does the same work.
+
+PyTorch numbers the groups of a job (`'3'`, `'4'`, …) and writes the number into each collective of a graph. Replicas
+of a model therefore have graphs that differ in nothing but these numbers, and each would be compiled on its own.
+`canonicalize` renames the groups after what they look like from inside, and registers the new name in this process
+for the same group. Compiled code looks its group up by name when it runs, so one artefact serves all.
+
+A name is made of the distances between the group's ranks and, where several groups look alike, of their order of
+appearance in this process: `{0,1}` and `{2,3}` are both `neurontop:0,1:0`. In one process a name stands for exactly
+one group at a time, the one that the graph named, so sharing can never send data to another group.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import fx
+from torch._C._distributed_c10d import _register_process_group, _resolve_process_group, _unregister_process_group
+from torch.distributed.distributed_c10d import GroupName
+
+_NAMESPACES = ("_c10d_functional", "_c10d_functional_autograd", "_dtensor")
+_ARGUMENT = "group_name"
+
+_owners: dict[str, str] = {}
+"""Canonical name → name of the group in this process."""
+_lock = threading.Lock()
+
+
+def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
+    """Rename the groups in the collectives of `graph`, in place; gives canonical name → name in this process.
+
+    Names of groups that this process does not know stay as they are. Subgraphs are renamed too.
+    """
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return {}
+    renamed: dict[str, str] = {}
+    for module in (part for part in graph.modules() if isinstance(part, fx.GraphModule)):
+        changed = False
+        for node, actual in _collectives(module.graph):
+            if (name := _canonical_name(actual)) is not None:
+                renamed[name], changed = actual, True
+                node.update_arg(_place(node.target), name)
+        if changed:
+            module.recompile()
+    return renamed
+
+
+def _collectives(graph: fx.Graph) -> Iterator[tuple[fx.Node, str]]:
+    for node in graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in _NAMESPACES:
+            place = _place(node.target)
+            if 0 <= place < len(node.args) and isinstance(name := node.args[place], str):
+                yield node, name
+
+
+def _place(target: Any) -> int:
+    """Where the operator takes the group's name (tracing writes it by position); -1 where it takes none."""
+    names = [argument.name for argument in target._schema.arguments]
+    return names.index(_ARGUMENT) if _ARGUMENT in names else -1
+
+
+def _canonical_name(actual: str) -> str | None:
+    """The name that stands for the group `actual` in this process, registered; None for an unknown group."""
+    pattern = _pattern(actual)
+    if pattern is None:
+        return None
+    with _lock:
+        for number in range(len(_owners) + 1):
+            name = f"neurontop:{pattern}:{number}"
+            owner = _owners.get(name)
+            if owner in (None, actual) or _pattern(str(owner)) != pattern:
+                _owners[name] = actual
+                _register(name, actual)
+                return name
+    raise AssertionError("one more name than groups is always free")
+
+
+def _pattern(actual: str) -> str | None:
+    """Distances of the group's ranks from its first: `0,1`; None when there is no such group (any more)."""
+    try:
+        ranks = torch.distributed.get_process_group_ranks(_resolve(actual))
+    except (RuntimeError, KeyError, ValueError):
+        return None
+    return ",".join(str(rank - ranks[0]) for rank in ranks)
+
+
+def _resolve(name: str) -> torch.distributed.ProcessGroup:
+    return _resolve_process_group(GroupName(name))
+
+
+def _register(name: str, actual: str) -> None:
+    """Make `name` another name of the group `actual` in PyTorch's registry, which holds groups weakly."""
+    group = _resolve(actual)
+    try:
+        if _resolve(name) is group:
+            return
+    except RuntimeError:
+        pass  # not registered yet, or its group is gone
+    _unregister_process_group(GroupName(name))
+    _register_process_group(GroupName(name), group)
