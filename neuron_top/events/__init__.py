@@ -61,6 +61,7 @@ from neuron_top.events.parallel import (
 from neuron_top.events.runtime import (
     MEMORY_KINDS,
     WORKER_KINDS,
+    CoreCountersRead,
     CoreSample,
     CoresSampled,
     Device,
@@ -110,6 +111,7 @@ __all__ = [
     "CompilerStageFinished",
     "CompilerVersionSeen",
     "CompileStarted",
+    "CoreCountersRead",
     "CoreSample",
     "CoresSampled",
     "decode",
@@ -209,6 +211,7 @@ RuntimeFamily = (
     | WorkerMemoryReported
     | DevicesFound
     | HardwareErrorsCounted
+    | CoreCountersRead
     | SourceAvailable
     | SourceUnavailable
 )

@@ -103,7 +103,10 @@ class HostSampled(Event, frozen=True, kw_only=True):
 
 
 class ExecutionsCounted(Event, frozen=True, kw_only=True):
-    """Tallies of one process in one period (never running totals), and latency percentiles in seconds."""
+    """Tallies of one process in one period (never running totals), and latency percentiles in seconds.
+
+    `latency` has `p50`, `p99`, … of the whole call and `device_p50`, … of the part on the device.
+    """
 
     pid: int | None = None
     tag: str = ""
@@ -182,6 +185,18 @@ class HardwareErrorsCounted(Event, frozen=True, kw_only=True):
 
     device: int
     counts: dict[str, int] = {}
+
+
+class CoreCountersRead(Event, frozen=True, kw_only=True):
+    """The driver's running totals of one physical core, by status name; zeros are left out.
+
+    `live` is False where the driver adds a process up only when it ends (before 2.30.2), None where that is unknown.
+    """
+
+    device: int
+    physical: int
+    counts: dict[str, int] = {}
+    live: bool | None = None
 
 
 class SourceAvailable(Event, frozen=True, kw_only=True):

@@ -1,0 +1,24 @@
+"""Become a command that ends when its parent does, however the parent ends: `die_with_parent.py PARENT COMMAND…`.
+
+Asked of the kernel by the child itself, because Python may not run code of its own between fork and exec in a process
+with threads. Linux only; elsewhere the command just runs.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def main() -> None:
+    """Ask, look whether the parent is still there (it may have gone before we asked), become the command."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() == int(sys.argv[1]):
+        os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 (no shell is wanted)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Finding the SDK's tools: on the PATH, or where the SDK installs them and sudo, systemd and SSM forget to look."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+
+SDK_BIN = "/opt/aws/neuron/bin"
+
+
+def find(tool: str, environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> str | None:
+    """Full path of a tool, None when it is not installed."""
+    return shutil.which(tool, path=environ.get("PATH", os.defpath)) or shutil.which(tool, path=sdk_bin)
+
+
+def with_sdk_path(environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> dict[str, str]:
+    """An environment in which the SDK's tools find each other: they call their helpers by bare name."""
+    path = environ.get("PATH", os.defpath)
+    return {**environ, "PATH": path if sdk_bin in path.split(os.pathsep) else f"{path}{os.pathsep}{sdk_bin}"}
