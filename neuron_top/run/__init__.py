@@ -1,1 +1,1 @@
-"""A run in memory: events added up. Pure."""
+"""A run: what is known of one watched job, added up from its events alone. Pure and deterministic."""

@@ -1,12 +1,135 @@
-"""`Run`: everything that is known of a run, from its events alone."""
+"""`Run`: everything that is known of a run, from its events alone.
+
+Live and replayed runs go through the same `apply`; nothing here reads a clock, a file or a random number, so the same
+events in the same order give the same run. Views read the ledgers below; they are stable names:
+
+    run.job        the command, its processes, marked lines          run.caches   cache roots and changed entries
+    run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
+    run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
+"""
 
 from __future__ import annotations
 
-from neuron_top.events import AnyEvent
+from typing import Any, assert_never
+
+from neuron_top.events import (
+    AnyEvent,
+    CacheFamily,
+    CompileFailed,
+    CompileFamily,
+    DeviceMemoryExhausted,
+    ErrorRaised,
+    GraphReported,
+    JobFamily,
+    ParallelFamily,
+    ProcessGone,
+    ProcessSeen,
+    QueueCounted,
+    RunFinished,
+    RuntimeFamily,
+    TrainingFamily,
+    WorkerDied,
+    WorkerStarted,
+)
+from neuron_top.run.caches import CacheLedger
+from neuron_top.run.compiles import CompileLedger
+from neuron_top.run.cores import CoreLedger
+from neuron_top.run.facts import canonical
+from neuron_top.run.graph import Meeting
+from neuron_top.run.job import JobLedger
+from neuron_top.run.queue import QueueLedger
+from neuron_top.run.training import TrainingLedger
 
 
 class Run:
     """Adds up events; the same events in the same order give the same run."""
 
+    def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
+        """`history_seconds` (a setting) bounds how finely the past is remembered; memory never grows past it."""
+        self.job = JobLedger()
+        self.compiles = CompileLedger()
+        self.queue = QueueLedger()
+        self.cores = CoreLedger(history_seconds)
+        self.training = TrainingLedger()
+        self.caches = CacheLedger()
+        self.events = 0
+        """Events taken into account."""
+        self.first_time: float | None = None
+        """Earliest time of any event: what stands for the start where no RunStarted came (a log opened later)."""
+        self.last_time: float | None = None
+        """Latest time of any event."""
+
+    @property
+    def started(self) -> float | None:
+        """When the command started; of a log that was only opened, its first time."""
+        return self.job.started if self.job.started is not None else self.first_time
+
+    def rank_of_meeting(self, meeting: Meeting) -> int | None:
+        """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
+        return meeting.rank if meeting.rank is not None else self.job.rank_of(meeting.pid, meeting.node)
+
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
+        self.events += 1
+        time = event.time
+        if time is not None:
+            if self.last_time is None or time > self.last_time:
+                self.last_time = time
+            if self.first_time is None or time < self.first_time:
+                self.first_time = time
+        if isinstance(event, CompileFamily):
+            self.compiles.apply(event)
+            if isinstance(event, CompileFailed):
+                self._mark(event, f"compile failed: {event.module or 'a graph'} {_first_line(event.message)}".rstrip())
+        elif isinstance(event, RuntimeFamily):
+            self.cores.apply(event)
+            if isinstance(event, DeviceMemoryExhausted):
+                self._mark(event, "device memory exhausted")
+        elif isinstance(event, TrainingFamily):
+            self._training(event)
+        elif isinstance(event, JobFamily):
+            self._job(event)
+        elif isinstance(event, ParallelFamily):
+            self._parallel(event)
+        elif isinstance(event, CacheFamily):
+            self.caches.apply(event)
+        else:
+            assert_never(event)
+
+    def _training(self, event: TrainingFamily) -> None:
+        self.training.apply(event, simulated=self.queue.trial_running)
+        if isinstance(event, ErrorRaised):
+            self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
+        elif isinstance(event, WorkerDied):
+            how = event.signal or (f"exit status {event.exit_code}" if event.exit_code is not None else "unknown cause")
+            self._mark(event, f"worker {event.rank if event.rank is not None else '?'} died ({how})")
+
+    def _job(self, event: JobFamily) -> None:
+        self.job.apply(event)
+        if isinstance(event, ProcessSeen):
+            self.compiles.process_seen(event)
+        elif isinstance(event, ProcessGone):
+            self.compiles.process_gone(event)
+        elif isinstance(event, RunFinished):
+            self.compiles.run_finished(event)
+            self.queue.end_trial(event.time)
+
+    def _parallel(self, event: ParallelFamily) -> None:
+        self.queue.apply(event)
+        if isinstance(event, QueueCounted):
+            self.compiles.queue_counted(event)
+        elif isinstance(event, GraphReported):
+            self.compiles.reported(event)
+        elif isinstance(event, WorkerStarted):
+            self.compiles.worker_started(event)
+
+    def _mark(self, event: CompileFailed | DeviceMemoryExhausted | ErrorRaised | WorkerDied, text: str) -> None:
+        self.job.mark(event.time, "error", text, source=event.source, offset=event.offset, rank=event.rank)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything it knows as plain values: two runs are equal exactly when their facts are."""
+        return {name: canonical(value) for name, value in vars(self).items()}
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:200]

@@ -1,1 +1,1 @@
-"""Runs on disk: append, replay, retention. The only room that knows sqlite3."""
+"""Recordings on disk: SQLite for events and past compile times, and the folders beside it."""

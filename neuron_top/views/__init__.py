@@ -1,1 +1,1 @@
-"""A run arranged for eyes: frozen rows and cards. Pure: no I/O, no clock."""
+"""Views: a run at a moment as frozen rows and cards, one module per screen. Pure: no clock, no files, no layout."""

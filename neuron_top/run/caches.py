@@ -1,0 +1,53 @@
+"""What the catalogue saw change on disk while the run was watched, and what it counted last."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import CacheFamily, CacheScanned, EntryChanged
+
+
+class CacheRoot(msgspec.Struct, kw_only=True):
+    """One cache root: the last walk."""
+
+    root: str
+    states: dict[str, int] = {}
+    """Entries by state, as in `cache.entry.State`."""
+    size: int | None = None
+    free: int | None = None
+    """Bytes free on its disk."""
+    scanned: float | None = None
+
+    @property
+    def entries(self) -> int:
+        """Entries of all states."""
+        return sum(self.states.values())
+
+
+class CacheLedger:
+    """Roots by path, and the entries that changed during the run by (root, compiler, module)."""
+
+    def __init__(self) -> None:
+        self.roots: dict[str, CacheRoot] = {}
+        self.entries: dict[tuple[str, str, str], EntryChanged] = {}
+        """The newest change of each entry that changed."""
+        self.changes = 0
+
+    def apply(self, event: CacheFamily) -> None:
+        """Take one event into account."""
+        match event:
+            case EntryChanged():
+                self.changes += 1
+                self.entries[event.root, event.compiler, event.module] = event
+            case CacheScanned():
+                root = self.roots.setdefault(event.root, CacheRoot(root=event.root))
+                root.states, root.size, root.free, root.scanned = dict(event.states), event.size, event.free, event.time
+            case _:
+                assert_never(event)
+
+    def entry(self, module: str) -> EntryChanged | None:
+        """The newest change of an entry of this module, in whichever root."""
+        found = [event for (_root, _compiler, key), event in self.entries.items() if key == module]
+        return max(found, key=lambda event: event.time or 0.0) if found else None

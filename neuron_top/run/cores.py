@@ -1,0 +1,209 @@
+"""Cores: the latest sample, peaks and bounded history of each, and the host and telemetry sources around them.
+
+A core that stops being sampled keeps its last values and the time they were taken: a screen shows them as stale.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import (
+    CoreCountersRead,
+    CoreSample,
+    CoresSampled,
+    Device,
+    DeviceMemoryExhausted,
+    DevicesFound,
+    ExecutionsCounted,
+    HardwareErrorsCounted,
+    HostSampled,
+    NeuronProcess,
+    NeuronProcessesSampled,
+    RuntimeFamily,
+    RuntimeLogged,
+    SourceAvailable,
+    SourceUnavailable,
+    WorkerMemoryReported,
+)
+from neuron_top.run.history import Recent, Series
+
+SMOOTH_SECONDS = 30.0
+"""Utilization is smoothed over this, or over a training step where that lasts longer."""
+BUSY = 0.05
+"""Utilization from which on a core counts as working."""
+
+
+class Core:
+    """One core (or the local worker that stands for it). Bytes, utilization 0…1, None unknown."""
+
+    def __init__(self, key: str, kind: str, node: str, index: int, buckets: int) -> None:
+        self.key = key
+        """`<node>/<kind>/<core>`."""
+        self.kind = kind
+        self.node = node
+        self.index = index
+        self.sample = CoreSample(core=index)
+        """The latest sample as it came."""
+        self.sampled: float | None = None
+        """When."""
+        self.peak: int | None = None
+        """Highest memory ever seen or reported."""
+        self.kinds: dict[str, int] = {}
+        """Memory by kind: the sample's, else what the worker told of itself."""
+        self.kinds_time: float | None = None
+        self.utilization = Series(capacity=buckets)
+        self.memory = Series(capacity=buckets)
+        self.recent_utilization = Recent()
+        self.recent_memory = Recent()
+        self.last_busy: float | None = None
+        """When its utilization was last above BUSY."""
+
+    @property
+    def headroom(self) -> float | None:
+        """Share of its capacity that is free, 0…1; None where either is unknown."""
+        memory, capacity = self.sample.memory, self.sample.capacity
+        return None if memory is None or not capacity else max(0.0, 1 - memory / capacity)
+
+    def smoothed(self, step_seconds: float | None = None) -> float | None:
+        """Mean utilization over max(one training step, 30 s): a step's idle part does not make a busy core idle."""
+        if self.sampled is None or self.sample.utilization is None:
+            return None
+        return self.recent_utilization.mean_since(self.sampled - max(step_seconds or 0.0, SMOOTH_SECONDS))
+
+    def take(self, sample: CoreSample, time: float | None) -> None:
+        """Take one sample."""
+        self.sample, self.sampled = sample, time
+        for seen in (sample.memory, sample.peak):
+            if seen is not None:
+                self.peak = seen if self.peak is None else max(self.peak, seen)
+        if sample.kinds:
+            self.kinds, self.kinds_time = sample.kinds, time
+        if time is None:
+            return
+        if sample.utilization is not None:
+            self.utilization.add(time, sample.utilization)
+            self.recent_utilization.add(time, sample.utilization)
+            if sample.utilization > BUSY:
+                self.last_busy = time
+        if sample.memory is not None:
+            self.memory.add(time, sample.memory)
+            self.recent_memory.add(time, sample.memory)
+
+
+class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of telemetry: delivering or not, and why."""
+
+    name: str
+    available: bool
+    text: str
+    since: float | None
+
+
+class CoreLedger:
+    """Cores by key, devices, host, telemetry sources, executions and the runtime's own words."""
+
+    def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
+        self._buckets = int(min(3600, max(240, history_seconds / 8)))
+        self.cores: dict[str, Core] = {}
+        self.devices: dict[int, Device] = {}
+        self.instance_type = ""
+        self.lnc: int | None = None
+        self.host: HostSampled | None = None
+        self.host_cpu = Series(capacity=self._buckets)
+        self.host_memory = Series(capacity=self._buckets)
+        self.sources: dict[str, SourceStatus] = {}
+        self.statuses: dict[str, int] = {}
+        """Executions by status, added up over all periods and processes."""
+        self.execution_errors: dict[str, int] = {}
+        self.latency: dict[str, float] = {}
+        """Latency percentiles of the newest period, seconds."""
+        self.hardware_errors: dict[int, dict[str, int]] = {}
+        self.counters: dict[tuple[int, int], CoreCountersRead] = {}
+        """The driver's running totals by (device, physical core), the newest."""
+        self.processes: tuple[NeuronProcess, ...] | None = None
+        """Processes with a Neuron runtime, the newest sample; None before the first."""
+        self.exhausted: deque[DeviceMemoryExhausted] = deque(maxlen=20)
+        """Out-of-memory tables, the newest last."""
+        self.exhausted_count = 0
+        self.log_levels: dict[str, int] = {}
+        self.runtime_errors: deque[RuntimeLogged] = deque(maxlen=100)
+        self.worker_memory: dict[str, WorkerMemoryReported] = {}
+        """By `<node>/<pid>`: what local workers told of themselves."""
+        self.last_sample: float | None = None
+        self.period: float | None = None
+
+    def apply(self, event: RuntimeFamily) -> None:  # noqa: C901 (one case per event is the point)
+        """Take one event into account."""
+        match event:
+            case CoresSampled():
+                self._sampled(event)
+            case HostSampled():
+                self._host(event)
+            case WorkerMemoryReported():
+                self._worker_memory(event)
+            case ExecutionsCounted():
+                _add(self.statuses, event.statuses)
+                _add(self.execution_errors, event.errors)
+                self.latency = event.latency or self.latency
+            case RuntimeLogged():
+                self.log_levels[event.level] = self.log_levels.get(event.level, 0) + 1
+                if event.level.upper().startswith(("ERR", "FATAL")):
+                    self.runtime_errors.append(event)
+            case DeviceMemoryExhausted():
+                self.exhausted_count += 1
+                self.exhausted.append(event)
+            case DevicesFound():
+                self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
+                self.devices.update({device.index: device for device in event.devices})
+            case HardwareErrorsCounted():
+                self.hardware_errors[event.device] = event.counts
+            case CoreCountersRead():
+                self.counters[event.device, event.physical] = event
+            case NeuronProcessesSampled():
+                self.processes = event.processes
+            case SourceAvailable():
+                self._source(event.name, True, event.detail, event.time)
+            case SourceUnavailable():
+                self._source(event.name, False, event.reason, event.time)
+            case _:
+                assert_never(event)
+
+    def _sampled(self, event: CoresSampled) -> None:
+        self.last_sample = event.time if event.time is not None else self.last_sample
+        self.period = event.period if event.period is not None else self.period
+        for sample in event.cores:
+            key = f"{event.node}/{event.kind}/{sample.core}"
+            core = self.cores.get(key)
+            if core is None:
+                core = self.cores[key] = Core(key, event.kind, event.node, sample.core, self._buckets)
+            core.take(sample, event.time)
+            told = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
+            if told is not None and not sample.kinds:
+                core.kinds, core.kinds_time = told.kinds, told.time
+
+    def _worker_memory(self, event: WorkerMemoryReported) -> None:
+        self.worker_memory[f"{event.node}/{event.pid}"] = event
+        for core in self.cores.values():
+            if core.sample.pid == event.pid and core.node == event.node and not core.sample.kinds:
+                core.kinds, core.kinds_time = event.kinds, event.time
+
+    def _host(self, event: HostSampled) -> None:
+        self.host = event
+        if event.time is not None:
+            if event.cpu is not None:
+                self.host_cpu.add(event.time, event.cpu)
+            if event.memory_used is not None:
+                self.host_memory.add(event.time, event.memory_used)
+
+    def _source(self, name: str, available: bool, text: str, time: float | None) -> None:
+        known = self.sources.get(name)
+        since = known.since if known is not None and known.available == available else time
+        self.sources[name] = SourceStatus(name=name, available=available, text=text, since=since)
+
+
+def _add(totals: dict[str, int], counts: dict[str, int]) -> None:
+    for name, count in counts.items():
+        totals[name] = totals.get(name, 0) + count

@@ -1,0 +1,244 @@
+"""One graph of a run: who met it, what was tried, and how surely each duration is known.
+
+Log lines and the side channel of our own compile component tell of the same compiles in no fixed order, so
+nothing here relies on arrival: the n-th message of each kind about one graph and worker speaks of its n-th
+attempt, and the number of attempts is the largest such n. Told twice is counted once.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+LINES_KEPT = 64
+"""Places of log lines remembered per graph (the newest), for the way from a row to its lines."""
+
+
+class GraphState(StrEnum):
+    """Where a graph stands; the words that screens print."""
+
+    KNOWN = "known"
+    EXTRACTED = "extracted"
+    WAITING = "waiting"
+    COMPILING = "compiling"
+    HIT = "hit"
+    DONE = "done"
+    FAILED = "failed"
+    CACHED_FAILURE = "cached failure"
+    INTERRUPTED = "interrupted"
+
+
+class Known(StrEnum):
+    """How a duration is known."""
+
+    MEASURED = "measured"
+    BRACKETED = "bracketed"
+    UNKNOWN = "unknown"
+
+
+class Duration(msgspec.Struct, frozen=True):
+    """Seconds and how they are known; bracketed seconds are an upper bound, `low` is the lower one if there is one."""
+
+    seconds: float | None = None
+    known: Known = Known.UNKNOWN
+    low: float | None = None
+
+
+class Attempt(msgspec.Struct, kw_only=True):
+    """One call of the compiler. Times are seconds since the epoch; `exact_*` tell a clock reading from a bound."""
+
+    start: float | None = None
+    end: float | None = None
+    exact_start: bool = False
+    exact_end: bool = False
+    seconds: float | None = None
+    """As measured by whoever compiled; beats the difference of the two times."""
+    outcome: str = ""
+    """"" while running, then `done`, `failed` or `interrupted`."""
+    inferred: bool = False
+    """The end was concluded from a later line; a line that says how it ended may still correct it."""
+    dots: int = 0
+    message: str = ""
+    code: str | None = None
+    exit_status: int | None = None
+    cause: str = ""
+    artefact_bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    compiler_pid: int | None = None
+    inside_job: bool = False
+
+    @property
+    def killed(self) -> bool:
+        """Ended by a signal from outside, most often for host memory: `-9`, F137 or so told by our component."""
+        return self.exit_status == -9 or self.code == "F137" or self.cause == "killed"
+
+    @property
+    def duration(self) -> Duration:
+        """How long it took and how surely that is known."""
+        if self.seconds is not None:
+            return Duration(self.seconds, Known.MEASURED)
+        if self.start is None or self.end is None or self.end < self.start:
+            return Duration()
+        exact = self.exact_start and self.exact_end
+        low = 20.0 * (self.dots - 1) if self.dots > 1 else None
+        return Duration(self.end - self.start, Known.MEASURED if exact else Known.BRACKETED, None if exact else low)
+
+
+class Wait(msgspec.Struct, kw_only=True):
+    """One wait of one worker for the lock of an entry."""
+
+    start: float | None = None
+    end: float | None = None
+    minutes: float | None = None
+    """The longest it reported itself; None where the line was cut."""
+    lines: int = 0
+    seconds: float | None = None
+    """Measured by our own component."""
+    last: float | None = None
+    """When it last said so."""
+
+
+class Meeting(msgspec.Struct, kw_only=True):
+    """One worker's dealings with one graph."""
+
+    worker: str
+    pid: int | None = None
+    rank: int | None = None
+    node: str = ""
+    state: GraphState = GraphState.KNOWN
+    since: float | None = None
+    hits: int = 0
+    hits_after_wait: int = 0
+    failures_met: int = 0
+    retries: int = 0
+    extractions: int = 0
+    loads: int = 0
+    load_seconds: float = 0.0
+    attempts: list[Attempt] = []
+    waits: list[Wait] = []
+    told: dict[str, int] = {}
+    """Messages so far by kind: `missed`, `started`, `began`, `seen`, `finished` (a line), `ended` (side channel)."""
+
+    def attempt(self, kind: str) -> Attempt:
+        """The attempt that this message of `kind` speaks of, made if nobody has told of it yet."""
+        count = self.told[kind] = self.told.get(kind, 0) + 1
+        while len(self.attempts) < count:
+            self.attempts.append(Attempt())
+        return self.attempts[count - 1]
+
+    @property
+    def open_attempt(self) -> Attempt | None:
+        """The attempt that is running, if one is."""
+        last = self.attempts[-1] if self.attempts else None
+        return last if last is not None and not last.outcome else None
+
+    @property
+    def open_wait(self) -> Wait | None:
+        """The wait that is going on, if one is."""
+        last = self.waits[-1] if self.waits else None
+        return last if last is not None and last.end is None else None
+
+
+class LinePlace(msgspec.Struct, frozen=True):
+    """Where a log line of a graph stands."""
+
+    source: str
+    offset: int
+    time: float | None
+    event: str
+    """Class name of the event it gave."""
+
+
+class Graph(msgspec.Struct, kw_only=True):
+    """Everything known of one graph. `key` is unique in a run; it is the module where one was ever named."""
+
+    key: str
+    module: str | None = None
+    compiler: str | None = None
+    root: str | None = None
+    first: float | None = None
+    """When the run first heard of it."""
+    settled: GraphState = GraphState.KNOWN
+    """The last state that lasts; while a worker waits or compiles, `state` says that instead."""
+    since: float | None = None
+    meetings: dict[str, Meeting] = {}
+    direction: str = ""
+    operators: int | None = None
+    inputs: tuple[str, ...] = ()
+    graph_bytes: int | None = None
+    flags: tuple[str, ...] = ()
+    artefact_bytes: int | None = None
+    message: str = ""
+    """What the compiler said when it failed, now or (cached failure) in an earlier run."""
+    reported_seconds: float | None = None
+    """From the parallel compile's report."""
+    reported_retries: int | None = None
+    hub_missing: list[str] = []
+    lines: list[LinePlace] = []
+
+    @property
+    def state(self) -> GraphState:
+        """Compiling if any worker compiles it, else waiting if any waits, else what was last settled."""
+        states = {meeting.state for meeting in self.meetings.values()}
+        for active in (GraphState.COMPILING, GraphState.WAITING):
+            if active in states:
+                return active
+        return self.settled
+
+    @property
+    def state_since(self) -> float | None:
+        """When `state` began: for an active state, the earliest worker in it."""
+        state = self.state
+        starts = [m.since for m in self.meetings.values() if m.state is state and m.since is not None]
+        return min(starts) if starts and state in ACTIVE else self.since
+
+    @property
+    def active_meeting(self) -> Meeting | None:
+        """The worker that compiles (else waits), the one that began first; None when nobody does."""
+        state = self.state
+        active = [meeting for meeting in self.meetings.values() if meeting.state is state]
+        return min(active, key=lambda one: one.since or 0.0) if state in ACTIVE and active else None
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """All attempts of all workers, in the order of the workers' first meeting."""
+        return [attempt for meeting in self.meetings.values() for attempt in meeting.attempts]
+
+    @property
+    def last_attempt(self) -> Attempt | None:
+        """The newest attempt by start; the running one if one runs."""
+        attempts = self.attempts
+        return max(attempts, key=lambda one: (not one.outcome, one.start or one.end or 0.0)) if attempts else None
+
+    @property
+    def duration(self) -> Duration:
+        """The newest finished compile's duration; the report's figure where that is all there is."""
+        finished = [attempt for attempt in self.attempts if attempt.outcome]
+        best = max(finished, key=lambda one: one.end or 0.0).duration if finished else Duration()
+        if best.known is not Known.MEASURED and self.reported_seconds is not None:
+            return Duration(self.reported_seconds, Known.MEASURED)
+        return best
+
+    @property
+    def hits(self) -> int:
+        """Hits by occurrence: all workers."""
+        return sum(meeting.hits for meeting in self.meetings.values())
+
+    @property
+    def misses(self) -> int:
+        """Compiles that were begun for it, by occurrence."""
+        return sum(len(meeting.attempts) for meeting in self.meetings.values())
+
+    @property
+    def failures(self) -> int:
+        """Compiles that failed in this run; quoted and cached failures are not among them."""
+        return sum(attempt.outcome == "failed" for attempt in self.attempts)
+
+    @property
+    def failures_met(self) -> int:
+        """How often the cache answered with a stored failure."""
+        return sum(meeting.failures_met for meeting in self.meetings.values())
+
+
+ACTIVE = frozenset({GraphState.COMPILING, GraphState.WAITING})

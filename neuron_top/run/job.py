@@ -1,0 +1,166 @@
+"""The command that is watched: what it is, its processes, how it ended, and what our own reading met."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import (
+    JobFamily,
+    LineMalformed,
+    LineMarked,
+    OutputGrew,
+    ProcessGone,
+    ProcessSeen,
+    RunFinished,
+    RunStarted,
+    SourceRotated,
+)
+
+MARKS_KEPT = 200
+GONE_KEPT = 500
+
+
+class Process(msgspec.Struct, kw_only=True):
+    """One process of the job."""
+
+    pid: int
+    node: str = ""
+    role: str = ""
+    rank: int | None = None
+    local_rank: int | None = None
+    command: str = ""
+    started: float | None = None
+    seen: float | None = None
+    gone: float | None = None
+    exit_code: int | None = None
+    module: str | None = None
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """A line worth a person's eye."""
+
+    time: float | None
+    level: str
+    """`error` or `warning`."""
+    text: str
+    source: str = ""
+    offset: int | None = None
+    rank: int | None = None
+
+
+class Source(msgspec.Struct, kw_only=True):
+    """A followed log: how far it was read."""
+
+    path: str
+    end: int = 0
+    lines: int = 0
+    rotations: int = 0
+
+
+class JobLedger:
+    """Facts of the command. `None` and empty until told."""
+
+    def __init__(self) -> None:
+        self.run = ""
+        self.name = ""
+        self.command: tuple[str, ...] = ()
+        self.directory = ""
+        self.pid: int | None = None
+        self.environment: dict[str, str] = {}
+        self.versions: dict[str, str] = {}
+        self.git_revision = ""
+        self.world_size: int | None = None
+        self.node = ""
+        self.started: float | None = None
+        self.finished: float | None = None
+        self.exit_code: int | None = None
+        self.processes: dict[str, Process] = {}
+        """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
+        self.sources: dict[str, Source] = {}
+        self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
+        self.warnings = 0
+        self.errors = 0
+        self.malformed = 0
+        self.malformed_families: dict[str, int] = {}
+
+    def apply(self, event: JobFamily) -> None:
+        """Take one event into account."""
+        match event:
+            case RunStarted():
+                self._started(event)
+            case RunFinished():
+                self.finished, self.exit_code = event.time, event.exit_code
+            case ProcessSeen():
+                self._process_seen(event)
+            case ProcessGone():
+                process = self.processes.get(f"{event.node}/{event.pid}")
+                if process is not None:
+                    process.gone, process.exit_code = event.time, event.exit_code
+                    self._forget_long_gone()
+            case LineMalformed():
+                self.malformed += 1
+                self.malformed_families[event.family] = self.malformed_families.get(event.family, 0) + 1
+            case LineMarked():
+                self._marked(event)
+            case SourceRotated():
+                self._source(event.path).rotations += 1
+            case OutputGrew():
+                source = self._source(event.path)
+                source.end, source.lines = event.end, event.lines
+            case _:
+                assert_never(event)
+
+    def rank_of(self, pid: int | None, node: str = "") -> int | None:
+        """The rank of a process of the job, if it was told."""
+        process = self.processes.get(f"{node}/{pid}")
+        return process.rank if process is not None else None
+
+    def mark(self, time: float | None, level: str, text: str, *, source: str = "", offset: int | None = None,
+             rank: int | None = None) -> None:  # fmt: skip
+        """Remember a line for a person's eye (other ledgers' events become marks too)."""
+        self.marks.append(Mark(time=time, level=level, text=text, source=source, offset=offset, rank=rank))
+
+    @property
+    def alive(self) -> list[Process]:
+        """Processes that were seen and are not gone, in the order they appeared."""
+        return [process for process in self.processes.values() if process.gone is None]
+
+    def _started(self, event: RunStarted) -> None:
+        self.run, self.name, self.command, self.directory = event.run, event.name, event.command, event.directory
+        self.pid, self.environment, self.versions = event.pid, dict(event.environment), dict(event.versions)
+        self.git_revision, self.world_size, self.node = event.git_revision, event.world_size, event.node
+        self.started, self.finished, self.exit_code = event.time, None, None
+
+    def _process_seen(self, event: ProcessSeen) -> None:
+        key = f"{event.node}/{event.pid}"
+        known = self.processes.get(key)
+        if known is not None and known.gone is not None:  # the kernel gave the number to a new process
+            del self.processes[key]
+            known = None
+        process = known or Process(pid=event.pid, node=event.node, seen=event.time)
+        self.processes[key] = process
+        process.role, process.command = event.role or process.role, event.command or process.command
+        for name in ("rank", "local_rank", "started", "module"):
+            value = getattr(event, name)
+            if value is not None:
+                setattr(process, name, value)
+        self.world_size = event.world_size if event.world_size is not None else self.world_size
+
+    def _marked(self, event: LineMarked) -> None:
+        level = event.level.lower()
+        if level in ("error", "critical", "fatal"):
+            level, self.errors = "error", self.errors + 1
+        else:
+            level, self.warnings = "warning", self.warnings + 1
+        self.mark(event.time, level, event.text, source=event.source, offset=event.offset, rank=event.rank)
+
+    def _source(self, path: str) -> Source:
+        return self.sources.setdefault(path, Source(path=path))
+
+    def _forget_long_gone(self) -> None:
+        gone = [key for key, process in self.processes.items() if process.gone is not None]
+        for key in gone[:-GONE_KEPT]:
+            del self.processes[key]

@@ -1,0 +1,88 @@
+"""Which look-ups still lack an answer, and the bounds that a process's own headers put on its compiles."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.events import ArtefactLoaded, CompileBegan, CompileEnded, GraphDescribed, LogEvent
+
+
+def worker_key(event: LogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded) -> str:
+    """Who speaks: the process where it is known, else the rank, else the source; unique over nodes."""
+    if event.pid is not None:
+        return f"{event.node}/{event.pid}"
+    if event.rank is not None:
+        return f"{event.node}/rank {event.rank}"
+    return f"{event.node}/{event.source}"
+
+
+class _Process(msgspec.Struct):
+    pending: list[float | None] = []
+    """Times of announced look-ups without an answer, oldest first."""
+    header: float | None = None
+    completed: float | None = None
+    serial: bool = False
+    """A worker of a parallel compile: nothing lies between the end of one compile and the start of the next."""
+
+
+class Lookups:
+    """Per process: announced look-ups (second format: a miss is one without a hit), last header, last completion."""
+
+    def __init__(self) -> None:
+        self.processes: dict[str, _Process] = {}
+        self.newest: float | None = None
+        """The newest header time of all processes: what a line without a clock is dated by."""
+
+    def announced(self, worker: str, time: float | None, *, identified: bool) -> float | None:
+        """A look-up began. Returns the time of an earlier one that this proves to have been a miss, else None.
+
+        Only a known process proves it: from several in one stream, two look-ups in a row may both end in hits.
+        """
+        process = self._process(worker)
+        missed = process.pending.pop(0) if identified and process.pending else None
+        process.pending.append(time)
+        return missed
+
+    def answered(self, worker: str) -> None:
+        """The oldest look-up of this process was a hit, a stored failure, an extraction or a counted miss."""
+        process = self.processes.get(worker)
+        if process is not None and process.pending:
+            process.pending.pop(0)
+
+    def oldest_pending(self) -> tuple[str, float | None] | None:
+        """Worker and time of the look-up that waits longest for its answer."""
+        waiting = [(p.pending[0] or 0.0, worker) for worker, p in self.processes.items() if p.pending]
+        if not waiting:
+            return None
+        time, worker = min(waiting)
+        return worker, time or None
+
+    def unanswered(self) -> list[tuple[str, float | None]]:
+        """All look-ups without an answer."""
+        return [(worker, time) for worker, process in self.processes.items() for time in process.pending]
+
+    def header(self, worker: str, time: float | None) -> None:
+        """A line with a clock came from this process."""
+        if time is not None:
+            self._process(worker).header = time
+            self.newest = time if self.newest is None else max(self.newest, time)
+
+    def completed(self, worker: str, time: float | None) -> None:
+        """A compile of this process ended; where it compiles one after the other, the next begins now."""
+        self.header(worker, time)
+        self._process(worker).completed = time
+
+    def early_bound(self, worker: str) -> tuple[float | None, bool]:
+        """A time before which the compile that just ended cannot have begun, and whether it is its exact start."""
+        process = self._process(worker)
+        exact = process.serial and process.header is not None and process.header == process.completed
+        return process.header, exact
+
+    def serial(self, worker: str, time: float | None) -> None:
+        """This process said that it is a worker that compiles one graph after the other."""
+        self.header(worker, time)
+        process = self._process(worker)
+        process.serial, process.completed = True, time
+
+    def _process(self, worker: str) -> _Process:
+        return self.processes.setdefault(worker, _Process())

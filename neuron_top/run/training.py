@@ -1,0 +1,151 @@
+"""What the training program says of itself. Numbers printed during graph extraction are kept apart: they are fake."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import (
+    ErrorRaised,
+    GraphMetricsReported,
+    StepReported,
+    TrainingFactReported,
+    TrainingFamily,
+    WorkerDied,
+)
+from neuron_top.run.history import Series
+
+RECENT_STEPS = 20
+"""Throughput and step time are medians over so many of the last reports."""
+STEPS_KEPT = 20_000
+FACTS_KEPT = 200
+
+
+class Death(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker that the launcher reported dead."""
+
+    time: float | None
+    rank: int | None
+    pid: int | None
+    exit_code: int | None
+    signal: str
+    first: bool
+
+
+class RaisedError(msgspec.Struct, frozen=True, kw_only=True):
+    """The last line of a traceback."""
+
+    time: float | None
+    rank: int | None
+    exception: str
+    message: str
+    source: str
+    offset: int | None
+
+
+class TrainingLedger:
+    """Progress of training; None until printed."""
+
+    def __init__(self) -> None:
+        self.step: int | None = None
+        self.total_steps: int | None = None
+        self.epoch: float | None = None
+        self.loss: float | None = None
+        self.learning_rate: float | None = None
+        self.throughput_unit = ""
+        self.reports = 0
+        """Step reports taken as real."""
+        self.simulated_reports = 0
+        """Step reports during graph extraction: counted, never shown as progress."""
+        self.first_time: float | None = None
+        """When the first real step was reported."""
+        self.last_time: float | None = None
+        self.losses = Series()
+        """Loss over time."""
+        self.throughputs = Series()
+        self.loss_by_step: deque[tuple[int, float]] = deque(maxlen=STEPS_KEPT)
+        """(step, loss), the newest STEPS_KEPT."""
+        self.facts: dict[str, str] = {}
+        self.metrics: GraphMetricsReported | None = None
+        """torch_xla's newest metrics report."""
+        self.deaths: list[Death] = []
+        self.errors: deque[RaisedError] = deque(maxlen=100)
+        self.errors_raised = 0
+        self._throughputs: deque[float] = deque(maxlen=RECENT_STEPS)
+        self._step_seconds: deque[float] = deque(maxlen=RECENT_STEPS)
+        self._last_step: tuple[int, float] | None = None
+
+    @property
+    def throughput(self) -> float | None:
+        """Median of the recent reports, in `throughput_unit`."""
+        return median(self._throughputs) if self._throughputs else None
+
+    @property
+    def step_seconds(self) -> float | None:
+        """Median seconds per step of the recent reports: as printed, else from the distance of their clocks."""
+        return median(self._step_seconds) if self._step_seconds else None
+
+    def apply(self, event: TrainingFamily, *, simulated: bool = False) -> None:
+        """Take one event into account; `simulated`: graph extraction is on."""
+        match event:
+            case StepReported():
+                if simulated:
+                    self.simulated_reports += 1
+                else:
+                    self._stepped(event)
+            case TrainingFactReported():
+                if not simulated and (event.name in self.facts or len(self.facts) < FACTS_KEPT):
+                    self.facts[event.name] = event.value
+            case WorkerDied():
+                self.deaths.append(Death(time=event.time, rank=event.rank, pid=event.pid, exit_code=event.exit_code,
+                                         signal=event.signal, first=event.first))  # fmt: skip
+            case ErrorRaised():
+                self.errors_raised += 1
+                self.errors.append(
+                    RaisedError(
+                        time=event.time,
+                        rank=event.rank,
+                        exception=event.exception,
+                        message=event.message,
+                        source=event.source,
+                        offset=event.offset,
+                    )
+                )
+            case GraphMetricsReported():
+                self.metrics = event
+            case _:
+                assert_never(event)
+
+    def _stepped(self, event: StepReported) -> None:
+        self.reports += 1
+        time = event.time
+        for name in ("step", "total_steps", "epoch", "loss", "learning_rate"):
+            value = getattr(event, name)
+            if value is not None:
+                setattr(self, name, value)
+        self.throughput_unit = event.throughput_unit or self.throughput_unit
+        if time is not None:
+            self.first_time = time if self.first_time is None else self.first_time
+            self.last_time = time
+        if event.loss is not None:
+            if time is not None:
+                self.losses.add(time, event.loss)
+            if event.step is not None:
+                self.loss_by_step.append((event.step, event.loss))
+        if event.throughput is not None:
+            self._throughputs.append(event.throughput)
+            if time is not None:
+                self.throughputs.add(time, event.throughput)
+        self._pace(event, time)
+
+    def _pace(self, event: StepReported, time: float | None) -> None:
+        before, self._last_step = self._last_step, (event.step, time) if event.step is not None and time else None
+        if event.step_seconds is not None:
+            self._step_seconds.append(event.step_seconds)
+        elif before is not None and self._last_step is not None and self._last_step[0] > before[0]:
+            steps, seconds = self._last_step[0] - before[0], self._last_step[1] - before[1]
+            if seconds > 0:
+                self._step_seconds.append(seconds / steps)

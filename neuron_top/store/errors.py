@@ -1,0 +1,25 @@
+"""What can go wrong with the store, as sentences for the user."""
+
+from __future__ import annotations
+
+from neuron_top.errors import NeuronTopError
+
+
+class StoreUnusable(NeuronTopError):
+    """The store cannot be opened, read or written."""
+
+
+class StoreCorrupt(StoreUnusable):
+    """The file is broken; it was moved aside and a new one can be made."""
+
+
+class StoreNewer(StoreUnusable):
+    """A newer version of the program wrote the file; it is left alone."""
+
+
+class StoreFull(StoreUnusable):
+    """No space is left on the store's disk."""
+
+
+class StoreBusy(StoreUnusable):
+    """Another process holds the store for too long."""

@@ -1,0 +1,46 @@
+"""Rows of the store as typed values."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """One recording. Times are seconds since the epoch, None unknown."""
+
+    id: str
+    node: str
+    name: str
+    command: tuple[str, ...]
+    directory: str
+    pid: int | None
+    """The recording process while it records; None once it said that the run ended."""
+    started: float | None
+    finished: float | None
+    exit_code: int | None
+    touched: float
+    """Last append."""
+    events: int
+    bytes: int
+    folder: str
+    summary: str
+    """The closing summary as JSON; "" when none was written."""
+
+    @property
+    def open(self) -> bool:
+        """Not said to have ended: it runs, or its recorder died (its `pid` then is no longer alive)."""
+        return self.finished is None
+
+
+class CompileRecord(msgspec.Struct, frozen=True):
+    """One measured compile, the ground of estimates."""
+
+    module: str
+    node: str
+    run: str
+    compiler: str
+    graph_bytes: int | None
+    operators: int | None
+    seconds: float
+    peak_rss: int | None
+    finished: float

@@ -1,0 +1,297 @@
+"""The store: recordings of runs in one SQLite file that several processes use at a time.
+
+Write-ahead logging lets a screen read a run while another process records it. Events are kept in batches of
+deflated JSON lines, so appending is one insert and replay is a stream; nothing is ever read as a whole.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
+from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreNewer, StoreUnusable
+from neuron_top.store.records import CompileRecord, RunRecord
+
+FILE_NAME = "neurontop.db"
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 5.0
+"""How long a writer waits for another before it gives up."""
+BATCH_MOST = 4096
+"""Events per row at most: what a reader holds in memory at a time."""
+
+
+class Store:
+    """An open store; use it in one thread at a time (each thread opens its own). Closes as a context manager."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open, or create, the store at `path` (a file; its folder is made).
+
+        Raises StoreCorrupt after moving a broken file aside, StoreNewer for a later program's file,
+        StoreUnusable when it cannot be opened or written, NothingToShow-like StoreUnusable when
+        `read_only` and there is none.
+        """
+        self.path = path
+        self._connection = _connect(path, read_only=read_only)
+        try:
+            with self._checked():
+                self._prepare(read_only=read_only)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+                 ) -> None:  # fmt: skip
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; a second close does nothing."""
+        self._connection.close()
+
+    # --- writing ---
+
+    def begin(self, event: RunStarted, *, pid: int | None = None, folder: Path | str = "", now: float = 0.0) -> None:
+        """Enter a new recording. `pid`: of the recording process; `folder`: its files, below the state folder.
+
+        The event itself is not appended. Raises StoreUnusable when the id is taken.
+        """
+        values = (event.run, event.node, event.name, msgspec.json.encode(event.command).decode(), event.directory,
+                  pid, event.time, event.time or now, str(folder))  # fmt: skip
+        with self._checked():
+            try:
+                self._connection.execute(
+                    "INSERT INTO runs (id, node, name, command, directory, pid, started, touched, folder) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    values,
+                )
+            except sqlite3.IntegrityError:
+                raise StoreUnusable(f"{self.path}: there is already a recording {event.run!r}") from None
+
+    def append(self, run: str, events: Sequence[Event], now: float | None = None) -> None:
+        """Add events to a recording, in order, durably against a crash of this process. `now`: wall clock."""
+        with self._checked(), self._transaction() as connection:
+            found = connection.execute("SELECT coalesce(max(number), -1) FROM events WHERE run = ?", (run,)).fetchone()
+            number, size = found[0], 0
+            for start in range(0, len(events), BATCH_MOST):
+                number += 1
+                size += self._insert_batch(run, number, events[start : start + BATCH_MOST])
+            connection.execute(
+                "UPDATE runs SET events = events + ?, bytes = bytes + ?, touched = max(touched, ?) WHERE id = ?",
+                (len(events), size, now if now is not None else _latest(events), run),
+            )
+
+    def finish(self, run: str, exit_code: int, finished: float, summary: bytes = b"") -> None:
+        """The command ended; `summary` is the closing summary as JSON."""
+        with self._checked():
+            self._connection.execute(
+                "UPDATE runs SET finished = ?, exit_code = ?, summary = ?, touched = max(touched, ?), pid = NULL "
+                "WHERE id = ?",
+                (finished, exit_code, summary.decode(), finished, run),
+            )
+
+    def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
+        """Keep measured compile times for later estimates; the same one twice is kept once."""
+        with self._checked(), self._transaction() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO compiles "
+                "(module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [msgspec.structs.astuple(record) for record in records],
+            )
+
+    def forget(self, run: str) -> None:
+        """Delete a recording's rows (its folder is `retention`'s business)."""
+        with self._checked(), self._transaction() as connection:
+            connection.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    # --- reading ---
+
+    def runs(self, limit: int | None = None) -> list[RunRecord]:
+        """Recordings, newest first."""
+        with self._checked():
+            rows = self._connection.execute(
+                f"SELECT {_RUN_COLUMNS} FROM runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT ?",  # noqa: S608
+                (-1 if limit is None else limit,),
+            ).fetchall()
+        return [_run_record(row) for row in rows]
+
+    def run(self, run: str) -> RunRecord | None:
+        """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
+        everything = self.runs()
+        for matches in (
+            [record for record in everything if record.id == run],
+            [record for record in everything if record.name == run and run],
+            [record for record in everything if run and record.id.startswith(run)],
+        ):
+            if matches:
+                return matches[0] if len(matches) == 1 or matches[0].name == run else None
+        return None
+
+    def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
+        """The events of a recording in the order they were appended, one batch in memory at a time.
+
+        `after`: skip batches up to this number (see `batches`); `since`: skip batches that ended before this time.
+        Reads what is there at each step, also of a run that another process is recording.
+        """
+        for _number, events in self.batches(run, after, since):
+            yield from events
+
+    def batches(self, run: str, after: int = -1, since: float | None = None) -> Iterator[tuple[int, list[AnyEvent]]]:
+        """As `replay`, batch by batch with its number: hand the last number back as `after` to go on later."""
+        while True:
+            with self._checked():
+                row = self._connection.execute(
+                    "SELECT number, data FROM events WHERE run = ? AND number > ? "
+                    "AND (?3 IS NULL OR last IS NULL OR last >= ?3) ORDER BY number LIMIT 1",
+                    (run, after, since),
+                ).fetchone()
+            if row is None:
+                return
+            after = row[0]
+            yield after, self._decoded(run, row[0], row[1])
+
+    def span(self, run: str) -> tuple[float, float] | None:
+        """First and last event time of a recording: the ends of a replay's slider."""
+        with self._checked():
+            row = self._connection.execute("SELECT min(first), max(last) FROM events WHERE run = ?", (run,)).fetchone()
+        return (row[0], row[1]) if row[0] is not None and row[1] is not None else None
+
+    def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
+        """Measured compile times of all runs, newest first, `most` at the most: the ground of estimates."""
+        with self._checked():
+            rows = self._connection.execute(
+                "SELECT module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished "
+                "FROM compiles ORDER BY finished DESC LIMIT ?",
+                (most,),
+            ).fetchall()
+        return [CompileRecord(*row) for row in rows]
+
+    @property
+    def events_bytes(self) -> int:
+        """What all recordings' events take, bytes."""
+        with self._checked():
+            return int(self._connection.execute("SELECT coalesce(sum(bytes), 0) FROM runs").fetchone()[0])
+
+    # --- below ---
+
+    def _insert_batch(self, run: str, number: int, events: Sequence[Event]) -> int:
+        data = zlib.compress(b"\n".join(encode(event) for event in events), 1)
+        times = [event.time for event in events if event.time is not None]
+        self._connection.execute(
+            "INSERT INTO events (run, number, node, first, last, count, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (run, number, events[0].node, min(times, default=None), max(times, default=None), len(events), data),
+        )
+        return len(data)
+
+    def _decoded(self, run: str, number: int, data: bytes) -> list[AnyEvent]:
+        try:
+            return [decode(line) for line in zlib.decompress(data).split(b"\n") if line]
+        except (zlib.error, msgspec.DecodeError) as problem:
+            raise StoreCorrupt(f"{self.path}: batch {number} of recording {run} cannot be read ({problem})") from None
+
+    def _prepare(self, *, read_only: bool) -> None:
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        if read_only or version == SCHEMA_VERSION:
+            return
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        with self._transaction() as connection:  # two processes may be first at the same moment
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                for statement in _statements():
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as problem:
+            raise self._explained(problem) from problem
+
+    def _explained(self, problem: sqlite3.DatabaseError) -> StoreUnusable:
+        name = getattr(problem, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            self._connection.close()
+            aside = _move_aside(self.path)
+            return StoreCorrupt(f"{self.path} is not a readable store any more; it was moved to {aside}. Start again.")
+        if name == "SQLITE_FULL" or "disk is full" in str(problem):
+            return StoreFull(f"{self.path}: no space left on its disk; free some, or set state_dir to another one")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return StoreBusy(f"{self.path}: another process has been writing for more than {BUSY_SECONDS:.0f} s")
+        return StoreUnusable(f"{self.path}: {problem}")
+
+
+_RUN_COLUMNS = (
+    "id, node, name, command, directory, pid, started, finished, exit_code, touched, events, bytes, folder, summary"
+)
+
+
+def _run_record(row: tuple[Any, ...]) -> RunRecord:
+    values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
+    values["command"] = tuple(msgspec.json.decode(values["command"]))
+    return RunRecord(**values)
+
+
+def _latest(events: Sequence[Event]) -> float:
+    return max((event.time for event in events if event.time is not None), default=0.0)
+
+
+def _statements() -> Iterator[str]:
+    text = files("neuron_top.store").joinpath("schema.sql").read_text(encoding="utf-8")
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    try:
+        if read_only and not path.is_file():
+            raise StoreUnusable(
+                f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording"
+            )
+        if not read_only:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    except (OSError, sqlite3.Error) as problem:
+        raise StoreUnusable(f"{path}: {problem}; set state_dir to a folder that can be written") from problem
+
+
+def _move_aside(path: Path) -> Path:
+    """Rename a broken store and its two companions; never deletes."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.broken-{number}")).exists():
+        number += 1
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside
