@@ -1,4 +1,4 @@
-"""Telemetry that somebody saved or pipes in: neuron-monitor records or a neuron-ls listing, told apart by what they hold.
+"""Telemetry that somebody saved or pipes in: neuron-monitor records or a neuron-ls listing, told apart by content.
 
 One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
 many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.
