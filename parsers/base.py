@@ -1,0 +1,162 @@
+"""What a line is for the families, and what a family is for the reader.
+
+A physical line can hold several records, since processes share the stream: whatever stands in front of the first
+header, then one record per header. A family looks at one record at a time and keeps only what spans lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Protocol
+
+from neuron_top.events import AnyEvent, LineMalformed, LineMarked
+from neuron_top.parsers import prefixes, timestamps
+from neuron_top.parsers.escapes import visible
+
+TEXT_LIMIT = 2000
+"""Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""
+
+LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
+_LEVEL_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL", "E": "ERROR", "W": "WARNING", "F": "CRITICAL"}
+HEADER = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}): *"
+    rf"(?:(?:(?P<pid>\d{{1,10}}) +)?(?:(?P<level>{LEVELS}) +\|\|(?P<tag>[A-Z_]+)\|\||\[(?P<bracket>{LEVELS})\]):"
+    r"|(?P<xla>[IWEF]) (?=\S+:\d+\]))"
+    r"|(?P<rdate>\d{4}-[A-Z][a-z]{2}-\d\d) (?P<rclock>\d\d:\d\d:\d\d)\."
+    r"(?P<rdigits>\d{4}(?:\d\d)?)(?=\d{4}-[A-Z]|\D|$)"
+)
+"""Headers that begin a record wherever they stand: the wrapper's three shapes, XLA's C++ one, the runtime's.
+
+Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
+
+
+class Record:
+    """One record of a line: its header, read, and the text behind it."""
+
+    __slots__ = ("at", "generation", "header_pid", "lead", "level", "offset", "pid", "rank", "shape", "tag", "text")
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+        self.at: float | None = None
+        self.pid: int | None = None
+        """Of the process that printed it: the header's own, else what the prefix tells."""
+        self.header_pid: int | None = None
+        self.rank: int | None = None
+        self.level = ""
+        self.tag = ""
+        self.generation = ""
+        self.shape = ""
+        """`wrapper`, `runtime`, `xla`, or "" for text without a header."""
+        self.lead = ""
+        """What stood between the line's start (or the record before) and this header."""
+
+
+class Family(Protocol):
+    """A group of lines that one program prints."""
+
+    name: str
+
+    @property
+    def open(self) -> bool:
+        """True while the lines to come may belong to something begun: then the reader skips none."""
+        raise NotImplementedError
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """Events of what spanned lines and does not go on with this record; only asked while `open`."""
+        raise NotImplementedError
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of this record; None = not ours, an empty list = ours, more to come. Never raises."""
+        raise NotImplementedError
+
+    def flush(self) -> list[AnyEvent]:
+        """What is left at the end of the stream."""
+        raise NotImplementedError
+
+
+class LineFamily:
+    """Base of families whose lines each stand alone."""
+
+    open = False
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """Nothing spans lines here."""
+        return []
+
+    def flush(self) -> list[AnyEvent]:
+        """Nothing is kept."""
+        return []
+
+
+def records(text: str, offset: int) -> list[Record]:
+    """The records of one segment of a line, ANSI codes already gone."""
+    prefix, body = prefixes.split(text)
+    found = list(HEADER.finditer(body))
+    result: list[Record] = []
+    lead = body[: found[0].start()] if found else body
+    if not found or lead.strip():
+        result.append(_bare(lead, prefix, offset))
+    for index, header in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(body)
+        record = _headed(header, body[header.end() : end].lstrip(" "), offset)
+        record.rank = prefix.rank
+        record.pid = prefix.pid if record.pid is None else record.pid
+        record.lead = lead if index == 0 else ""
+        result.append(record)
+    return result
+
+
+def _bare(text: str, prefix: prefixes.Prefix, offset: int) -> Record:
+    record = Record(text, offset)
+    record.rank, record.pid = prefix.rank, prefix.pid
+    return record
+
+
+def _headed(header: re.Match[str], text: str, offset: int) -> Record:
+    record = Record(text, offset)
+    if header["rdate"]:
+        record.shape = "runtime"
+        record.at = timestamps.runtime(header["rdate"], header["rclock"], header["rdigits"])
+        return record
+    if header["xla"]:
+        record.shape, record.level = "xla", header["xla"]
+        record.at = timestamps.microseconds(header["date"], header["clock"], header["digits"])
+        return record
+    record.shape = "wrapper"
+    record.at = timestamps.wrapper(header["date"], header["clock"], header["digits"])
+    record.pid = record.header_pid = int(header["pid"]) if header["pid"] else None
+    record.level = header["level"] or header["bracket"]
+    record.tag = header["tag"] or f"[{record.level}]"
+    record.generation = _generation(header)
+    return record
+
+
+def _generation(header: re.Match[str]) -> str:
+    """G0 and G1 share the header of their wrapper lines: told apart by the words, see `wrapper`."""
+    if header["bracket"]:
+        return "G3"
+    if header["tag"] in ("NCC_WRAPPER", "PARALLEL_COMPILE"):
+        return "G1"
+    return "G2" if header["pid"] else "G1"
+
+
+def clip(text: str) -> str:
+    """Free text for an event: safe to show, bounded."""
+    text = text.strip()
+    return visible(text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…")
+
+
+def common(record: Record) -> dict[str, Any]:
+    """The fields every event of a log line has."""
+    return {"at": record.at, "offset": record.offset, "pid": record.pid, "rank": record.rank}
+
+
+def marked(record: Record, level: str, text: str) -> LineMarked:
+    """The event for a warning or an error that stands for nothing else."""
+    return LineMarked(**common(record), level=_LEVEL_NAMES.get(level, level), text=clip(text))
+
+
+def malformed(family: str, record: Record, reason: str) -> LineMalformed:
+    """The event for a line that is this family's and broken."""
+    return LineMalformed(**common(record), family=family, text=clip(record.text), reason=reason)

@@ -1,0 +1,84 @@
+"""The compiler's own lines: its file `log-neuron-cc.txt`, and what it prints when it is chatty.
+
+Shapes: `2026-01-21T05:40:13Z INFO 6595 [root]: text` (file), `2023-11-29T15:38:46Z text` (console, and inside
+failures), `04/19/2022 09:09:57 AM ERROR 1203 [neuron-cc]: text` (first generation). Dots and PASS are the wrapper's
+business here, because they stand for a whole compile.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.events import (
+    AnyEvent,
+    CompilerErrorSeen,
+    CompilerExited,
+    CompilerStageFinished,
+    CompilerVersionSeen,
+)
+from neuron_top.parsers import timestamps
+from neuron_top.parsers.base import LineFamily, Record, clip, common, marked
+from neuron_top.parsers.failures import ERROR_CODE
+
+NAME = "compiler"
+_UTC = re.compile(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")
+_OLD = re.compile(r"\.*(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) ")
+_LEVEL = re.compile(r"(INFO|USER|WARNING|ERROR|CRITICAL|DEBUG) (\d{1,10}) \[([^\]]{1,200})\]: ?")
+_STAGE = re.compile(r"(\w[\w.-]{0,120}) finished after (\d{1,9}(?:\.\d{1,9})?) seconds")
+_OLD_STAGE = re.compile(r"Exit time region: delta=(\d{1,9}(?:\.\d{1,9})?)s")
+_EXIT = re.compile(r"Subcommand returned with exitcode=(-?\d{1,6})|Compile command returned: (-?\d{1,6})")
+VERSION = re.compile(r"NeuronX Compiler version (\d+\.\d+\.[0-9a-z.]+(?:\+[0-9a-f]+)?)")
+REGION = "region"
+"""Stands for a stage of the compilers of early 2023, which timed regions without naming them."""
+
+
+class Compiler(LineFamily):
+    """Reads them, one line at a time; keeps nothing."""
+
+    name = NAME
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if record.shape == "wrapper":
+            return None
+        dated = _UTC.match(record.text) or _OLD.match(record.text)
+        return self._dated(record, dated) if dated else _facts(record, record.text) or None
+
+    def _dated(self, record: Record, stamp: re.Match[str]) -> list[AnyEvent]:
+        record.at = (
+            timestamps.whole_seconds(stamp[1], stamp[2]) if stamp.re is _UTC else timestamps.twelve_hours(stamp[1])
+        )
+        header = _LEVEL.match(record.text, stamp.end())
+        if header:
+            record.level, record.pid = header[1], int(header[2])
+        text = record.text[header.end() if header else stamp.end() :]
+        events = _facts(record, text)
+        if not events and record.level in ("ERROR", "CRITICAL", "WARNING") and text.strip(" *"):
+            return [marked(record, record.level, text)]
+        return events
+
+
+def error_codes(record: Record) -> list[AnyEvent]:
+    """An event for each bracketed error code, with the text behind it."""
+    if "[" not in record.text:
+        return []
+    events: list[AnyEvent] = []
+    for found in ERROR_CODE.finditer(record.text):
+        text = record.text[found.end() : found.end() + 600]
+        events.append(CompilerErrorSeen(**common(record), code=found[1], text=clip(text)))
+    return events
+
+
+def _facts(record: Record, text: str) -> list[AnyEvent]:
+    """What a line may hold besides its date: stage times, the exit status, the version."""
+    events: list[AnyEvent] = [
+        CompilerStageFinished(**common(record), stage=clip(found[1]), seconds=float(found[2]))
+        for found in _STAGE.finditer(text)
+    ]
+    for found in _OLD_STAGE.finditer(text):
+        events.append(CompilerStageFinished(**common(record), stage=REGION, seconds=float(found[1])))
+    for found in _EXIT.finditer(text):
+        events.append(CompilerExited(**common(record), code=int(found[1] or found[2])))
+    for found in VERSION.finditer(text):
+        events.append(CompilerVersionSeen(**common(record), version=found[1]))
+    return events

@@ -1,0 +1,270 @@
+"""`neuron_parallel_compile`: trial run, list of graphs, workers, counters, JSON report, totals. G1 to G3.
+
+The list and the report span lines and other processes write into them, so both are read line by line and keep only
+where they are. Counters describe the whole cache folder, the totals this run alone; neither is derived from the other.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.events import (
+    AnyEvent,
+    GraphReported,
+    GraphsListed,
+    QueueCounted,
+    SummaryReported,
+    TrialRunStarted,
+    WorkerFailed,
+    WorkerFinished,
+    WorkerStarted,
+)
+from neuron_top.parsers import paths
+from neuron_top.parsers.base import Record, clip, common, malformed
+
+NAME = "parallel_compile"
+_N = r"(\d{1,15})"
+_COUNTERS = re.compile(
+    rf"Current remaining items are {_N}, locked are {_N}, failed are {_N}, done are {_N}, total is {_N}"
+)
+_COUNTERS_BEGIN = "Current remaining items are"
+_TRIAL = re.compile(r"Running trial run|(?:Running cmd:|executing trial run cmd:) *(.*)")
+_LIST = re.compile(r"(?:New graph list from script:|master grab hlos to compile:) *(.*)")
+_WORKER_START = re.compile(rf"[Ww]orker (\S{{1,40}}) start(?:s|ing) dynamic schedul\w* (?:on|for) {_N}")
+_WORKER_END = re.compile(rf"[Ww]orker (\S{{1,40}}) (?:finished with num of tasks {_N}|completed: {_N} tasks? compiled)")
+_WORKER_FAILED = re.compile(
+    r"(?:sub-process|Subprocess) (\d{1,15}) (?:got exception|encountered error): *(.*)"
+    r"|parallel compilation with neuronx-cc exited with error\.? *(.*)"
+)
+_TOTALS = re.compile(rf"Total (graphs|successful compilations|failed compilations): {_N}")
+_SUMMARY = re.compile(rf"Compilation summary - Total graphs: {_N}, Success: {_N}, Failed: {_N}")
+_TOKEN = re.compile(
+    r"\"((?:[^\"\\]|\\.){1,1000})\"\s*:\s*(?:(\{)|\"([^\"]{0,200})\"|(-?\d[\d.eE+-]{0,30}|true|false|null)|(\[))|(\})"
+)
+_REPORT_LINE = re.compile(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
+_MOST_PATHS = 100_000
+_PATIENCE = 200
+"""Foreign lines inside a report before it is given up; other processes may write into it."""
+
+
+class ParallelCompile:
+    """Reads the lines of the tool, parent and workers."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._list: tuple[Record, list[str]] | None = None
+        self._report: _Report | None = None
+        self._totals: dict[int | None, _Totals] = {}
+
+    @property
+    def open(self) -> bool:
+        """True inside a list or a report."""
+        return self._list is not None or self._report is not None
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """The list of graphs, if this record is not one of its lines."""
+        if self._list is None or _is_listed(record) or not (record.shape or record.text.strip()):
+            return []
+        return self._close_list()
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if record.shape == "" and self.open:
+            inside = self._inside(record)
+            if inside is not None:
+                return inside
+        return self._read(record)
+
+    def flush(self) -> list[AnyEvent]:
+        """A list, a report or totals cut by the end of the stream."""
+        events = self._close_list()
+        self._report = None
+        for totals in self._totals.values():
+            events += totals.event()
+        self._totals.clear()
+        return events
+
+    def _inside(self, record: Record) -> list[AnyEvent] | None:
+        """Lines without a header that go on with a list or a report."""
+        text = record.text
+        if self._list is not None and _is_listed(record):
+            if len(self._list[1]) < _MOST_PATHS:
+                self._list[1].append(clip(text))
+            return []
+        if self._report is None:
+            return None
+        if not _REPORT_LINE.match(text):
+            self._report.foreign += 1
+            if self._report.foreign > _PATIENCE:
+                self._report = None
+            return None
+        return self._read_report(self._report, text)
+
+    def _read_report(self, report: _Report, text: str) -> list[AnyEvent]:
+        events = report.take(text)
+        if report.depth <= 0:
+            self._report = None
+            if report.seconds is not None:
+                self._seconds_of(report)
+        return events
+
+    def _seconds_of(self, report: _Report) -> None:
+        self._totals.setdefault(report.record.pid, _Totals(report.record)).seconds = report.seconds
+
+    def _read(self, record: Record) -> list[AnyEvent] | None:
+        text = record.text
+        if record.shape == "wrapper" and text.startswith("{"):
+            self._report = _Report(record)
+            return self._read_report(self._report, text)
+        if _COUNTERS_BEGIN in text:
+            return _counted(record)
+        found = _LIST.search(text)
+        if found:
+            self._list = (record, [clip(path) for path in re.findall(r"[^\s\[\],']+", found[1])[:_MOST_PATHS]])
+            return []
+        return self._totals_of(record) or _worker(record) or _trial(record)
+
+    def _close_list(self) -> list[AnyEvent]:
+        if self._list is None:
+            return []
+        record, found = self._list
+        self._list = None
+        return [GraphsListed(**common(record), paths=tuple(found))]
+
+    def _totals_of(self, record: Record) -> list[AnyEvent] | None:
+        summary = _SUMMARY.search(record.text)
+        if summary:
+            total, success, failed = (int(part) for part in summary.groups())
+            seconds = self._totals.pop(record.pid, _Totals(record)).seconds
+            return [SummaryReported(**common(record), total=total, success=success, failed=failed, seconds=seconds)]
+        events: list[AnyEvent] = []
+        found = None
+        for found in _TOTALS.finditer(record.text):
+            events += self._add_total(record, found[1], int(found[2]))
+        return events if found else None
+
+    def _add_total(self, record: Record, what: str, count: int) -> list[AnyEvent]:
+        totals = self._totals.get(record.pid)
+        if what == "graphs":
+            seconds = totals.seconds if totals else None
+            events = totals.event() if totals else []
+            self._totals[record.pid] = totals = _Totals(record)
+            totals.total, totals.seconds = count, seconds
+            return events
+        if totals is None or totals.total is None:
+            return []  # G3 repeats a number of its one-line summary
+        setattr(totals, what.split()[0], count)
+        return self._totals.pop(record.pid).event() if what.startswith("failed") else []
+
+
+class _Totals:
+    """The three lines of one summary, as far as they came."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.total: int | None = None
+        self.successful: int | None = None
+        self.failed: int | None = None
+        self.seconds: float | None = None
+
+    def event(self) -> list[AnyEvent]:
+        if self.total is None:
+            return []
+        return [
+            SummaryReported(
+                **common(self.record), total=self.total, success=self.successful, failed=self.failed,
+                seconds=self.seconds,
+            )
+        ]  # fmt: skip
+
+
+class _Report:
+    """Walks the JSON report by its tokens, so that foreign lines in it and lost line ends do no harm."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.depth = 1
+        self.foreign = 0
+        self.seconds: float | None = None
+        self._path: str | None = None
+        self._fields: dict[str, str] = {}
+
+    def take(self, text: str) -> list[AnyEvent]:
+        """Events of the entries that end in this text."""
+        events: list[AnyEvent] = []
+        for key, opened, quoted, plain, listed, closed in _TOKEN.findall(text):
+            if closed:
+                events += self._closed()
+            elif opened:
+                self.depth += 1
+                if "/" in key:
+                    self._path, self._fields = key, {}
+            elif not listed:
+                self._field(key, quoted or plain)
+        return events
+
+    def _field(self, key: str, value: str) -> None:
+        if self._path is not None:
+            self._fields[key] = value
+        elif key == "compilation_time":
+            self.seconds = _decimal(value)
+
+    def _closed(self) -> list[AnyEvent]:
+        self.depth -= 1
+        path, self._path = self._path, None
+        if path is None:
+            return []
+        status, retry = self._fields.get("status", ""), self._fields.get("retry", "")
+        return [
+            GraphReported(
+                **common(self.record), path=clip(path), module=paths.module_in(path), status=clip(status),
+                ok={"true": True, "SUCCESS": True, "false": False}.get(status, None if not status else False),
+                retry=int(retry) if retry.isdecimal() and len(retry) < 10 else 0,
+                seconds=_decimal(self._fields.get("compile_time", "")),
+            )
+        ]  # fmt: skip
+
+
+def _is_listed(record: Record) -> bool:
+    """A path alone on an indented line."""
+    text = record.text
+    return record.shape == "" and text[:1].isspace() and len(text.split()) == 1 and "MODULE_" in text
+
+
+def _decimal(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _counted(record: Record) -> list[AnyEvent]:
+    events: list[AnyEvent] = []
+    for found in _COUNTERS.finditer(record.text):
+        remaining, locked, failed, done, total = (int(part) for part in found.groups())
+        events.append(
+            QueueCounted(
+                **common(record), remaining=remaining, locked=locked, failed=failed, done=done, total=total
+            )
+        )  # fmt: skip
+    return events or [malformed(NAME, record, "counters cut or changed")]
+
+
+def _worker(record: Record) -> list[AnyEvent] | None:
+    text = record.text
+    found = _WORKER_START.search(text)
+    if found:
+        return [WorkerStarted(**common(record), worker=clip(found[1]), items=int(found[2]))]
+    found = _WORKER_END.search(text)
+    if found:
+        return [WorkerFinished(**common(record), worker=clip(found[1]), tasks=int(found[2] or found[3]))]
+    found = _WORKER_FAILED.search(text)
+    if found:
+        return [WorkerFailed(**common(record), worker=found[1] or "", message=clip(found[2] or found[3] or ""))]
+    return None
+
+
+def _trial(record: Record) -> list[AnyEvent] | None:
+    found = _TRIAL.search(record.text)
+    return [TrialRunStarted(**common(record), command=clip(found[1] or ""))] if found else None

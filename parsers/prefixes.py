@@ -1,0 +1,56 @@
+"""What launchers, containers and log services put in front of a line: stripped only to learn rank and process.
+
+Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, Kubernetes' `[0]:`, kubectl's `[pod/…]`, Ray's and vLLM's
+`(Name pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
+docker compose's `name-1  |`, and CloudWatch's ISO stamp.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+
+class Prefix(msgspec.Struct, frozen=True):
+    """What stood in front: None where it did not say."""
+
+    rank: int | None = None
+    pid: int | None = None
+
+
+NO_PREFIX = Prefix()
+
+_PREFIX = re.compile(
+    r"\s*(?:"
+    r"\[(?:rank|default)?(?P<rank>\d{1,6})\]:\s?"
+    r"|\[\d+,(?P<mpi>\d{1,6})\]<std(?:out|err)>:\s?"
+    r"|\[pod/[^\]\s]{1,300}\]\s"
+    r"|\((?P<actor>\w[\w.:-]{0,80}) (?:rank=\d+ )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\)\s?"
+    r"|(?:\[?(?:INFO|WARN|ERROR|DEBUG) ?\]?\s+)?PyProcess\s+(?:-\s+)?W-\d{1,9}-[\w.-]{1,80}?-std(?:out|err):\s?"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)(?: std(?:out|err) [FP])?\s"
+    r"|[\w.-]{1,60}-\d{1,4}\s+\|\s"
+    r")"
+)
+_MOST = 4
+"""Prefixes nest (a service around a server around a rank); more than this has not been seen."""
+
+
+def split(text: str) -> tuple[Prefix, str]:
+    """The prefix of a line, and the line without it (its indentation kept)."""
+    rank = pid = None
+    start = 0
+    for _ in range(_MOST):
+        found = _PREFIX.match(text, start)
+        if found is None:
+            break
+        rank = _number(found["rank"] or found["mpi"], rank)
+        pid = _number(found["pid"], pid)
+        start = found.end()
+    if start == 0:
+        return NO_PREFIX, text
+    return Prefix(rank=rank, pid=pid), text[start:]
+
+
+def _number(text: str | None, otherwise: int | None) -> int | None:
+    return int(text) if text else otherwise

@@ -1,0 +1,118 @@
+"""`LogReader`: console output in any portions → events. Pure: the same bytes give the same events, however cut.
+
+Most lines of a log say nothing to us. All marks of all families are searched at once in the raw bytes
+(Aho-Corasick, the engine ripgrep uses); only lines that hold one are decoded and offered to the families. While a
+family is inside something that spans lines, every line is looked at.
+"""
+
+from __future__ import annotations
+
+import ahocorasick_rs
+import msgspec
+
+from neuron_top.events import AnyEvent
+from neuron_top.parsers import base, escapes
+from neuron_top.parsers.compiler import error_codes
+from neuron_top.parsers.families import FAMILIES, MARKS
+from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
+from neuron_top.parsers.tally import Tally
+
+_WINDOW = 1 << 20
+"""Bytes searched at once: bounds the list of matches."""
+_SEARCH = ahocorasick_rs.BytesAhoCorasick(MARKS, matchkind=ahocorasick_rs.MatchKind.LeftmostFirst)
+
+
+class LogReader:
+    """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`)."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tally = Tally()
+        self._buffer = LineBuffer()
+        self._offset = 0
+        self._line_offset = 0
+        self._families = [row.make() for row in FAMILIES]
+
+    def feed(self, data: bytes) -> list[AnyEvent]:
+        """The events that these bytes complete. Never raises, whatever the bytes."""
+        events: list[AnyEvent] = []
+        for start in range(0, len(data), _WINDOW):
+            block = self._buffer.take(data[start : start + _WINDOW])
+            if block:
+                events += self._read(block)
+        return events
+
+    def flush(self) -> list[AnyEvent]:
+        """The end of the stream: the unfinished line, and what families kept."""
+        events = self._read(self._buffer.rest())
+        for family in self._families:
+            events += self._stamped(family.flush())
+        return events
+
+    @property
+    def pending(self) -> str:
+        """The unfinished last line, safe to show: a compiler's dots stand there for minutes."""
+        return escapes.visible(escapes.strip_ansi(self._buffer.peek()[-4096:].decode("utf-8", "replace")))
+
+    def _read(self, block: bytes) -> list[AnyEvent]:
+        """Lines of a block that begins where a line (or a piece of a long one) begins."""
+        self.tally.measure(block)
+        events: list[AnyEvent] = []
+        matches = _SEARCH.find_matches_as_indexes(block)
+        index, position, size = 0, 0, len(block)
+        while position < size:
+            if not any(family.open for family in self._families) and not self.tally.wants_samples:
+                while index < len(matches) and matches[index][1] < position:
+                    index += 1
+                if index == len(matches):
+                    break
+                position = max(position, block.rfind(b"\n", 0, matches[index][1]) + 1)
+            position = self._line(block, position, events)
+        self._skip_to_end(block)
+        return events
+
+    def _line(self, block: bytes, position: int, events: list[AnyEvent]) -> int:
+        """Read the line at `position`; returns where the next begins."""
+        end = block.find(b"\n", position)
+        end = len(block) if end < 0 else end
+        offset = self._offset + position
+        for start in range(position, max(end, position + 1), LINE_LIMIT):
+            events += self._text(block[start : min(start + LINE_LIMIT, end)], offset)
+        return end + 1
+
+    def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
+        text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
+        self.tally.look(text)
+        events: list[AnyEvent] = []
+        claimed = False
+        for segment in text.split("\r") if "\r" in text else (text,):
+            for record in base.records(segment, offset):
+                self.tally.meet(record)
+                events += self._ended_by(record)
+                made = self._offer(record)
+                claimed = claimed or made is not None
+                events += made or []
+        self.tally.read(text, claimed)
+        return self._stamped(events)
+
+    def _ended_by(self, record: base.Record) -> list[AnyEvent]:
+        """What spanned lines and ends in front of this record."""
+        return [event for family in self._families if family.open for event in family.ended_by(record)]
+
+    def _offer(self, record: base.Record) -> list[AnyEvent] | None:
+        """Events of the first family that knows the record; error codes count wherever they stand."""
+        codes = error_codes(record)
+        for family in self._families:
+            events = family.feed(record)
+            if events is not None:
+                return events + codes
+        return codes or None
+
+    def _stamped(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        for event in events:
+            msgspec.structs.force_setattr(event, "source", self.source)
+            self.tally.add(event)
+        return events
+
+    def _skip_to_end(self, block: bytes) -> None:
+        self._offset += len(block)

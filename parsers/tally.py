@@ -1,0 +1,304 @@
+"""What is in a log, counted: the keys of `neurontop tally --json`.
+
+Occurrences are counted, not lines, since two events can share a line. Counts come from the events, and module keys,
+roots and versions from the text of every line looked at. Sets of distinct values are bounded like everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from neuron_top.events import (
+    AnyEvent,
+    CachedFailureMet,
+    CacheHit,
+    CacheMissed,
+    CachePathAnnounced,
+    CompileCompleted,
+    CompileFailed,
+    CompileGaveUp,
+    CompilerErrorSeen,
+    CompilerExited,
+    CompilerPassed,
+    CompilerStageFinished,
+    CompilerVersionSeen,
+    CompileStarted,
+    GraphExtracted,
+    GraphReported,
+    HubMissed,
+    LineMalformed,
+    LockWaited,
+    QueueCounted,
+    SummaryReported,
+    WorkerFinished,
+    WorkerStarted,
+)
+from neuron_top.parsers import paths
+from neuron_top.parsers.base import Record
+from neuron_top.parsers.compiler import REGION
+from neuron_top.parsers.durations import Durations
+from neuron_top.parsers.escapes import ANSI_COLOUR, visible
+
+_COUNTED_MODULE = re.compile(r"MODULE_(?:\d{8,20}|[0-9a-f]{20})(?:\+[0-9a-f]{8})?")
+"""The keys as the published counts define them: decimal digits first, so a hexadecimal key that begins with eight of
+them is counted by those alone. Events carry the whole key; only these lists follow the published definition."""
+_EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
+_COUNTS = {
+    CacheHit: "hits",
+    CachedFailureMet: "failed_hits",
+    CacheMissed: "misses_announced",
+    CompilerPassed: "pass",
+    CompileFailed: "errors",
+    CompileGaveUp: "gave_up",
+    LockWaited: "lock_waits",
+    GraphExtracted: "extracted",
+    HubMissed: "hub_misses",
+    CachePathAnnounced: "cache_path_lines",
+    QueueCounted: "progress_lines",
+    WorkerStarted: "worker_starts",
+    WorkerFinished: "worker_ends",
+}
+_MODULES = {
+    CacheHit: "modules_hit",
+    CachedFailureMet: "modules_failed_hit",
+    CompileFailed: "modules_error",
+    LockWaited: "modules_lock_wait",
+    GraphExtracted: "modules_extracted",
+}
+_SAMPLES = 20
+_SAMPLE_LENGTH = 300
+_MOST = 100_000
+"""Distinct values kept per set; a log that holds more is not a log."""
+
+
+class Tally:
+    """Adds up one stream. `as_json` gives the published keys; the rest is for people."""
+
+    def __init__(self) -> None:
+        self.lines = self.carriage_returns = self.ansi_sequences = self.bytes = 0
+        self.known = 0
+        """Lines (or pieces of one) that some family claimed."""
+        self.malformed = 0
+        self.unknown_samples: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self.tags: Counter[str] = Counter()
+        self.first: float | None = None
+        self.last: float | None = None
+        self.runtime_lines = 0
+        self.lock_wait_max: float | None = None
+        self.progress_last: QueueCounted | None = None
+        self.summaries: list[SummaryReported] = []
+        self.report: list[GraphReported] = []
+        self.durations = Durations()
+        self._sets: dict[str, set[Any]] = {}
+
+    @property
+    def unknown(self) -> int:
+        """Lines that no family knows."""
+        return max(0, self.lines - self.known)
+
+    @property
+    def wants_samples(self) -> bool:
+        """True until enough unknown lines were kept as examples."""
+        return len(self.unknown_samples) < _SAMPLES
+
+    def measure(self, block: bytes) -> None:
+        """Size of the raw bytes."""
+        self.bytes += len(block)
+        self.lines += block.count(b"\n")
+        if b"\r" in block:
+            self.carriage_returns += block.count(b"\r")
+        if b"\x1b" in block:
+            self.ansi_sequences += len(ANSI_COLOUR.findall(block))
+
+    def meet(self, record: Record) -> None:
+        """A record's header."""
+        if record.shape == "runtime":
+            self.runtime_lines += 1
+        elif record.shape == "wrapper":
+            self.tags[record.tag] += 1
+            if record.header_pid is not None:
+                self._keep("pids", record.header_pid)
+            if record.at is not None:
+                self.first = record.at if self.first is None else min(self.first, record.at)
+                self.last = record.at if self.last is None else max(self.last, record.at)
+            self.durations.meet(record)
+
+    def look(self, text: str) -> None:
+        """Keys, roots and versions in the text of a line, wherever they stand."""
+        if "MODULE_" in text:
+            for module in _COUNTED_MODULE.findall(text):
+                self._keep("modules", module)
+        if "neuronxcc-" in text or "USER_neuroncc-" in text:
+            for version in paths.COMPILER_FOLDER.findall(text):
+                self._keep("compiler_versions", version)
+            for root in paths.ROOT.findall(text):
+                if root:
+                    self._keep("cache_roots", root)
+        if "exit status" in text:
+            for status in _EXIT_STATUS.findall(text):
+                self._keep("exit_status_in_tracebacks", int(status))
+
+    def read(self, text: str, claimed: bool) -> None:
+        """Whether a line was known; some of the others are kept for people to look at."""
+        if claimed:
+            self.known += 1
+        elif self.wants_samples and text.strip():
+            self.unknown_samples.append(visible(text.strip()[:_SAMPLE_LENGTH]))
+
+    def add(self, event: AnyEvent) -> None:
+        """Count one event."""
+        kind = type(event)
+        name = _COUNTS.get(kind)
+        if name is not None:
+            self.counts[name] += 1
+        name = _MODULES.get(kind)
+        if name is not None:
+            self._keep_module(name, event.module)  # type: ignore[union-attr]
+        adder = _ADDERS.get(kind)
+        if adder is not None:
+            adder(self, event)
+        self.durations.add(event)
+
+    def as_json(self) -> dict[str, Any]:
+        """The published keys, in their order; `compile_durations_s` only where events allow one."""
+        counts = self.counts
+        last = self.progress_last
+        result: dict[str, Any] = {
+            "lines": self.lines,
+            "headers": sum(self.tags.values()),
+            "tags": dict(self.tags),
+            "pids": self._sorted("pids"),
+            "ts_min": _stamp(self.first),
+            "ts_max": _stamp(self.last),
+            **{name: counts[name] for name in _EVENT_COUNTS},
+            "lock_wait_max_minutes": self.lock_wait_max,
+            "extracted": counts["extracted"],
+            "hub_misses": counts["hub_misses"],
+            "cache_paths": self._sorted("cache_paths"),
+            "cache_path_lines": counts["cache_path_lines"],
+            **{name: self._sorted(name) for name in ("cache_roots", "compiler_versions", "modules")},
+            "flag_hashes": sorted({module.partition("+")[2] for module in self._sets.get("modules", ())} - {""}),
+            **{name: self._sorted(name) for name in _MODULE_LISTS},
+            "progress_lines": counts["progress_lines"],
+            "progress_last": None if last is None else {name: getattr(last, name) for name in _PROGRESS},
+            "summaries": [{"total": s.total, "success": s.success, "failed": s.failed} for s in self.summaries],
+            "worker_starts": counts["worker_starts"],
+            "worker_ends": counts["worker_ends"],
+            "compile_report": [_entry(reported) for reported in self.report],
+            **{name: self._sorted(name) for name in ("error_codes", "exit_codes", "exit_status_in_tracebacks")},
+            "stage_timings": counts["stage_timings"],
+            "cr_bytes": self.carriage_returns,
+            "ansi_sequences": self.ansi_sequences,
+            "runtime_lines": self.runtime_lines,
+        }
+        if self.durations.exact:
+            result["compile_durations_s"] = {
+                counted_module(module): seconds for module, seconds in self.durations.exact.items()
+            }
+        return result
+
+    def _keep(self, name: str, value: Any) -> None:
+        values = self._sets.setdefault(name, set())
+        if len(values) < _MOST:
+            values.add(value)
+
+    def _keep_module(self, name: str, module: str | None) -> None:
+        if module is not None:
+            self._keep(name, counted_module(module))
+
+    def _sorted(self, name: str) -> list[Any]:
+        return sorted(self._sets.get(name, ()))
+
+    def _started(self, event: CompileStarted) -> None:
+        if event.generation != "G0":  # there the announced miss is the start, and is counted as that
+            self.counts["compile_starts"] += 1
+            self._keep_module("modules_started", event.module)
+
+    def _completed(self, event: CompileCompleted) -> None:
+        self.counts["exits_ok" if event.generation == "G0" else "completed"] += 1
+        self._keep_module("modules_completed", event.module)
+
+    def _cached_failure(self, event: CachedFailureMet) -> None:
+        self.counts["retries"] += event.retrying
+
+    def _waited(self, event: LockWaited) -> None:
+        if event.minutes is not None:
+            self.lock_wait_max = max(self.lock_wait_max or 0.0, event.minutes)
+
+    def _announced(self, event: CachePathAnnounced) -> None:
+        self._keep("cache_paths", event.path)
+
+    def _counted(self, event: QueueCounted) -> None:
+        self.progress_last = event
+
+    def _summed(self, event: SummaryReported) -> None:
+        if len(self.summaries) < _MOST:
+            self.summaries.append(event)
+
+    def _reported(self, event: GraphReported) -> None:
+        if len(self.report) < _MOST:
+            self.report.append(event)
+
+    def _timed(self, event: CompilerStageFinished) -> None:
+        self.counts["stage_timings"] += event.stage != REGION
+
+    def _exited(self, event: CompilerExited) -> None:
+        self._keep("exit_codes", event.code)
+
+    def _versioned(self, event: CompilerVersionSeen) -> None:
+        self._keep("compiler_versions", event.version)
+
+    def _coded(self, event: CompilerErrorSeen) -> None:
+        self._keep("error_codes", event.code)
+
+    def _broken(self, event: LineMalformed) -> None:
+        self.malformed += 1
+
+
+_EVENT_COUNTS = (
+    "hits", "failed_hits", "misses_announced", "compile_starts", "pass", "completed", "exits_ok", "errors", "gave_up",
+    "retries", "lock_waits",
+)  # fmt: skip
+_MODULE_LISTS = (
+    "modules_hit", "modules_failed_hit", "modules_started", "modules_completed", "modules_error",
+    "modules_lock_wait", "modules_extracted",
+)  # fmt: skip
+_PROGRESS = ("remaining", "locked", "failed", "done", "total")
+_ADDERS: dict[type, Any] = {
+    CompileStarted: Tally._started,
+    CompileCompleted: Tally._completed,
+    CachedFailureMet: Tally._cached_failure,
+    LockWaited: Tally._waited,
+    CachePathAnnounced: Tally._announced,
+    QueueCounted: Tally._counted,
+    SummaryReported: Tally._summed,
+    GraphReported: Tally._reported,
+    CompilerStageFinished: Tally._timed,
+    CompilerExited: Tally._exited,
+    CompilerVersionSeen: Tally._versioned,
+    CompilerErrorSeen: Tally._coded,
+    LineMalformed: Tally._broken,
+}
+
+
+def counted_module(module: str) -> str:
+    """A key as the published counts write it."""
+    found = _COUNTED_MODULE.match(module)
+    return found[0] if found else module
+
+
+def _stamp(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+
+
+def _entry(reported: GraphReported) -> dict[str, Any]:
+    module = None if reported.module is None else counted_module(reported.module)
+    return {
+        "module": module, "status": reported.status, "retry": reported.retry, "compile_time": reported.seconds,
+    }  # fmt: skip

@@ -1,0 +1,270 @@
+"""The compile wrapper and its cache, generations G0 to G3, and whatever of a later one still uses the same words.
+
+The words decide, not the header: a line of a generation that is not known yet is recognised by its phrase, with
+generation "". Only a fresh failure needs its ERROR header, because the same words are quoted by everybody who
+passes the failure on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from neuron_top.events import (
+    AnyEvent,
+    CachedFailureMet,
+    CacheHit,
+    CacheMissed,
+    CachePathAnnounced,
+    CompileCompleted,
+    CompileFailed,
+    CompileGaveUp,
+    CompilerPassed,
+    CompileStarted,
+    GraphExtracted,
+    LockWaited,
+)
+from neuron_top.parsers import paths, timestamps
+from neuron_top.parsers.base import Record, clip, common, malformed
+from neuron_top.parsers.failures import MessageLines
+
+HIT = "Using a cached neff at"
+EXIT_OK = "Exiting with a successfully compiled graph"
+CACHED_FAILURE = "Got a cached failed neff at"
+OLD_CACHED_FAILURE = "There was a compilation error for this graph"
+FAILURE = "Failed compilation with"
+
+_MINUTES = re.compile(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
+_NEFF = re.compile(r"\S+?\.neff(?=[\s.,'\"\])]|$)|\S+")
+_GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,20}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
+_TARGET = re.compile(r"--target[= ]\s*([\w.-]{1,40})")
+_OUTPUT = re.compile(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
+_GAVE_UP = re.compile(r"(\S+)(?: after (\d{1,9}) retries)?")
+_ERROR_LEAD = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
+
+_Event = AnyEvent | None
+
+
+class Wrapper:
+    """Reads the lines of `libneuronxla` (before: `torch-neuronx`); keeps a failure until its message is complete."""
+
+    name = "wrapper"
+
+    def __init__(self) -> None:
+        self._failure: CachedFailureMet | CompileFailed | None = None
+        self._message = MessageLines()
+
+    @property
+    def open(self) -> bool:
+        """True while the message of a failure may go on."""
+        return self._failure is not None
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """The failure, if this record is not part of its message and ends it."""
+        if self._failure is None or self._continues(record):
+            return []
+        return self.flush() if record.shape or self._message.ended_by(record.text) else []
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if self._failure is not None and self._continues(record):
+            self._message.take(record.text)
+            return self.flush() if self._message.complete else []
+        return self._read(record)
+
+    def _continues(self, record: Record) -> bool:
+        return record.shape == "" and self._message.accepts(record.text)
+
+    def flush(self) -> list[AnyEvent]:
+        """The failure that was kept, with its message as far as it came."""
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return []
+        message = self._message.text()
+        if isinstance(failure, CachedFailureMet):
+            return [msgspec.structs.replace(failure, message=clip(message), retrying=self._message.retrying)]
+        return [
+            msgspec.structs.replace(
+                failure, message=clip(message), code=self._message.code, exit_status=self._message.exit_status
+            )
+        ]
+
+    def _read(self, record: Record) -> list[AnyEvent] | None:
+        events: list[AnyEvent] = []
+        claimed = False
+        for phrase, before, body in _phrases(record.text):
+            event = _READERS[phrase](record, before, body)
+            if event is None:
+                continue
+            claimed = True
+            if isinstance(event, CachedFailureMet | CompileFailed):
+                events += self._begin(event, phrase, body)
+            else:
+                events += _with_damage(event, record)
+        return events if claimed else None
+
+    def _begin(self, failure: CachedFailureMet | CompileFailed, phrase: str, body: str) -> list[AnyEvent]:
+        """Keep the failure if its message follows, else give it at once."""
+        self._failure = failure
+        self._message = MessageLines()
+        self._message.begin(body if phrase != OLD_CACHED_FAILURE else "")
+        follows = phrase == FAILURE or body.rstrip().endswith(":") or ": [" in body
+        return [] if follows and not self._message.complete else self.flush()
+
+
+def _phrases(text: str) -> Iterator[tuple[str, str, str]]:
+    """Each phrase of the text with what stands before it and its body, which reaches to the next phrase."""
+    found = PHRASE.search(text)
+    while found is not None:
+        phrase, start, end = found[0], found.start(), found.end()
+        if phrase in (CACHED_FAILURE, FAILURE, OLD_CACHED_FAILURE):
+            yield phrase, text[:start], text[end:]  # what follows is quoted
+            return
+        found = PHRASE.search(text, end)
+        if phrase == HIT and found is not None and found[0] == EXIT_OK:
+            found = PHRASE.search(text, found.end())  # the second half of the hit itself
+        yield phrase, text[:start], text[end : found.start() if found else len(text)].strip()
+
+
+def _with_damage(event: AnyEvent, record: Record) -> list[AnyEvent]:
+    """The event, and a note if the line was cut so short that it does not name its graph."""
+    if isinstance(event, CacheHit | CompileStarted | GraphExtracted | LockWaited) and event.module is None:
+        return [event, malformed("wrapper", record, "no module key")]
+    return [event]
+
+
+def _hit(record: Record, before: str, body: str) -> _Event:
+    path = _path(body)
+    where = paths.place(path)
+    return CacheHit(
+        **_common(record, before), module=where.module, neff=clip(path), root=_clip(where.root), compiler=where.compiler
+    )
+
+
+def _cached_failure(record: Record, before: str, body: str) -> _Event:
+    where = paths.place(_path(body))
+    return CachedFailureMet(
+        **_common(record, before), module=where.module, root=_clip(where.root), compiler=where.compiler
+    )
+
+
+def _old_cached_failure(record: Record, before: str, body: str) -> _Event:
+    _, _, path = body.partition("graph at ")
+    where = paths.place(path)
+    return CachedFailureMet(
+        **_common(record, before, "G0"), module=where.module, root=_clip(where.root), compiler=where.compiler
+    )
+
+
+def _started(record: Record, before: str, body: str) -> _Event:
+    graph, target, output = _GRAPH_FILE.search(body), _TARGET.search(body), _OUTPUT.search(body)
+    return CompileStarted(
+        **_common(record, before),
+        module=graph[1] if graph else paths.module_in(body),
+        target=target[1] if target else None,
+        workdir=clip(output[1]) if output else None,
+        command=clip(body),
+    )
+
+
+def _announced(record: Record, before: str, body: str) -> _Event:
+    return CachePathAnnounced(**_common(record, before), path=clip(body.split(maxsplit=1)[0] if body else ""))
+
+
+def _passed(record: Record, before: str, body: str) -> _Event:
+    return CompilerPassed(**_common(record, before))
+
+
+def _not_passed(record: Record, before: str, body: str) -> _Event:
+    return CompileFailed(**_common(record, before), message=clip(body or "Compiler status ERROR"))
+
+
+def _completed(record: Record, before: str, body: str) -> _Event:
+    return CompileCompleted(**_common(record, before), module=paths.module_in(body))
+
+
+def _waited(record: Record, before: str, body: str) -> _Event:
+    path = body.split(",", 1)[0].split(maxsplit=1)[0] if body else ""
+    minutes, where = _MINUTES.search(body), paths.place(path)
+    return LockWaited(
+        **_common(record, before), module=where.module, path=clip(path), root=_clip(where.root),
+        compiler=where.compiler, minutes=float(minutes[1]) if minutes else None,
+    )  # fmt: skip
+
+
+def _extracted(record: Record, before: str, body: str) -> _Event:
+    path = re.split(r"[)\s]", body, maxsplit=1)[0]
+    where = paths.place(path)
+    return GraphExtracted(
+        **_common(record, before), module=where.module, path=clip(path), root=_clip(where.root), compiler=where.compiler
+    )
+
+
+def _failed(record: Record, before: str, body: str) -> _Event:
+    """Fresh only directly behind an ERROR header; anything else quotes an older line."""
+    fresh = record.level in ("ERROR", "CRITICAL") and not before.strip()
+    if not fresh and not (record.shape == "" and _ERROR_LEAD.search(before)):
+        return None
+    return CompileFailed(**_common(record, before), module=paths.module_in(body))
+
+
+def _gave_up(record: Record, before: str, body: str) -> _Event:
+    found = _GAVE_UP.match(body)
+    path, retries = (found[1], int(found[2] or 0)) if found else ("", 0)
+    return CompileGaveUp(**_common(record, before), module=paths.module_in(path), path=clip(path), retries=retries)
+
+
+def _missed(record: Record, before: str, body: str) -> _Event:
+    where = paths.place(body)
+    return CacheMissed(
+        **_common(record, before, "G0"), module=where.module, root=_clip(where.root), compiler=where.compiler
+    )
+
+
+def _work_folder(record: Record, before: str, body: str) -> _Event:
+    return CompileStarted(**_common(record, before, "G0"), module=paths.module_in(body), workdir=clip(body))
+
+
+def _exited(record: Record, before: str, body: str) -> _Event:
+    """G0's own line; inside other text it is a quotation or the second half of a hit."""
+    return None if before.strip() else CompileCompleted(**_common(record, before, "G0"))
+
+
+_READERS: dict[str, Callable[[Record, str, str], _Event]] = {
+    HIT: _hit,
+    CACHED_FAILURE: _cached_failure,
+    "Call compiler with cmd:": _started,
+    "Compile cache path:": _announced,
+    "Compiler status PASS": _passed,
+    "Compiler status ERROR": _not_passed,
+    "Compiler status FAIL": _not_passed,
+    "Compilation Successfully Completed for": _completed,
+    "Another process must be compiling": _waited,
+    "Extracting graphs (": _extracted,
+    FAILURE: _failed,
+    "Compilation failed for": _gave_up,
+    "No candidate found under": _missed,
+    "Cache dir for the neff:": _work_folder,
+    OLD_CACHED_FAILURE: _old_cached_failure,
+    EXIT_OK: _exited,
+}
+PHRASE = re.compile("|".join(map(re.escape, _READERS)))
+"""What any generation says; each row of `_READERS` is one kind of line."""
+
+
+def _common(record: Record, before: str, generation: str = "") -> dict[str, Any]:
+    """The fields every event of the wrapper has; without a header, the lead may still hold a stamp."""
+    at = record.at if record.shape else timestamps.generic(before)
+    return common(record) | {"at": at, "generation": generation or record.generation}
+
+
+def _path(body: str) -> str:
+    found = _NEFF.search(body)
+    return found[0] if found else ""
+
+
+def _clip(text: str | None) -> str | None:
+    return clip(text) if text else None
