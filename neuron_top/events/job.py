@@ -25,6 +25,8 @@ class RunFinished(Event, frozen=True, kw_only=True):
 
     run: str
     exit_code: int
+    interrupted_by: str = ""
+    """Name of the signal that was passed on to the job (`SIGINT`), "" when it ended by itself."""
 
 
 class ProcessSeen(Event, frozen=True, kw_only=True):

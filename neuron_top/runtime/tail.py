@@ -54,8 +54,8 @@ class FileTail:
         self._fingerprint = b""
         self._vanished = False
         self._successor_seen = False
-        if self._open() and from_end and not self._streams:
-            self._skip_to_end()
+        if self._open() and from_end and self._descriptor is not None and not self._streams:
+            self._skip_to_end(self._descriptor)
 
     @property
     def position(self) -> int:
@@ -63,7 +63,7 @@ class FileTail:
         return self._position
 
     def read(self, limit: int = 16) -> list[Chunk | Turn]:
-        """What is new, at most `limit` chunks. Empty when nothing is; a rotation takes two such steps to be believed."""
+        """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
         if self._descriptor is None and not self._open():
             return []
         turns: list[Chunk | Turn] = []
@@ -115,11 +115,10 @@ class FileTail:
     def _restart(self) -> None:
         self._position, self._fingerprint = 0, b""
 
-    def _skip_to_end(self) -> None:
-        assert self._descriptor is not None
-        self._position = os.fstat(self._descriptor).st_size
+    def _skip_to_end(self, descriptor: int) -> None:
+        self._position = os.fstat(descriptor).st_size
         start = max(0, self._position - _FINGERPRINT_BYTES)
-        self._fingerprint = os.pread(self._descriptor, self._position - start, start)
+        self._fingerprint = os.pread(descriptor, self._position - start, start)
 
     def _was_rewritten(self) -> bool:
         """The file is shorter than what we read, or other bytes stand where ours stood."""
@@ -152,7 +151,7 @@ class FileTail:
     def _follow_name(self) -> list[Chunk | Turn]:
         """The open file is silent: does its name still stand for it?"""
         try:
-            status = os.stat(self.path)
+            status = Path(self.path).stat()
         except OSError:
             first, self._vanished = not self._vanished, True
             return [Turn(self.path, "vanished")] if first else []

@@ -1,0 +1,111 @@
+"""A live view as lines: for pipes, logs of CI, screen readers and `TERM=dumb`.
+
+A line appears when something a person waits for has changed (a compile began or ended, the first training step), else
+at most every ten seconds; what is unknown is left out of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from neuron_top import units
+from neuron_top.views.overview import Overview
+from neuron_top.views.summary import Summary
+
+QUIET_SECONDS = 10.0
+LOOK_SECONDS = 0.5
+
+
+class PlainProgress:
+    """Decides when a line is due; `say` prints it."""
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._say, self._clock = say, clock
+        self._last_key: tuple[object, ...] | None = None
+        self._last_line = ""
+        self._due = 0.0
+
+    def show(self, view: Overview) -> None:
+        """Print a line if one is due."""
+        card = view.compile
+        key = (
+            len(card.running) + len(card.waiting) > 0, card.done, card.failed, card.cached_failures,
+            card.hit > 0, view.training.step is not None, len(view.cores), view.header.active,
+        )  # fmt: skip
+        line = progress_line(view)
+        now = self._clock()
+        if key == self._last_key and (now < self._due or line == self._last_line):
+            return
+        self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
+        self._say(line)
+
+
+def progress_line(view: Overview) -> str:
+    """The state of a run on one line."""
+    parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state}"]
+    parts += _compile_parts(view)
+    parts += _training_parts(view)
+    memory = [core.memory for core in view.cores if core.memory is not None]
+    if memory:
+        cores = "1 core" if len(memory) == 1 else f"{len(memory)} cores"
+        parts.append(f"{cores}, {units.bytes_text(max(memory))} at most")
+    return " · ".join(parts)
+
+
+def _compile_parts(view: Overview) -> list[str]:
+    card = view.compile
+    counts = (
+        (card.done, "compiled"), (len(card.running), "compiling"), (len(card.waiting), "waiting for a lock"),
+        (card.hit, "from the cache"), (card.failed + card.cached_failures, "failed"), (card.fallbacks, "fell back"),
+    )  # fmt: skip
+    words = ", ".join(f"{count} {word}" for count, word in counts if count)
+    return [f"graphs: {words}"] if words else []
+
+
+def _training_parts(view: Overview) -> list[str]:
+    training = view.training
+    if training.step is None:
+        return []
+    step = f"step {training.step}" + (f"/{training.total_steps}" if training.total_steps is not None else "")
+    parts = [step]
+    if training.loss is not None:
+        parts.append(f"loss {units.number_text(training.loss)}")
+    if training.throughput is not None:
+        parts.append(f"{units.number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
+    return [", ".join(parts)]
+
+
+def summary_text(closing: Summary, folder: str) -> str:
+    """The closing summary, a fact per line."""
+    compile_line = f"{units.duration_text(closing.compile_seconds)} ({units.percent_text(closing.compile_share)})"
+    waits = f"{closing.lock_waits}"
+    if closing.lock_waits:
+        waits += f" ({units.duration_text(closing.lock_wait_seconds)})"
+    rows = [
+        ("wall time", units.duration_text(closing.wall_seconds)),
+        ("compile time", compile_line),
+        ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}"),
+        ("lock waits", waits),
+    ]
+    if closing.steps is not None:
+        rows.append(("last step", _last_step(closing)))
+    if closing.cores:
+        peaks = ", ".join(f"{core.core}: {units.bytes_text(core.peak)}" for core in closing.cores)
+        rows.append(("peak memory", f"core {peaks}"))
+    if closing.fallbacks:
+        rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
+    rows.append(("recorded", folder))
+    title = f"{closing.name or closing.run}: {closing.state}"
+    return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _failures(closing: Summary) -> str:
+    met = f" (+{closing.cached_failures} cached)" if closing.cached_failures else ""
+    return f"{closing.failures} failures{met}"
+
+
+def _last_step(closing: Summary) -> str:
+    loss = f", loss {units.number_text(closing.loss)}" if closing.loss is not None else ""
+    speed = f", {units.number_text(closing.throughput, 3)} {closing.throughput_unit}" if closing.throughput else ""
+    return f"{closing.steps}{loss}{speed}".rstrip()

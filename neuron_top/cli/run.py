@@ -1,0 +1,120 @@
+"""Run a training command as if nobody watched: same output, same exit status, same signals. Meanwhile every line,
+every compile, every worker's memory is recorded and shown.
+
+    neurontop run -- torchrun --nproc_per_node=4 train.py --steps 100
+    neurontop run --name baseline -- python train.py
+    neurontop run --plain -- ./train.sh 2>progress.txt      output on stdout, progress on stderr
+
+On a terminal the live screen opens (leave it with q: the job goes on); elsewhere the output passes through and compact
+progress lines go to stderr. At the end comes a summary: wall time, compile time and its share, cache hits, misses
+and failures, lock waits, peak memory per core. `neurontop runs` lists what was recorded, `neurontop replay last` plays it.
+
+Ctrl-C is passed to the job once; a second one ends all its processes, a third kills them.
+
+exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from functools import partial
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import narrate
+from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
+from neuron_top.errors import UsageError
+from neuron_top.pipeline.assembly import machine_sources
+from neuron_top.pipeline.recording import Recording
+from neuron_top.runtime.launch import shell_status, signals_passed_on
+from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
+from neuron_top.views.summary import Summary
+
+TAIL_LINES = 20
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `run`."""
+    parser.usage = "neurontop run [--name N] [--plain | --screen] -- <command>"
+    parser.add_argument("--name", default="", help="a name for the recording, to find it again")
+    face = parser.add_mutually_exclusive_group()
+    face.add_argument("--plain", action="store_true", help="pass the output through, progress lines on stderr")
+    face.add_argument("--screen", action="store_true", help="the live screen (the default on a terminal)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="the command, after --")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command; its exit status is ours."""
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        raise UsageError("what shall run? Write: neurontop run -- <command>")
+    settings, _ = configuration.load()
+    screen = _wants_screen(arguments)
+    recording = Recording(
+        command,
+        settings,
+        name=arguments.name,
+        shown=not screen,
+        warn=lambda text: narrate(f"neurontop: warning: {text}"),
+        extra=partial(machine_sources, settings),
+    )
+    recording.start()
+    with signals_passed_on(recording.job, narrate, resize=not screen):
+        if screen:
+            _on_screen(recording, settings)
+        code, closing = _in_lines(recording)
+    if screen:
+        _print_tail(recording)
+    narrate("\n" + summary_text(closing, str(recording.folder)))
+    return shell_status(code)
+
+
+def _wants_screen(arguments: argparse.Namespace) -> bool:
+    """The screen needs a keyboard and a terminal to draw on."""
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if arguments.screen and not terminal:
+        raise UsageError("--screen needs a terminal on standard input and output")
+    return terminal and not arguments.plain and os.environ.get("TERM") != "dumb"
+
+
+def _on_screen(recording: Recording, settings: Settings) -> None:
+    """Show the screen until the job ends or the user leaves; leaving does not touch the job."""
+    from neuron_top.pipeline.window import Window
+    from neuron_top.tui.app import TopApp
+
+    app = TopApp(Window(recording.feed), settings)
+
+    def close_at_the_end() -> None:
+        recording.job.wait()
+        recording.feed.wait_for("job")
+        app.call_from_thread(app.exit)
+
+    threading.Thread(target=close_at_the_end, name="end of the job", daemon=True).start()
+    app.run()
+
+
+def _in_lines(recording: Recording) -> tuple[int, Summary]:
+    """Progress lines on stderr until the end."""
+    progress = PlainProgress(lambda line: narrate(f"neurontop: {line}"))
+    ended = threading.Event()
+
+    def report() -> None:
+        while not ended.wait(LOOK_SECONDS):
+            progress.show(recording.feed.read(overview))
+
+    reporter = threading.Thread(target=report, name="progress lines", daemon=True)
+    reporter.start()
+    try:
+        return recording.finish()
+    finally:
+        ended.set()
+        reporter.join()
+
+
+def _print_tail(recording: Recording) -> None:
+    """What the screen hid: the last lines of the output."""
+    for line in recording.feed.log_tail(TAIL_LINES):
+        print(line.text)

@@ -1,0 +1,75 @@
+"""Bytes of logs become events here: one reader per log, whatever brings the bytes.
+
+An offset in an event is the offset in the file, also when reading began in its middle or anew after a rotation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
+from neuron_top.parsers.reader import LogReader
+from neuron_top.pipeline.lines import LogBook
+
+GREW_SECONDS = 0.1
+"""OutputGrew comes at most this often per log."""
+
+
+class LogIntake:
+    """One followed log."""
+
+    def __init__(self, path: str, book: LogBook, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.path = path
+        self.source = f"log:{path}"
+        self._book, self._clock = book, clock
+        self._reader = LogReader(self.source)
+        self._base: int | None = None
+        self._end = 0
+        self._lines = 0
+        self._told_end = 0
+        self._told_at = float("-inf")
+
+    def take(self, offset: int, data: bytes) -> list[AnyEvent]:
+        """Events that these bytes complete."""
+        if self._base is None:
+            self._base = offset
+        self._end = offset + len(data)
+        self._lines = self._book.add(self.source, offset, data)
+        events = self._placed(self._reader.feed(data))
+        return [*events, *self.grew()]
+
+    def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
+        """How far the log has grown, when it is time to tell."""
+        now = self._clock()
+        if self._end == self._told_end or not (at_once or now - self._told_at >= GREW_SECONDS):
+            return []
+        self._told_at, self._told_end = now, self._end
+        return [OutputGrew(path=self.path, end=self._end, lines=self._lines, source=self.source)]
+
+    def flush(self) -> list[AnyEvent]:
+        """What the reader still holds when nothing more can come."""
+        return [*self._placed(self._reader.flush()), *self.grew(at_once=True)]
+
+    def turn(self, how: str) -> list[AnyEvent]:
+        """The file was replaced, cut or is gone."""
+        told: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
+        if how == "vanished":
+            return [told]
+        events = [*self.flush(), told]
+        self._book.restart(self.source)
+        self._reader, self._base = LogReader(self.source), None
+        self._end = self._told_end = 0
+        return events
+
+    def _placed(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        base = self._base or 0
+        if base:
+            events = [
+                event if event.offset is None else msgspec.structs.replace(event, offset=event.offset + base)
+                for event in events
+            ]
+        self._book.mark(self.source, events)
+        return events

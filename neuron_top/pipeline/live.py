@@ -1,0 +1,166 @@
+"""The live feed: each source in a thread of its own, one run that adds up what they tell, one thread that passes on.
+
+An event takes this way: a source emits it; it is stamped (when, from which node) and applied to the run under the
+lock; the courier thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
+a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
+that is why a replay shows the run as it was.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from neuron_top.events import AnyEvent, SourceUnavailable
+from neuron_top.pipeline.feed import LogLine
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.run.model import Run
+from neuron_top.runtime.source import Source
+
+View = TypeVar("View")
+
+CHANGED_SECONDS = 0.05
+"""`changed` is called at most twenty times a second."""
+WRITE_SECONDS = 0.1
+"""The store is written at most ten times a second."""
+_STOP_SECONDS = 5.0
+
+
+class Keeper(Protocol):
+    """Where events are kept; called from the courier thread alone."""
+
+    def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        """Keep these, in order. Does not raise."""
+
+
+class LiveFeed:
+    """A `Feed` of what happens now."""
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        *,
+        book: LogBook,
+        keeper: Callable[[], Keeper] | None = None,
+        history_seconds: float = 8 * 3600.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`keeper` is called in the courier thread, because an open store belongs to one thread."""
+        self._run = Run(history_seconds)
+        self._book, self._clock, self._make_keeper = book, clock, keeper
+        self._node = socket.gethostname()
+        self._lock = threading.Lock()
+        self._unkept: list[AnyEvent] = []
+        self._dirty = threading.Event()
+        self._stopping = threading.Event()
+        self._sources: list[Source] = list(sources)
+        self._threads: list[threading.Thread] = []
+        self._courier: threading.Thread | None = None
+        self._changed: Callable[[], None] = lambda: None
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """Start all sources."""
+        self._changed = changed
+        self._courier = threading.Thread(target=self._carry, name="courier", daemon=True)
+        self._courier.start()
+        for source in self._sources:
+            self._start_source(source)
+
+    def subscribe(self, changed: Callable[[], None]) -> None:
+        """Call this one instead from now on."""
+        self._changed = changed
+        self._dirty.set()
+
+    def add(self, source: Source) -> None:
+        """Start one more source, while running."""
+        self._sources.append(source)
+        self._start_source(source)
+
+    def stop_sources(self) -> None:
+        """Ask the sources to end, and wait until they have told what they had."""
+        for source in self._sources:
+            source.stop()
+        for thread in self._threads:
+            thread.join(_STOP_SECONDS)
+
+    def stop(self) -> None:
+        """Stop the sources, then pass on and keep what they told last."""
+        self.stop_sources()
+        self._stopping.set()
+        self._dirty.set()
+        if self._courier is not None:
+            self._courier.join()
+            self._courier = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def wait_for(self, name: str) -> None:
+        """Block until the sources of this name have come to their end."""
+        for source, thread in zip(self._sources, self._threads, strict=True):
+            if source.name == name:
+                thread.join()
+
+    def publish(self, event: AnyEvent) -> None:
+        """Take one event from a source; from any thread."""
+        now = self._clock()
+        event = msgspec.structs.replace(
+            event,
+            seen=event.seen if event.seen is not None else now,
+            node=event.node or self._node,
+        )
+        with self._lock:
+            self._run.apply(event)
+            if self._make_keeper is not None:
+                self._unkept.append(event)
+        self._dirty.set()
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` while no event is applied."""
+        with self._lock:
+            return view(self._run, self._clock())
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The last lines of all logs, or of one."""
+        return self._book.tail(count, source)
+
+    def _start_source(self, source: Source) -> None:
+        thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _drive(self, source: Source) -> None:
+        try:
+            source.start(self.publish)
+        except Exception as problem:  # noqa: BLE001 (whatever breaks in one source, the others and the screen go on)
+            self.publish(SourceUnavailable(name=source.name, reason=f"stopped: {type(problem).__name__}: {problem}"))
+
+    def _carry(self) -> None:
+        keeper = self._make_keeper() if self._make_keeper is not None else None
+        written = 0.0
+        while True:
+            self._dirty.wait(WRITE_SECONDS if self._unkept else None)
+            last = self._stopping.is_set()
+            changed = self._dirty.is_set()
+            self._dirty.clear()
+            if changed:
+                self._changed()
+            if keeper is not None and (last or time.monotonic() - written >= WRITE_SECONDS):
+                self._keep(keeper)
+                written = time.monotonic()
+            if last:
+                return
+            self._stopping.wait(CHANGED_SECONDS)
+
+    def _keep(self, keeper: Keeper) -> None:
+        with self._lock:
+            events, self._unkept = self._unkept, []
+        if events:
+            keeper.append(events, self._clock())

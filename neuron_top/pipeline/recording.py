@@ -1,0 +1,158 @@
+"""`neurontop run` without its face: a command started, watched and recorded from its first byte to its last.
+
+The order at the end matters. First the job's output is read out, then the sources are stopped (the side channel may
+hold more), then the end itself is told, and only then is the store closed: so the recording ends with the event that
+ended it, and what is shown last is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.events import RunFinished, RunStarted
+from neuron_top.pipeline.job import JobOutput
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.live import LiveFeed
+from neuron_top.pipeline.recorder import EVENTS_NAME, OutputFile, Recorder, run_folder, store_path
+from neuron_top.pipeline.sources import SideChannel
+from neuron_top.runtime import versions
+from neuron_top.runtime.launch import EVENTS_VARIABLE, RUN_VARIABLE, CommandNotStarted, Job
+from neuron_top.runtime.source import Periodic, Source
+from neuron_top.runtime.workers import WorkerSampler
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.views.summary import Summary, summary
+
+LOCK_NAME = "recording.lock"
+"""Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
+
+
+class Recording:
+    """One command under watch. `start`, then `wait`, then `finish`; `feed` shows it meanwhile."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        settings: Settings,
+        *,
+        name: str = "",
+        shown: bool = True,
+        warn: Callable[[str], None] = lambda text: None,
+        environ: Mapping[str, str] = os.environ,
+        extra: Callable[[], Sequence[Source]] = tuple,
+    ) -> None:
+        """`shown`: the output goes through to our own streams. `extra`: further sources (telemetry, caches)."""
+        self.run = new_run_id()
+        self.folder = run_folder(settings, self.run)
+        self.name = name
+        self._settings, self._warn, self._extra = settings, warn, extra
+        self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
+        self.job = Job(command, self._environ, shown=shown)
+        self.feed = LiveFeed((), book=LogBook())
+        self._lock: int | None = None
+
+    def start(self, changed: Callable[[], None] = lambda: None) -> None:
+        """Start the command and all that watches it. Raises CommandNotStarted, and then leaves nothing behind."""
+        program = self.job.command[0]
+        if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
+            raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
+        book = LogBook()
+        output = OutputFile(self.folder, self._warn)
+        self._lock = _hold(self.folder / LOCK_NAME)
+        told = self._told()
+        self.job.start()
+        started = msgspec.structs.replace(told, at=time.time(), pid=self.job.pid)
+        sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
+        self.feed = LiveFeed(
+            [
+                JobOutput(self.job, output, book),
+                SideChannel(self.folder / EVENTS_NAME),
+                Periodic("workers", self._settings.sample_seconds, sampler.look),
+                *self._extra(),
+            ],
+            book=book,
+            keeper=lambda: Recorder(store_path(self._settings), started, self.folder, self._warn),
+            history_seconds=self._settings.history_seconds,
+        )
+        self.feed.publish(started)
+        self.feed.start(changed)
+
+    def _told(self) -> RunStarted:
+        """What can be said of the command before it runs."""
+        command = self.job.command
+        world = self._environ.get("WORLD_SIZE", "")
+        return RunStarted(
+            run=self.run,
+            name=self.name,
+            command=command,
+            directory=str(Path.cwd()),
+            environment=versions.environment_that_matters(self._environ),
+            versions=versions.package_versions(command, self._environ),
+            git_revision=versions.git_revision(Path.cwd()),
+            world_size=int(world) if world.isdecimal() else None,
+            source="job",
+        )
+
+    def finish(self) -> tuple[int, Summary]:
+        """Wait for the command, read everything out and close the recording: exit status (negative: signal), summary."""
+        code = self.job.wait()
+        self.feed.wait_for("job")
+        if self.job.interrupted_by or code < 0:
+            self.job.end_rest()
+        self.feed.stop_sources()
+        ended = RunFinished(
+            run=self.run, exit_code=code, interrupted_by=self.job.interrupted_by, at=time.time(), source="job"
+        )
+        self.feed.publish(ended)
+        self.feed.stop()
+        closing = self.feed.read(summary)
+        self._close_store(code, ended.at or time.time(), closing)
+        if self._lock is not None:
+            os.close(self._lock)
+        return code, closing
+
+    def _close_store(self, code: int, finished: float, closing: Summary) -> None:
+        try:
+            with Store(store_path(self._settings)) as store:
+                store.finish(self.run, code, finished, msgspec.json.encode(closing))
+        except (NeuronTopError, OSError) as problem:
+            self._warn(f"the end of the run is not recorded: {problem}")
+
+
+def new_run_id() -> str:
+    """Sorts by time, tells it to a person, and is unique: `20260214-093011-7f3a`."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+def is_recording(folder: Path) -> bool:
+    """Whether a process records into this run folder now."""
+    try:
+        number = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(number)
+    return False
+
+
+def _hold(path: Path) -> int | None:
+    """Take the lock; None where the disk does not let us (then nothing is recorded either)."""
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return None
+    return number

@@ -1,0 +1,166 @@
+"""Sources of the pipeline's own: followed logs, standard input, the side channel of a job's processes."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
+from neuron_top.parsers.escapes import visible
+from neuron_top.pipeline.intake import LogIntake
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.wakeup import Wakeup
+from neuron_top.runtime.source import Emit
+from neuron_top.runtime.tail import FileTail, Turn
+
+_STDIN_BYTES = 1 << 16
+
+
+class LogFiles:
+    """Follows logs. `paths` is asked again every second: a folder may get new ones."""
+
+    name = "logs"
+
+    def __init__(self, paths: Callable[[], Iterable[Path]], book: LogBook, *, from_end: bool = False) -> None:
+        self._paths, self._book, self._from_end = paths, book, from_end
+        self._tails: dict[str, FileTail] = {}
+        self._intakes: dict[str, LogIntake] = {}
+        self._problems: dict[str, str] = {}
+        self._wakeup = Wakeup()
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                self._look_for_files(emit)
+                self._read_all(emit)
+                if last:
+                    break
+                self._wakeup.wait()
+        for intake in self._intakes.values():
+            _emit_all(intake.flush(), emit)
+        for tail in self._tails.values():
+            tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
+
+    def _look_for_files(self, emit: Emit) -> None:
+        for path in self._paths():
+            key = os.fspath(path)
+            if key not in self._tails:
+                self._tails[key] = FileTail(path, from_end=self._from_end)
+                self._intakes[key] = LogIntake(key, self._book)
+                self._wakeup.watch(path)
+            problem = self._tails[key].problem
+            text = f"{problem.strerror}: {key}" if problem else ""
+            if text != self._problems.get(key, ""):
+                self._problems[key] = text
+                if text:
+                    emit(SourceUnavailable(name=f"log:{key}", reason=text))
+        # What a folder offered first may be old; what turns up later is new and is read from its beginning.
+        self._from_end = False
+
+    def _read_all(self, emit: Emit) -> None:
+        for key, tail in self._tails.items():
+            intake = self._intakes[key]
+            while step := tail.read(limit=1):
+                for item in step:
+                    events = intake.turn(item.how) if isinstance(item, Turn) else intake.take(item.offset, item.data)
+                    _emit_all(events, emit)
+            _emit_all(intake.grew(), emit)
+
+
+class StandardInput:
+    """Reads a log from a pipe until its end."""
+
+    name = "standard input"
+
+    def __init__(self, book: LogBook, number: int = 0) -> None:
+        self._intake = LogIntake("-", book)
+        self._number = number
+        self._ours, self._theirs = os.pipe()
+
+    def start(self, emit: Emit) -> None:
+        """Read until the writer closes its end, or until stopped."""
+        offset = 0
+        while self._ours not in select.select([self._number, self._ours], [], [])[0]:
+            data = os.read(self._number, _STDIN_BYTES)
+            if not data:
+                break
+            _emit_all(self._intake.take(offset, data), emit)
+            offset += len(data)
+        _emit_all(self._intake.flush(), emit)
+
+    def stop(self) -> None:
+        """Stop reading."""
+        os.write(self._theirs, b"x")
+
+
+class SideChannel:
+    """What the processes of a job tell: each appends JSON lines to a file of its own in one folder."""
+
+    name = "side channel"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._tails: dict[str, FileTail] = {}
+        self._rests: dict[str, bytes] = {}
+        self._wakeup = Wakeup()
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        self._wakeup.watch(self._folder / "any")
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                self._read_all(emit)
+                if last:
+                    break
+                self._wakeup.wait()
+        for tail in self._tails.values():
+            tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
+
+    def _read_all(self, emit: Emit) -> None:
+        for path in sorted(self._folder.glob("*.jsonl")):
+            if path.name not in self._tails:
+                self._tails[path.name] = FileTail(path)
+        for name, tail in self._tails.items():
+            for item in tail.drain():
+                if not isinstance(item, Turn):
+                    self._take(name, item.data, emit)
+
+    def _take(self, name: str, data: bytes, emit: Emit) -> None:
+        *lines, self._rests[name] = (self._rests.get(name, b"") + data).split(b"\n")
+        for line in lines:
+            event = _told(line, name)
+            if event is not None:
+                emit(event)
+
+
+def _told(line: bytes, name: str) -> AnyEvent | None:
+    """One line of the side channel. A torn one (its writer was killed) is a malformed line, not an end."""
+    if not line.strip():
+        return None
+    source = f"worker:{name.removesuffix('.jsonl')}"
+    try:
+        event = decode(line)
+    except (msgspec.ValidationError, msgspec.DecodeError) as problem:
+        text = visible(line[:500].decode(errors="replace"))
+        return LineMalformed(family="side channel", text=text, reason=str(problem), source=source)
+    return event if event.source else msgspec.structs.replace(event, source=source)
+
+
+def _emit_all(events: Iterable[AnyEvent], emit: Emit) -> None:
+    for event in events:
+        emit(event)

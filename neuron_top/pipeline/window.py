@@ -1,0 +1,35 @@
+"""A feed seen through a window: a screen that opens and closes while the feed goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from neuron_top.pipeline.feed import LogLine
+from neuron_top.pipeline.live import LiveFeed
+from neuron_top.run.model import Run
+
+View = TypeVar("View")
+
+
+class Window:
+    """A `Feed` over a live feed that somebody else started and will stop."""
+
+    def __init__(self, feed: LiveFeed) -> None:
+        self._feed = feed
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """Be told of changes from now on."""
+        self._feed.subscribe(changed)
+
+    def stop(self) -> None:
+        """Be told no more; the feed goes on."""
+        self._feed.subscribe(lambda: None)
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """As the feed's."""
+        return self._feed.read(view)
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """As the feed's."""
+        return self._feed.log_tail(count, source)

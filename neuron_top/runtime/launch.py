@@ -1,0 +1,279 @@
+"""Run a command as if nobody watched, and get to see every byte of its output.
+
+The job cannot tell the difference to being started from the shell:
+
+- A stream of ours that is a terminal becomes a terminal of the job's (a pseudo-terminal in raw mode, one per stream),
+  a pipe or a file becomes a pipe. So programs keep their colours and their line buffering, standard output and
+  standard error stay apart, and bytes pass unchanged.
+- Its exit status is ours; death by signal n is 128+n, a command that is missing 127, one that may not be run 126, as
+  in a shell.
+- It runs in a session of its own, so that Ctrl-C in the terminal reaches us alone and is passed on once. Signals go to
+  its process group; the second Ctrl-C ends and the third kills every process of the job, wherever torchrun put it.
+- Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
+  NEURONTOP_EVENTS_DIR, where our compile component tells what log lines cannot.
+
+If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import selectors
+import signal
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import psutil
+
+from neuron_top.errors import NeuronTopError
+
+RUN_VARIABLE = "NEURONTOP_RUN"
+EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
+_READ_BYTES = 1 << 16
+_QUIET_SECONDS = 1.0
+"""How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
+_GRACE_SECONDS = 5.0
+
+OnOutput = Callable[[str, bytes], None]
+
+
+class CommandNotStarted(NeuronTopError):
+    """The command is missing (127) or may not be run (126)."""
+
+    def __init__(self, command: str, problem: OSError) -> None:
+        self.exit_code = 126 if isinstance(problem, PermissionError) else 127  # type: ignore[misc]
+        super().__init__(f"cannot start {command!r}: {problem.strerror or problem}")
+
+
+class _Stream(NamedTuple):
+    name: str
+    reads_from: int
+    writes_to: int | None
+
+
+class Job:
+    """One command. `start`, then `pump` in one thread while `wait` in another."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], *, shown: bool = True) -> None:
+        """`shown`: output goes through to our own streams, and the keyboard to the job; else it is only reported."""
+        self.command = tuple(command)
+        self.interrupted_by = ""
+        """Name of the first signal that was passed on, "" while none was."""
+        self._environ = dict(environ)
+        self._shown = shown
+        self._streams: list[_Stream] = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Process id of the command; only after `start`."""
+        return self._started.pid
+
+    @property
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the job was not started")
+        return self._process
+
+    def start(self) -> None:
+        """Start the command. Raises CommandNotStarted."""
+        with contextlib.ExitStack() as given:
+            ends = [self._channel(name, number, given) for name, number in (("stdout", 1), ("stderr", 2))]
+            try:
+                self._process = subprocess.Popen(
+                    self.command,
+                    stdin=None if self._shown else subprocess.DEVNULL,
+                    stdout=ends[0],
+                    stderr=ends[1],
+                    env=self._environ,
+                    start_new_session=True,
+                )
+            except OSError as problem:
+                self._close_all()
+                raise CommandNotStarted(self.command[0], problem) from None
+
+    def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
+        """Pass the output on until its end; `on_idle` is called at least every 100 ms."""
+        with selectors.DefaultSelector() as ready:
+            for stream in self._streams:
+                ready.register(stream.reads_from, selectors.EVENT_READ, stream)
+            ended_at: float | None = None
+            while ready.get_map():
+                for key, _ in ready.select(timeout=0.1):
+                    if not self._move(key.data, on_output):
+                        ready.unregister(key.fileobj)
+                    elif ended_at is not None:
+                        ended_at = time.monotonic()
+                on_idle()
+                if ended_at is None and self._started.poll() is not None:
+                    ended_at = time.monotonic()
+                if ended_at is not None and time.monotonic() - ended_at > _QUIET_SECONDS:
+                    break
+        self._close_all()
+
+    def wait(self) -> int:
+        """Block until the command ended; its status, negative for a signal."""
+        return self._started.wait()
+
+    def signal(self, number: int) -> None:
+        """Pass a signal on to the job's process group."""
+        self.interrupted_by = self.interrupted_by or signal.Signals(number).name
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process of the job that is still there, found by NEURONTOP_RUN in its environment."""
+        return processes_of_run(self._environ.get(RUN_VARIABLE, ""))
+
+    def signal_all(self, number: int) -> None:
+        """Send a signal to every process of the job, in whatever session it runs."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                process.send_signal(number)
+
+    def end_rest(self, grace: float = _GRACE_SECONDS) -> list[int]:
+        """End what is left of the job: ask, wait `grace` seconds, kill. Returns the ids of those that were left."""
+        left = self.processes()
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.terminate()
+        _, stubborn = psutil.wait_procs(left, timeout=grace)
+        for process in stubborn:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(stubborn, timeout=1.0)
+        return [process.pid for process in left]
+
+    def _channel(self, name: str, number: int, given: contextlib.ExitStack) -> int:
+        """A pipe, or a terminal where ours is one; returns the end the job writes to."""
+        if os.isatty(number):
+            ours, theirs = os.openpty()
+            _make_raw(theirs)
+            _copy_window_size(number, ours)
+        else:
+            ours, theirs = os.pipe()
+        given.callback(os.close, theirs)
+        self._streams.append(_Stream(name, ours, number if self._shown else None))
+        return theirs
+
+    def copy_window_size(self) -> None:
+        """Tell the job's terminals the size of ours (after SIGWINCH)."""
+        for stream, number in zip(self._streams, (1, 2), strict=False):
+            if os.isatty(stream.reads_from) and os.isatty(number):
+                _copy_window_size(number, stream.reads_from)
+
+    def _move(self, stream: _Stream, on_output: OnOutput) -> bool:
+        """Pass on what one stream holds; False at its end, or when nobody reads ours any more."""
+        try:
+            data = os.read(stream.reads_from, _READ_BYTES)
+        except OSError as problem:
+            if problem.errno != errno.EIO:  # how a pseudo-terminal says that its other side was closed
+                raise
+            data = b""
+        if not data:
+            return False
+        taken = stream.writes_to is None or _write_all(stream.writes_to, data)
+        on_output(stream.name, data)
+        if not taken:
+            self._streams.remove(stream)
+            os.close(stream.reads_from)
+        return taken
+
+    def _close_all(self) -> None:
+        for stream in self._streams:
+            os.close(stream.reads_from)
+        self._streams.clear()
+
+
+def shell_status(returncode: int) -> int:
+    """What a shell would say: 128+n for death by signal n."""
+    return 128 - returncode if returncode < 0 else returncode
+
+
+def processes_of_run(run: str) -> list[psutil.Process]:
+    """Living processes of this user whose environment names the run."""
+    wanted = f"{RUN_VARIABLE}={run}".encode()
+    found = []
+    for pid in psutil.pids() if run else ():
+        if _environment_holds(pid, wanted):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(pid))
+    return found
+
+
+def _environment_holds(pid: int, wanted: bytes) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return wanted in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def _write_all(number: int, data: bytes) -> bool:
+    """Write it all; False when the reader is gone. A stream that does not block now is waited for."""
+    left = memoryview(data)
+    while left:
+        try:
+            left = left[os.write(number, left) :]
+        except BlockingIOError:
+            with selectors.DefaultSelector() as ready:
+                ready.register(number, selectors.EVENT_WRITE)
+                ready.select()
+        except OSError as problem:
+            if problem.errno not in (errno.EPIPE, errno.EIO):
+                raise
+            return False
+    return True
+
+
+def _make_raw(terminal: int) -> None:
+    """No line-end translation and no echo: the user's own terminal does that once."""
+    attributes = termios.tcgetattr(terminal)
+    attributes[1] &= ~termios.OPOST
+    attributes[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+
+
+def _copy_window_size(source: int, target: int) -> None:
+    size = fcntl.ioctl(source, termios.TIOCGWINSZ, b"\0" * 8)
+    fcntl.ioctl(target, termios.TIOCSWINSZ, size)
+
+
+@contextlib.contextmanager
+def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[None]:
+    """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
+
+    `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
+    """
+    presses = 0
+
+    def pass_on(number: int, _frame: object) -> None:
+        nonlocal presses
+        presses += number == signal.SIGINT
+        if number != signal.SIGINT or presses == 1:
+            job.signal(number)
+            if number == signal.SIGINT:
+                tell("asked the job to stop; Ctrl-C again ends all its processes, once more kills them")
+        else:
+            job.signal_all(signal.SIGTERM if presses == 2 else signal.SIGKILL)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    if resize:
+        before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: job.copy_window_size())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,85 @@
+"""What /proc says of a process, without the cost of asking for more.
+
+Fields: proc_pid_stat(5), proc_pid_environ(5), proc_pid_smaps(5). Everything here answers None for a process that is
+gone or that belongs to somebody else; a process id is only good together with its start time, for ids are used again.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Stat(NamedTuple):
+    """One line of /proc/<pid>/stat, as far as we need it."""
+
+    pid: int
+    parent: int
+    state: str
+    cpu_seconds: float
+    started: float
+    """Seconds since boot."""
+    resident: int
+    """Bytes in memory, shared pages included."""
+
+
+def process_ids() -> list[int]:
+    """All processes there are now."""
+    return [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
+
+
+def stat_of(pid: int) -> Stat | None:
+    """State, parent, processor time and start of a process."""
+    text = _read(pid, "stat")
+    if text is None:
+        return None
+    # The name in parentheses may hold blanks and parentheses itself: fields count from the last one.
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Stat(
+        pid=pid,
+        parent=int(fields[1]),
+        state=fields[0].decode(),
+        cpu_seconds=(int(fields[11]) + int(fields[12])) / _TICKS,
+        started=int(fields[19]) / _TICKS,
+        resident=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+    )
+
+
+def environment_of(pid: int) -> dict[str, str] | None:
+    """The environment a process was started with."""
+    text = _read(pid, "environ")
+    if text is None:
+        return None
+    pairs = (item.partition(b"=") for item in text.split(b"\0") if b"=" in item)
+    return {name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs}
+
+
+def command_of(pid: int) -> str | None:
+    """The command line, blanks between the words; empty for a kernel thread or a zombie."""
+    text = _read(pid, "cmdline")
+    return None if text is None else text.rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace")
+
+
+def unique_bytes(pid: int) -> int | None:
+    """Unique set size: what the system would get back if the process ended. The kernel walks all its pages for it."""
+    text = _read(pid, "smaps_rollup")
+    if not text:
+        return None
+    rows = (line.split() for line in text.splitlines())
+    return sum(int(row[1]) for row in rows if row[0] in (b"Private_Clean:", b"Private_Dirty:")) * 1024
+
+
+def boot_time() -> float:
+    """When the machine started, seconds since the epoch: what `Stat.started` counts from."""
+    with open("/proc/stat", "rb") as file:
+        return float(next(line.split()[1] for line in file if line.startswith(b"btime")))
+
+
+def _read(pid: int, name: str) -> bytes | None:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,74 @@
+"""What a run ran with: versions of the packages that decide about graphs, the part of the environment that matters, the
+revision of the user's code. Read from files beside the job's interpreter, because starting it once more takes longer
+than many a job's first step.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PACKAGES = (
+    "torch", "torch_xla", "torch_neuronx", "neuronx_cc", "libneuronxla", "neuronx_distributed", "optimum_neuron",
+    "transformers", "accelerate", "vllm", "jax", "jax_neuronx",
+)  # fmt: skip
+_MATTERS = re.compile(
+    r"(NEURON|NEURONTOP|XLA|PJRT|TORCH|PYTORCH|NCCL|GLOO|FI|VLLM|JAX|HF)_|(OMP|MKL)_NUM_THREADS$"
+    r"|(WORLD_SIZE|RANK|LOCAL_RANK|MASTER_ADDR|MASTER_PORT|CUDA_VISIBLE_DEVICES|SLURM_JOB_ID|SLURM_NTASKS)$"
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|ACCESS_KEY", re.IGNORECASE)
+_URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
+_GIT_SECONDS = 2.0
+
+
+def environment_that_matters(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that change what is compiled or where; secrets left out, logins in addresses blanked."""
+    return {
+        name: _URL_LOGIN.sub("…@", value)
+        for name, value in sorted(environ.items())
+        if _MATTERS.match(name) and not _SECRET.search(name)
+    }
+
+
+def package_versions(command: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Versions of PACKAGES in the environment the command runs in; those that are not installed are left out."""
+    versions: dict[str, str] = {}
+    for folder in _site_packages(command, environ):
+        for info in sorted(folder.glob("*.dist-info")):
+            name, _, version = info.name.removesuffix(".dist-info").partition("-")
+            name = re.sub(r"[-_.]+", "_", name).lower()
+            if name in PACKAGES:
+                versions.setdefault(name, version)
+    return versions
+
+
+def git_revision(directory: Path) -> str:
+    """Short hash of the commit checked out in `directory`; "" outside a repository or without git."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", directory, "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode().strip() if done.returncode == 0 else ""
+
+
+def _site_packages(command: Sequence[str], environ: Mapping[str, str]) -> list[Path]:
+    """Package folders of the interpreter behind a command: the prefix its program lies in, else that of `python3`."""
+    search = environ.get("PATH", os.defpath)
+    programs = [shutil.which(name, path=search) for name in (*command[:1], "python3", "python")]
+    prefixes = dict.fromkeys(Path(program).absolute().parent.parent for program in programs if program)
+    patterns = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages",
+                "local/lib/python3*/dist-packages")  # fmt: skip
+    for prefix in prefixes:
+        folders = [folder for pattern in patterns for folder in prefix.glob(pattern)]
+        if folders:
+            return folders
+    return []

@@ -1,0 +1,173 @@
+"""The worker processes of a local job, each shown as the core it stands for.
+
+A launcher tells each worker its place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how
+they are found; a child that inherits the variables is its worker's, not a worker. A job in which no process was told
+a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
+
+Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
+often: reading takes one percent of the time and no more, and in between the last reading stands. The peak is the
+highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU or
+more is kept busy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessGone, ProcessSeen
+from neuron_top.runtime import processes
+from neuron_top.runtime.places import LONE, Place, is_compiler, is_launcher, module_in, place_of
+from neuron_top.runtime.processes import Stat
+
+_SHARE_FOR_MEMORY = 0.01
+_SHARE_FOR_TREE = 0.005
+_YOUNG_SECONDS = 10.0
+"""Between fork and exec a process still shows its parent's environment and command: the young are asked again."""
+
+
+class _Member(msgspec.Struct):
+    """What is remembered of one process of the job."""
+
+    stat: Stat
+    command: str = ""
+    role: str = ""
+    place: Place | None = None
+    memory: int | None = None
+    peak: int | None = None
+    memory_due: float = 0.0
+    sampled_at: float = 0.0
+
+
+class WorkerSampler:
+    """Looks at a job's processes; `look` is called once per period and says what changed and what was measured."""
+
+    def __init__(
+        self, roots: Callable[[], Iterable[int]], *, clock: Callable[[], float] = time.monotonic, period: float = 1.0
+    ) -> None:
+        """`roots`: the processes that make up the job together with all their descendants."""
+        self._roots, self._clock, self._period = roots, clock, period
+        self._members: dict[int, _Member] = {}
+        self._tree_due = 0.0
+        self._boot = processes.boot_time()
+
+    def look(self) -> list[AnyEvent]:
+        """Processes that came and went, and one sample of all workers, if there are any."""
+        began = self._clock()
+        events: list[AnyEvent] = []
+        if began >= self._tree_due:
+            events.extend(self._look_at_tree())
+            self._tree_due = began + (self._clock() - began) / _SHARE_FOR_TREE
+        events.extend(self._drop_the_gone())
+        sample = [self._sampled(member, member.place) for member in self._members.values() if member.place]
+        if sample:
+            sample.sort(key=lambda core: (core.core, core.pid or 0))
+            events.append(CoresSampled(kind="local", cores=tuple(sample), period=self._period, source="workers"))
+        return events
+
+    def _look_at_tree(self) -> Iterator[AnyEvent]:
+        stats = {stat.pid: stat for pid in processes.process_ids() if (stat := processes.stat_of(pid))}
+        for stat in _descendants(stats, [*self._roots(), *self._members]):
+            known = self._members.get(stat.pid)
+            if known is None or known.stat.started != stat.started:
+                self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
+            if not known.role and (not known.command or self._is_young(stat)):
+                yield from self._classify(known)
+        yield from self._choose_lone_worker(stats)
+
+    def _is_young(self, stat: Stat) -> bool:
+        return time.time() - (self._boot + stat.started) < _YOUNG_SECONDS
+
+    def _classify(self, member: _Member) -> Iterator[AnyEvent]:
+        """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
+        member.command = processes.command_of(member.stat.pid) or ""
+        above = [other.role for other in self._ancestors(member)]
+        if is_compiler(member.command):
+            role = "" if "compiler" in above else "compiler"
+        elif "worker" in above or "compiler" in above:
+            role = ""
+        else:
+            member.place = place_of(processes.environment_of(member.stat.pid) or {})
+            role = "worker" if member.place else "launcher" if is_launcher(member.command) else ""
+        member.role = role
+        if role:
+            yield self._seen(member)
+
+    def _ancestors(self, member: _Member) -> Iterator[_Member]:
+        parent = self._members.get(member.stat.parent)
+        while parent is not None and parent is not member:
+            yield parent
+            parent = self._members.get(parent.stat.parent)
+
+    def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
+        """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
+        if any(member.role in ("worker", "launcher") for member in self._members.values()):
+            return
+        candidates = [member for member in self._members.values() if member.command and not member.role]
+        if not candidates:
+            return
+        largest = max(candidates, key=lambda member: stats[member.stat.pid].resident if member.stat.pid in stats else 0)
+        if not self._is_young(largest.stat) or len(candidates) == 1:
+            largest.role, largest.place = "worker", LONE
+            yield self._seen(largest)
+
+    def _seen(self, member: _Member) -> ProcessSeen:
+        place = member.place
+        return ProcessSeen(
+            pid=member.stat.pid,
+            role=member.role,
+            rank=place.rank if place else None,
+            local_rank=place.local_rank if place else None,
+            world_size=place.world_size if place else None,
+            command=member.command,
+            started=self._boot + member.stat.started,
+            module=module_in(member.command) if member.role == "compiler" else None,
+            source="workers",
+        )
+
+    def _drop_the_gone(self) -> Iterator[AnyEvent]:
+        for pid, member in list(self._members.items()):
+            stat = processes.stat_of(pid)
+            if stat is None or stat.state == "Z" or stat.started != member.stat.started:
+                del self._members[pid]
+                if member.role:
+                    yield ProcessGone(pid=pid, source="workers")
+
+    def _sampled(self, member: _Member, place: Place) -> CoreSample:
+        pid, now = member.stat.pid, self._clock()
+        stat = processes.stat_of(pid)
+        utilization = None
+        if stat is not None and now > member.sampled_at:
+            busy = (stat.cpu_seconds - member.stat.cpu_seconds) / (now - member.sampled_at)
+            utilization = min(1.0, max(0.0, busy))
+            member.stat, member.sampled_at = stat, now
+        if now >= member.memory_due:
+            member.memory = processes.unique_bytes(pid)
+            member.memory_due = now + (self._clock() - now) / _SHARE_FOR_MEMORY
+            member.peak = max(filter(None, (member.peak, member.memory)), default=None)
+        return CoreSample(
+            core=place.core,
+            utilization=utilization,
+            memory=member.memory,
+            peak=member.peak,
+            pid=pid,
+            rank=place.rank,
+            process=member.command,
+        )
+
+
+def _descendants(stats: dict[int, Stat], roots: Iterable[int]) -> list[Stat]:
+    """The roots that exist and everything below them, parents first."""
+    children: dict[int, list[Stat]] = {}
+    for stat in stats.values():
+        children.setdefault(stat.parent, []).append(stat)
+    found: dict[int, Stat] = {}
+    waiting = [stats[pid] for pid in roots if pid in stats]
+    while waiting:
+        stat = waiting.pop(0)
+        if stat.pid not in found:
+            found[stat.pid] = stat
+            waiting.extend(children.get(stat.pid, ()))
+    return list(found.values())
