@@ -46,9 +46,11 @@ from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LinePla
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.spans import Span, union_seconds
 
-_RANK = {GraphState.KNOWN: 0, GraphState.EXTRACTED: 1, GraphState.CACHED_FAILURE: 2, GraphState.INTERRUPTED: 3,
-         GraphState.HIT: 4}  # fmt: skip
-"""Which lasting state gives way to which; `done` and `failed` always take over."""
+_GIVES_WAY = {
+    GraphState.DONE: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
+    GraphState.HIT: (GraphState.EXTRACTED, GraphState.INTERRUPTED),
+}
+"""What does not replace a lasting state: a graph compiled here stays `done` when other ranks then hit it."""
 
 
 class CompileLedger:
@@ -74,8 +76,7 @@ class CompileLedger:
         """Compiler stages: seconds added up over all compiles."""
         self.cache_paths: list[str] = []
         self.compiler_versions: list[str] = []
-        self.last_new_compile: float | None = None
-        """When a compiler was last called for a graph that had not been compiled in this run."""
+        self.first_fallback: float | None = None
         self._lookups = Lookups()
         self._by_compiler_pid: dict[str, tuple[Graph, Meeting]] = {}
         self._running: list[tuple[Graph, Meeting, Attempt]] = []
@@ -121,6 +122,7 @@ class CompileLedger:
                 self._loaded(event)
             case CompileFellBack():
                 self.fallbacks[event.reason] = self.fallbacks.get(event.reason, 0) + 1
+                self.first_fallback = event.time if self.first_fallback is None else self.first_fallback
             case CompilerStageFinished():
                 self.stage_seconds[event.stage] = self.stage_seconds.get(event.stage, 0.0) + event.seconds
             case CompilerExited():
@@ -247,9 +249,21 @@ class CompileLedger:
         return self.hits / asked if asked else None
 
     @property
+    def lock_waits(self) -> int:
+        """Waits for another process's compile, ended or not, by occurrence (not by line)."""
+        return sum(len(meeting.waits) for graph in self.graphs.values() for meeting in graph.meetings.values())
+
+    @property
     def compiling(self) -> int:
         """Compiles that run now, as far as events tell."""
         return len(self._running)
+
+    def new_since(self, time: float | None) -> list[Graph]:
+        """Graphs first met, and compiled, after `time`; none when that is None."""
+        if time is None:
+            return []
+        graphs = self.graphs.values()
+        return [graph for graph in graphs if graph.first is not None and graph.first > time and graph.misses]
 
     def waits(self) -> list[tuple[Graph, Meeting, Wait]]:
         """Lock waits that are going on."""
@@ -330,8 +344,8 @@ class CompileLedger:
     def _dotted(self, event: CompileDotted) -> None:
         self.dots += event.dots
         opened = self._open_attempts()
-        if not opened:
-            pending = self._lookups.oldest_pending()
+        pending = self._lookups.oldest_pending()
+        if not opened and (pending is not None or self._lookups.newest is not None):  # else: dots of something else
             worker = pending[0] if pending is not None else f"{event.node}/{event.source}"
             self._unnamed(worker, pending[1] if pending is not None else event.time, None, None, event.node)
             opened = self._open_attempts()
@@ -520,8 +534,8 @@ class CompileLedger:
             attempt.start, attempt.exact_start = start, exact
 
     def _claim_unnamed(self) -> Attempt | None:
-        """Take the oldest compile that only dots or PASS told of, now that its graph has a name."""
-        for key, graph in self.graphs.items():
+        """Take the newest compile that only dots or PASS told of, now that its graph has a name."""
+        for key, graph in reversed(self.graphs.items()):
             if graph.module is None and key.startswith("unnamed "):
                 for meeting in graph.meetings.values():
                     if meeting.attempts and "derived" in meeting.told and not meeting.attempts[-1].exact_end:
@@ -539,8 +553,6 @@ class CompileLedger:
             self._running.append((graph, meeting, attempt))
         if meeting.state is not GraphState.COMPILING:
             meeting.state, meeting.since = GraphState.COMPILING, attempt.start
-            if graph.misses == 1:
-                self.last_new_compile = time
 
     def _close(self, graph: Graph, meeting: Meeting, attempt: Attempt, time: float | None, outcome: str, *,
                exact: bool = False, inferred: bool = False) -> None:  # fmt: skip
@@ -556,10 +568,7 @@ class CompileLedger:
             self._settle(graph, state, time)
 
     def _settle(self, graph: Graph, state: GraphState, time: float | None) -> None:
-        rank = _RANK.get(graph.settled)
-        if rank is None and state is GraphState.HIT and graph.settled is GraphState.DONE:
-            return
-        if rank is not None and _RANK.get(state, 9) < rank and graph.settled is not GraphState.HIT:
+        if state in _GIVES_WAY.get(graph.settled, ()):
             return
         graph.settled, graph.since = state, time
 

@@ -58,6 +58,7 @@ class Core:
         self.memory = Series(capacity=buckets)
         self.recent_utilization = Recent()
         self.recent_memory = Recent()
+        self.first_sampled: float | None = None
         self.last_busy: float | None = None
         """When its utilization was last above BUSY."""
 
@@ -73,6 +74,15 @@ class Core:
             return None
         return self.recent_utilization.mean_since(self.sampled - max(step_seconds or 0.0, SMOOTH_SECONDS))
 
+    def low_since(self, headroom: float) -> float | None:
+        """Since when, as far as the recent samples reach, less than this share of the capacity has been free."""
+        capacity, since = self.sample.capacity, None
+        for time, memory in reversed(self.recent_memory.samples()):
+            if not capacity or 1 - memory / capacity >= headroom:
+                break
+            since = time
+        return since
+
     def take(self, sample: CoreSample, time: float | None) -> None:
         """Take one sample."""
         self.sample, self.sampled = sample, time
@@ -83,6 +93,7 @@ class Core:
             self.kinds, self.kinds_time = sample.kinds, time
         if time is None:
             return
+        self.first_sampled = time if self.first_sampled is None else self.first_sampled
         if sample.utilization is not None:
             self.utilization.add(time, sample.utilization)
             self.recent_utilization.add(time, sample.utilization)

@@ -221,6 +221,12 @@ class Graph(msgspec.Struct, kw_only=True):
         return best
 
     @property
+    def peak_rss_bytes(self) -> int | None:
+        """Largest memory that any of its compiles took, where it was measured."""
+        known = [one.peak_rss_bytes for one in self.attempts if one.peak_rss_bytes is not None]
+        return max(known, default=None)
+
+    @property
     def hits(self) -> int:
         """Hits by occurrence: all workers."""
         return sum(meeting.hits for meeting in self.meetings.values())

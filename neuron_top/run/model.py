@@ -21,6 +21,7 @@ from neuron_top.events import (
     ErrorRaised,
     GraphReported,
     JobFamily,
+    LogEvent,
     ParallelFamily,
     ProcessGone,
     ProcessSeen,
@@ -32,6 +33,7 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.run.caches import CacheLedger
+from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileLedger
 from neuron_top.run.cores import CoreLedger
 from neuron_top.run.facts import canonical
@@ -58,6 +60,7 @@ class Run:
         """Earliest time of any event: what stands for the start where no RunStarted came (a log opened later)."""
         self.last_time: float | None = None
         """Latest time of any event."""
+        self._clocks = Clocks()
 
     @property
     def started(self) -> float | None:
@@ -71,12 +74,9 @@ class Run:
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
         self.events += 1
-        time = event.time
-        if time is not None:
-            if self.last_time is None or time > self.last_time:
-                self.last_time = time
-            if self.first_time is None or time < self.first_time:
-                self.first_time = time
+        if isinstance(event, LogEvent):
+            event = self._clocks.dated(event, ours=self.job.started is not None)
+        self._reach(event.time)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
             if isinstance(event, CompileFailed):
@@ -95,6 +95,11 @@ class Run:
             self.caches.apply(event)
         else:
             assert_never(event)
+
+    def _reach(self, time: float | None) -> None:
+        if time is not None:
+            self.last_time = time if self.last_time is None else max(self.last_time, time)
+            self.first_time = time if self.first_time is None else min(self.first_time, time)
 
     def _training(self, event: TrainingFamily) -> None:
         self.training.apply(event, simulated=self.queue.trial_running)

@@ -20,6 +20,7 @@ from neuron_top.run.history import Series
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
+WARM_REPORTS = 3
 STEPS_KEPT = 20_000
 FACTS_KEPT = 200
 
@@ -62,6 +63,8 @@ class TrainingLedger:
         """Step reports during graph extraction: counted, never shown as progress."""
         self.first_time: float | None = None
         """When the first real step was reported."""
+        self.warm_time: float | None = None
+        """When the WARM_REPORTS-th real step was reported: graphs that are new after it were not foreseen."""
         self.last_time: float | None = None
         self.losses = Series()
         """Loss over time."""
@@ -130,6 +133,8 @@ class TrainingLedger:
         if time is not None:
             self.first_time = time if self.first_time is None else self.first_time
             self.last_time = time
+            if self.warm_time is None and self.reports >= WARM_REPORTS:
+                self.warm_time = time
         if event.loss is not None:
             if time is not None:
                 self.losses.add(time, event.loss)

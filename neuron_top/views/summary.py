@@ -1,20 +1,36 @@
-"""The closing summary of a run: what one wants to know when the command has ended."""
+"""The closing summary of a run: what `neurontop run` prints at its end, and what the list of recordings shows."""
 
 from __future__ import annotations
 
 import msgspec
 
+from neuron_top.run.alerts import Alert, Limits, alerts
+from neuron_top.run.graph import Graph, Known
 from neuron_top.run.model import Run
 from neuron_top.views.overview import state_words
 
+SLOWEST_SHOWN = 5
+
 
 class CorePeak(msgspec.Struct, frozen=True, kw_only=True):
-    """The highest memory of one core, bytes; None where it was never measured."""
+    """The highest memory of one core, bytes, against its capacity; None where it was never measured."""
 
     core: int
     kind: str
     rank: int | None
     peak: int | None
+    capacity: int | None
+    node: str
+
+
+class SlowGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the longest compiles."""
+
+    key: str
+    seconds: float
+    known: Known
+    """`bracketed` seconds are an upper bound."""
+    peak_rss_bytes: int | None
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,71 +38,128 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     name: str
+    command: tuple[str, ...]
     state: str
+    """As in the overview's header: `finished`, `failed (exit status 3)`, `killed (signal 9)`, …"""
     exit_code: int | None
+    started: float | None
+    finished: float | None
     wall_seconds: float | None
     compile_seconds: float
     """Wall seconds in which at least one worker compiled or waited for a compile."""
     compile_share: float | None
+    compile_sum_seconds: float
+    """The compiles alone, added up: above `compile_seconds` when several ran side by side."""
     graphs: int
     """Distinct graphs met."""
+    graphs_hit: int
+    graphs_missed: int
+    graphs_failed: int
     hit_rate: float | None
     """Distinct graphs from the cache / distinct graphs asked for, 0…1."""
     hits: int
     """Look-ups answered from the cache; every rank's counts."""
     misses: int
+    """Compiles that were begun, by occurrence."""
     failures: int
+    """Compiles that failed in this run, by occurrence."""
     cached_failures: int
+    """Stored failures that the cache answered with, by occurrence."""
     fallbacks: int
     lock_waits: int
+    """Waits for another process's compile, by occurrence."""
     lock_wait_seconds: float
+    """Wall seconds in which at least one worker waited."""
+    longest_wait_seconds: float | None
+    slowest: tuple[SlowGraph, ...]
     steps: int | None
     """The last training step that was printed."""
+    total_steps: int | None
     loss: float | None
     throughput: float | None
     throughput_unit: str
+    simulated: bool
+    """Graphs were only extracted: the script's own numbers mean nothing."""
     cores: tuple[CorePeak, ...]
     errors: int
     warnings: int
     malformed: int
+    alerts: tuple[Alert, ...]
 
 
-def summary(run: Run, now: float) -> Summary:
+def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     """The closing summary; of a run that goes on, up to `now`."""
-    compiles, training = run.compiles, run.training
-    end = run.job.finished if run.job.finished is not None else now
+    compiles, training, job = run.compiles, run.training, run.job
+    end = job.finished if job.finished is not None else now
     wall = max(0.0, end - run.started) if run.started is not None else None
     spent = compiles.seconds_spent(end)
+    spans = compiles.spans()
+    lengths = {
+        kind: [(span.end if span.end is not None else max(end, span.start)) - span.start
+               for span in spans if span.kind == kind]
+        for kind in ("compile", "wait")
+    }  # fmt: skip
     return Summary(
-        run=run.job.run,
-        name=run.job.name,
+        run=job.run,
+        name=job.name,
+        command=job.command,
         state=state_words(run),
-        exit_code=run.job.exit_code,
+        exit_code=job.exit_code,
+        started=run.started,
+        finished=job.finished,
         wall_seconds=wall,
         compile_seconds=spent,
         compile_share=min(1.0, spent / wall) if wall else None,
+        compile_sum_seconds=sum(lengths["compile"]),
         graphs=len(compiles.graphs),
+        graphs_hit=compiles.graphs_hit,
+        graphs_missed=compiles.graphs_missed,
+        graphs_failed=sum(graph.failures > 0 for graph in compiles.graphs.values()),
         hit_rate=compiles.hit_rate,
         hits=compiles.hits,
         misses=compiles.misses,
         failures=compiles.failures,
         cached_failures=compiles.failures_met,
         fallbacks=sum(compiles.fallbacks.values()),
-        lock_waits=sum(len(met.waits) for graph in compiles.graphs.values() for met in graph.meetings.values()),
+        lock_waits=compiles.lock_waits,
         lock_wait_seconds=compiles.seconds_spent(end, ("wait",)),
+        longest_wait_seconds=max(lengths["wait"], default=None),
+        slowest=slowest(list(compiles.graphs.values())),
         steps=training.step,
+        total_steps=training.total_steps,
         loss=training.loss,
         throughput=training.throughput,
         throughput_unit=training.throughput_unit,
-        cores=_peaks(run),
-        errors=run.job.errors,
-        warnings=run.job.warnings,
-        malformed=run.job.malformed,
+        simulated=training.simulated_reports > 0 and training.reports == 0,
+        cores=core_peaks(run),
+        errors=job.errors + training.errors_raised,
+        warnings=job.warnings,
+        malformed=job.malformed,
+        alerts=alerts(run, end, limits),
     )
 
 
-def _peaks(run: Run) -> tuple[CorePeak, ...]:
+def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, ...]:
+    """The longest compiles, longest first; those of unknown duration are left out."""
+    known = [(graph.duration.seconds, graph) for graph in graphs if graph.duration.seconds is not None]
+    known.sort(key=lambda pair: -pair[0])
+    return tuple(
+        SlowGraph(key=graph.key, seconds=seconds, known=graph.duration.known, peak_rss_bytes=graph.peak_rss_bytes)
+        for seconds, graph in known[:most]
+    )
+
+
+def core_peaks(run: Run) -> tuple[CorePeak, ...]:
+    """Peak memory per core, in the order of the overview."""
     cores = sorted(run.cores.cores.values(), key=lambda core: (core.node, core.kind, core.index))
     return tuple(
-        CorePeak(core=core.index, kind=core.kind, rank=core.sample.rank, peak=core.peak) for core in cores
-    )  # fmt: skip
+        CorePeak(
+            core=core.index,
+            kind=core.kind,
+            rank=core.sample.rank if core.sample.rank is not None else run.job.rank_of(core.sample.pid, core.node),
+            peak=core.peak,
+            capacity=core.sample.capacity,
+            node=core.node,
+        )
+        for core in cores
+    )

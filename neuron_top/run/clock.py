@@ -1,0 +1,56 @@
+"""One time line for log lines with a clock, with a clock in another zone, and without any.
+
+A line without a clock is dated by its arrival while its source is followed live, and by the last clock reading of
+its source when an old file is read: otherwise a dot from last year's log would have happened today. A source of
+a run that we started ourselves cannot lie hours away; a lag of whole quarter hours is then its time zone.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from neuron_top.events import LogEvent
+
+LIVE_SECONDS = 5.0
+"""A source whose lines arrive within this of their own clock is followed live."""
+_ZONE = 900.0
+
+Line = TypeVar("Line", bound=LogEvent)
+
+
+class Clock(msgspec.Struct):
+    """The last readings of one source."""
+
+    at: float
+    lag: float | None
+    offset: float = 0.0
+
+
+class Clocks:
+    """Per source: how its clock stands to ours."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, Clock] = {}
+
+    def dated(self, event: Line, *, ours: bool) -> Line:
+        """The event on the run's time line; `ours`: the run was started by us, so its lines are young."""
+        clock = self.sources.get(event.source)
+        if event.at is not None:
+            lag = event.seen - event.at if event.seen is not None else None
+            offset = _zone(lag) if ours and lag is not None else 0.0
+            if clock is None or event.at >= clock.at:
+                self.sources[event.source] = Clock(event.at, lag, offset)
+            return msgspec.structs.replace(event, at=event.at + offset) if offset else event
+        if clock is None or event.seen is None or clock.lag is None:
+            return event
+        if abs(clock.lag - clock.offset) <= LIVE_SECONDS:
+            return event
+        return msgspec.structs.replace(event, seen=clock.at + clock.offset)
+
+
+def _zone(lag: float) -> float:
+    """The zone offset that explains a lag, 0 when none does: whole quarter hours, up to 14 hours either way."""
+    offset = round(lag / _ZONE) * _ZONE
+    return offset if offset and abs(offset) <= 14 * 3600 and abs(lag - offset) <= LIVE_SECONDS else 0.0

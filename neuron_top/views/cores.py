@@ -1,0 +1,128 @@
+"""The cores screen: a row per core, grouped by device, one core's page with its history, and out-of-memory tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from neuron_top.events import DeviceMemoryExhausted, NeuronProcess
+from neuron_top.run.history import Point
+from neuron_top.run.model import Run
+from neuron_top.views.overview import CoreRow, HostCard, core_row, core_rows
+
+HISTORY_POINTS = 600
+
+
+class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """The cores of one device (local workers: of one host). Bytes; None unknown."""
+
+    node: str
+    kind: str
+    device: int | None
+    name: str
+    """`device 3`, or the node for local workers."""
+    memory: int | None
+    capacity: int | None
+    utilization: float | None
+    """Mean of its cores' latest samples."""
+    errors: dict[str, int]
+    """Hardware error counts."""
+    rows: tuple[CoreRow, ...]
+
+
+class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
+    """All cores, grouped."""
+
+    now: float
+    instance_type: str
+    lnc: int | None
+    host: HostCard
+    groups: tuple[DeviceGroup, ...]
+    processes: tuple[NeuronProcess, ...]
+    execution_statuses: dict[str, int]
+    execution_errors: dict[str, int]
+    latency: dict[str, float]
+    """Percentiles of the newest period, seconds."""
+    exhausted: tuple[DeviceMemoryExhausted, ...]
+    """Out-of-memory tables, the newest last: drawn as the same bars."""
+
+
+class CorePage(msgspec.Struct, frozen=True, kw_only=True):
+    """One core with its history; buckets carry mean and peak."""
+
+    row: CoreRow
+    utilization: tuple[Point, ...]
+    memory: tuple[Point, ...]
+    step: float
+    """Seconds per bucket of the long history."""
+    recent_utilization: tuple[tuple[float, float], ...]
+    """(time, value) as sampled, the last minutes."""
+    recent_memory: tuple[tuple[float, float], ...]
+
+
+def core_table(run: Run, now: float) -> CoreTable:
+    """The cores screen."""
+    groups: dict[tuple[str, str, int], list[CoreRow]] = {}
+    for row in core_rows(run, now):
+        groups.setdefault((row.node, row.kind, -1 if row.device is None else row.device), []).append(row)
+    host, cores = run.cores.host, run.cores
+    return CoreTable(
+        now=now,
+        instance_type=cores.instance_type,
+        lnc=cores.lnc,
+        host=HostCard(
+            cpu=host.cpu if host is not None else None,
+            memory_used=host.memory_used if host is not None else None,
+            memory_total=host.memory_total if host is not None else None,
+        ),
+        groups=tuple(_group(run, rows) for _key, rows in sorted(groups.items())),
+        processes=cores.processes or (),
+        execution_statuses=dict(cores.statuses),
+        execution_errors=dict(cores.execution_errors),
+        latency=cores.latency,
+        exhausted=tuple(cores.exhausted),
+    )
+
+
+def core_page(run: Run, now: float, key: str, since: float | None = None) -> CorePage | None:
+    """One core's page; None when there is no such core. `since`: how far back the long history reaches."""
+    core = run.cores.cores.get(key)
+    if core is None:
+        return None
+    return CorePage(
+        row=core_row(run, core, now),
+        utilization=core.utilization.points(since, HISTORY_POINTS),
+        memory=core.memory.points(since, HISTORY_POINTS),
+        step=core.utilization.step,
+        recent_utilization=tuple(core.recent_utilization.samples()),
+        recent_memory=tuple(core.recent_memory.samples()),
+    )
+
+
+def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:
+    first = rows[0]
+    device = run.cores.devices.get(first.device) if first.device is not None else None
+    capacity = device.memory if device is not None and device.memory is not None else _sum(r.capacity for r in rows)
+    known = [row.utilization for row in rows if row.utilization is not None]
+    return DeviceGroup(
+        node=first.node,
+        kind=first.kind,
+        device=first.device,
+        name=f"device {first.device}" if first.device is not None else first.node or "this host",
+        memory=_sum(row.memory for row in rows),
+        capacity=capacity,
+        utilization=sum(known) / len(known) if known else None,
+        errors=run.cores.hardware_errors.get(first.device, {}) if first.device is not None else {},
+        rows=tuple(rows),
+    )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    """The sum; None as soon as one part is unknown, since a part is no total."""
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total

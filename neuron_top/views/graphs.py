@@ -1,0 +1,308 @@
+"""The compile screen: a row per graph, one graph's page, and the timeline of who compiled what when."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.run.estimate import Estimator, Range
+from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, Known, LinePlace, Meeting
+from neuron_top.run.model import Run
+from neuron_top.views.overview import CompileCard, compile_card
+
+
+class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph. Rows keep the order in which the run first met them."""
+
+    key: str
+    """Stable identity: the module where one was named, `unnamed N` else."""
+    module: str | None
+    state: str
+    """`known`, `extracted`, `waiting`, `compiling`, `hit`, `done`, `failed`, `cached failure`, `interrupted`."""
+    since: float | None
+    elapsed: float | None
+    """Seconds in this state; only while it compiles or waits."""
+    left: Range | None
+    """Estimated time left, where there is ground for it."""
+    seconds: float | None
+    """Duration of the newest finished compile; an upper bound when `known` is `bracketed`."""
+    known: Known
+    low: float | None
+    rank: int | None
+    """Of the worker that compiles or waits, else of the one that compiled last, else the first that met it."""
+    pid: int | None
+    ranks: tuple[int, ...]
+    """All ranks that met it."""
+    workers: int
+    """Processes that met it."""
+    hits: int
+    misses: int
+    failures: int
+    attempts: int
+    wait_seconds: float | None
+    """Longest wait for its lock so far, of any worker."""
+    direction: str
+    operators: int | None
+    graph_bytes: int | None
+    artefact_bytes: int | None
+    compiler: str | None
+    message: str
+    """First line of the failure's text."""
+
+
+class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
+    """The compile screen's table with its progress card."""
+
+    now: float
+    card: CompileCard
+    rows: tuple[GraphRow, ...]
+
+
+class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of the compiler for a graph."""
+
+    rank: int | None
+    pid: int | None
+    compiler_pid: int | None
+    start: float | None
+    end: float | None
+    seconds: float | None
+    known: Known
+    outcome: str
+    """"" while it runs, then `done`, `failed`, `interrupted`."""
+    cause: str
+    code: str | None
+    exit_status: int | None
+    killed: bool
+    message: str
+    dots: int
+    peak_rss_bytes: int | None
+    artefact_bytes: int | None
+    inside_job: bool
+
+
+class WorkerRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker's dealings with a graph: the counts per rank that the row folds together."""
+
+    rank: int | None
+    pid: int | None
+    node: str
+    state: str
+    since: float | None
+    hits: int
+    hits_after_wait: int
+    failures_met: int
+    extractions: int
+    attempts: int
+    loads: int
+    load_seconds: float
+    wait_seconds: float | None
+    wait_minutes: float | None
+    """The longest it reported itself."""
+
+
+class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about one graph."""
+
+    row: GraphRow
+    root: str | None
+    flags: tuple[str, ...]
+    inputs: tuple[str, ...]
+    message: str
+    """The whole failure text."""
+    workers: tuple[WorkerRow, ...]
+    attempts: tuple[AttemptRow, ...]
+    hub_missing: tuple[str, ...]
+    cache_state: str | None
+    """What the catalogue last saw of its entry; None when it saw no change."""
+    cache_root: str | None
+    lines: tuple[LinePlace, ...]
+    """Where its newest log lines stand, oldest first."""
+
+
+class Bar(msgspec.Struct, frozen=True, kw_only=True):
+    """One bar of the timeline."""
+
+    graph: str
+    kind: str
+    """`compile` or `wait`."""
+    start: float
+    end: float | None
+    """None: still going on."""
+    outcome: str
+    exact: bool
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """All bars of one worker, by start."""
+
+    worker: str
+    rank: int | None
+    pid: int | None
+    bars: tuple[Bar, ...]
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Who compiled what when. `start`…`end` spans everything; None without bars."""
+
+    now: float
+    start: float | None
+    end: float | None
+    lanes: tuple[Lane, ...]
+
+
+def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> GraphTable:
+    """The compile screen."""
+    known = estimator or Estimator()
+    rows = tuple(graph_row(run, graph, now, known) for graph in run.compiles.graphs.values())
+    return GraphTable(now=now, card=compile_card(run, now, known), rows=rows)
+
+
+def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> GraphRow:
+    """One graph as a row."""
+    state, since = graph.state, graph.state_since
+    meeting = graph.active_meeting or _compiled_by(graph)
+    elapsed = max(0.0, now - since) if since is not None and graph.active_meeting is not None else None
+    duration = graph.duration
+    ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
+    compiling = state is GraphState.COMPILING
+    return GraphRow(
+        key=graph.key,
+        module=graph.module,
+        state=state.value,
+        since=since,
+        elapsed=elapsed,
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed) if compiling else None,
+        seconds=duration.seconds,
+        known=duration.known,
+        low=duration.low,
+        rank=run.rank_of_meeting(meeting) if meeting is not None else None,
+        pid=meeting.pid if meeting is not None else None,
+        ranks=tuple(sorted(ranks)),
+        workers=len(graph.meetings),
+        hits=graph.hits,
+        misses=graph.misses,
+        failures=graph.failures,
+        attempts=len(graph.attempts),
+        wait_seconds=_longest_wait(graph, now),
+        direction=graph.direction,
+        operators=graph.operators,
+        graph_bytes=graph.graph_bytes,
+        artefact_bytes=graph.artefact_bytes,
+        compiler=graph.compiler,
+        message=graph.message.strip().partition("\n")[0],
+    )
+
+
+def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = None) -> GraphPage | None:
+    """One graph's page; None when the run knows no such graph."""
+    graph = run.compiles.graphs.get(key)
+    if graph is None:
+        return None
+    entry = run.caches.entry(graph.module) if graph.module is not None else None
+    return GraphPage(
+        row=graph_row(run, graph, now, estimator or Estimator()),
+        root=graph.root,
+        flags=graph.flags,
+        inputs=graph.inputs,
+        message=graph.message,
+        workers=tuple(_worker_row(run, meeting, now) for meeting in graph.meetings.values()),
+        attempts=tuple(
+            _attempt_row(run, meeting, attempt) for meeting in graph.meetings.values() for attempt in meeting.attempts
+        ),
+        hub_missing=tuple(graph.hub_missing),
+        cache_state=entry.state if entry is not None else None,
+        cache_root=entry.root if entry is not None else graph.root,
+        lines=tuple(graph.lines),
+    )
+
+
+def timeline(run: Run, now: float) -> Timeline:
+    """Lanes by rank, then by process; bars by start."""
+    lanes: dict[str, list[Bar]] = {}
+    who: dict[str, tuple[int | None, int | None]] = {}
+    for span in run.compiles.spans():
+        node = span.worker.partition("/")[0]
+        rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
+        who[span.worker] = (rank, span.pid)
+        bar = Bar(graph=span.graph, kind=span.kind, start=span.start, end=span.end, outcome=span.outcome,
+                  exact=span.exact)  # fmt: skip
+        lanes.setdefault(span.worker, []).append(bar)
+    bars = [bar for lane in lanes.values() for bar in lane]
+    return Timeline(
+        now=now,
+        start=min((bar.start for bar in bars), default=None),
+        end=max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None),
+        lanes=tuple(
+            Lane(worker=worker, rank=who[worker][0], pid=who[worker][1],
+                 bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)))
+            for worker in sorted(lanes, key=lambda worker: _lane_order(who[worker], worker))
+        ),
+    )  # fmt: skip
+
+
+def _lane_order(who: tuple[int | None, int | None], worker: str) -> tuple[bool, int, int, str]:
+    rank, pid = who
+    return (rank is None, rank or 0, pid or 0, worker)
+
+
+def _compiled_by(graph: Graph) -> Meeting | None:
+    meetings = list(graph.meetings.values())
+    compiled = [meeting for meeting in meetings if meeting.attempts]
+    return compiled[-1] if compiled else meetings[0] if meetings else None
+
+
+def _longest_wait(graph: Graph, now: float) -> float | None:
+    waits = [seconds for meeting in graph.meetings.values() if (seconds := _waited(meeting, now)) is not None]
+    return max(waits, default=None)
+
+
+def _waited(meeting: Meeting, now: float) -> float | None:
+    known = [
+        wait.seconds if wait.seconds is not None else (wait.end if wait.end is not None else now) - wait.start
+        for wait in meeting.waits
+        if wait.start is not None
+    ]
+    return max(known, default=None)
+
+
+def _worker_row(run: Run, meeting: Meeting, now: float) -> WorkerRow:
+    minutes = [wait.minutes for wait in meeting.waits if wait.minutes is not None]
+    return WorkerRow(
+        rank=run.rank_of_meeting(meeting),
+        pid=meeting.pid,
+        node=meeting.node,
+        state=meeting.state.value,
+        since=meeting.since,
+        hits=meeting.hits,
+        hits_after_wait=meeting.hits_after_wait,
+        failures_met=meeting.failures_met,
+        extractions=meeting.extractions,
+        attempts=len(meeting.attempts),
+        loads=meeting.loads,
+        load_seconds=meeting.load_seconds,
+        wait_seconds=_waited(meeting, now),
+        wait_minutes=max(minutes, default=None),
+    )
+
+
+def _attempt_row(run: Run, meeting: Meeting, attempt: Attempt) -> AttemptRow:
+    duration: Duration = attempt.duration
+    return AttemptRow(
+        rank=run.rank_of_meeting(meeting),
+        pid=meeting.pid,
+        compiler_pid=attempt.compiler_pid,
+        start=attempt.start,
+        end=attempt.end,
+        seconds=duration.seconds,
+        known=duration.known,
+        outcome=attempt.outcome,
+        cause=attempt.cause,
+        code=attempt.code,
+        exit_status=attempt.exit_status,
+        killed=attempt.killed,
+        message=attempt.message,
+        dots=attempt.dots,
+        peak_rss_bytes=attempt.peak_rss_bytes,
+        artefact_bytes=attempt.artefact_bytes,
+        inside_job=attempt.inside_job,
+    )
