@@ -151,13 +151,17 @@ def _of_file(arguments: argparse.Namespace) -> int:
     name = "standard input" if arguments.source == "-" else arguments.source
     reader = TelemetryFile(f"monitor:{arguments.source}")
     snapshot = Snapshot()
-    live = arguments.source == "-" and not arguments.once
+    told, live = False, arguments.source == "-" and not arguments.once
     for event in _file_events(reader, arguments.source):
         snapshot.apply(event)
         if isinstance(event, events.LineMalformed):
-            narrate(f"neurontop: {name}: a line is left out: {event.reason}")
+            if not told:
+                narrate(f"neurontop: {name}: a line that cannot be read is left out: {event.reason}")
+            told = True
         elif not arguments.once and (arguments.json or live):
             _show(event, snapshot, as_json=arguments.json)
+    if reader.malformed > 1:
+        narrate(f"neurontop: {name}: {reader.malformed} lines in all were left out")
     if reader.documents == 0:
         raise FileMalformed(name, "records of neuron-monitor or a listing of neuron-ls")
     if arguments.once or not (arguments.json or live):

@@ -1,0 +1,76 @@
+"""Say what was found on this machine, and what to do about it.
+
+Looks at the Neuron devices and their driver, the SDK's tools, compilers and packages, every compile-cache root and who
+uses it (owner, permissions, file system, space), the variables that matter here and in running jobs (and look-alikes
+that don't), the place for recordings, and the terminal. It changes nothing.
+
+examples:
+  neurontop doctor                     everything, problems marked, each with the next step
+  neurontop doctor --problems          only what needs doing
+  neurontop doctor --json              {"problems", "findings", "facts"}, for scripts and bug reports
+                                       (look through it first: it holds paths and user names)
+
+exit status: 0 no problem (a machine without Neuron devices is none) · 1 at least one problem
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from neuron_top import settings
+from neuron_top.cli.output import colours_wanted, narrate, print_json
+from neuron_top.errors import UsageError
+from neuron_top.runtime.doctor_checks import Finding, examine
+from neuron_top.runtime.doctor_facts import Flags, gather
+
+_COLOURS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop doctor`."""
+    parser.add_argument("--json", action="store_true", help="one JSON object: problems, findings, facts")
+    parser.add_argument("--problems", action="store_true", help="show problems only")
+    parser.add_argument("--sysfs-root", default="/sys", metavar="DIR", help="look for the driver below DIR, not /sys")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Gather, judge, print."""
+    current, _ = settings.load()
+    facts = gather(read_flags, current.state_path, sysfs_root=arguments.sysfs_root)
+    findings = examine(facts)
+    problems = sum(finding.level == "problem" for finding in findings)
+    if arguments.problems:
+        findings = [finding for finding in findings if finding.level == "problem"]
+    if arguments.json:
+        print_json({"problems": problems, "findings": findings, "facts": facts})
+    else:
+        print_findings(findings)
+        narrate(f"{problems} problem{'s' if problems != 1 else ''}" if problems else "no problem found")
+    return 1 if problems else 0
+
+
+def read_flags(environ: Mapping[str, str]) -> Flags:
+    """What an environment says of its compile cache; flags that cannot be read are a warning, not an end."""
+    from neuron_top.cache.layout import DEFAULT_ROOT
+    from neuron_top.compile.flags import parse_environment
+
+    try:
+        options = parse_environment(environ)
+    except UsageError as problem:
+        return Flags(url=DEFAULT_ROOT, origin="default", warnings=(str(problem),))
+    return Flags(url=options.cache_url, origin=options.cache_origin, warnings=options.warnings)
+
+
+def print_findings(findings: list[Finding]) -> None:
+    """One block per check: level, text and, where there is one, the next step below."""
+    coloured = colours_wanted()
+    for number, finding in enumerate(findings):
+        if not number or findings[number - 1].check != finding.check:
+            print(("" if not number else "\n") + finding.check)
+        mark = f"{finding.level:<7}"
+        if coloured:
+            mark = f"{_COLOURS[finding.level]}{mark}\x1b[0m"
+        print(f"  {mark}  {finding.text}")
+        if finding.next_step:
+            print(f"           → {finding.next_step}")
