@@ -1,0 +1,83 @@
+"""What all planners share: a step from an entry, a plan from its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from neuron_top.actions.plan import THROWS_WORK_AWAY, Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache.entry import Entry, Part
+
+_TAKES = {
+    Action.SLIM: ~(Part.REBUILDS | Part.OTHER | Part.LOCK | Part.OWNER),
+    Action.QUARANTINE: Part.DONE | Part.ARTEFACT | Part.WRAPPED,
+    Action.RETRY: Part.ARTEFACT | Part.LOG,
+    Action.UNLOCK: Part.OWNER | Part.LOCK,
+}
+
+
+def step_of(
+    action: Action, entry: Entry, reason: str, frees: int, around: Surroundings, *, proof: str = "", warning: str = ""
+) -> Step:
+    """A step on `entry` that frees `frees` bytes."""
+    last_use, known_from = around.last_use(entry)
+    if action is Action.EVICT:
+        files = (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
+    else:
+        files = (entry.parts & _TAKES[action]).bit_count()
+    return Step(
+        action=action,
+        path=entry.path,
+        reason=reason,
+        frees=frees,
+        files=files,
+        fingerprint=Fingerprint.of(entry),
+        rebuild_seconds=around.rebuild_seconds(entry) if action in THROWS_WORK_AWAY else None,
+        last_used=last_use,
+        last_used_from=known_from,
+        proof=proof,
+        warning=warning,
+    )
+
+
+def left_alone(entry: Entry, reason: str) -> Exclusion:
+    """An entry that stays, and why."""
+    return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, reason=reason)
+
+
+def assembled(
+    verb: str,
+    root: str,
+    policy: str,
+    steps: Sequence[Step],
+    exclusions: Iterable[Exclusion],
+    around: Surroundings,
+    *,
+    goal_missed: str = "",
+) -> Plan:
+    """The plan, with its totals after and its name."""
+    return Plan(
+        identity=identity_of(verb, root, around.now, steps),
+        verb=verb,
+        root=root,
+        policy=policy,
+        made_at=around.now,
+        steps=tuple(steps),
+        exclusions=tuple(exclusions),
+        before=around.before,
+        after=_after(around.before, steps),
+        caveats=around.caveats,
+        refused=around.refusal(),
+        goal_missed=goal_missed,
+    )
+
+
+def _after(before: Totals, steps: Sequence[Step]) -> Totals:
+    files, freed = sum(step.files for step in steps), sum(step.frees for step in steps)
+    return Totals(
+        entries=before.entries - sum(step.action is Action.EVICT for step in steps),
+        files=before.files - files,
+        size=before.size - freed,
+        free=None if before.free is None else before.free + freed,
+        free_inodes=None if before.free_inodes is None else before.free_inodes + files,
+    )

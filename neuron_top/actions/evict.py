@@ -1,0 +1,172 @@
+"""Which entries go when space is wanted: a pure planner.
+
+Candidates in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
+only in a log path, compiler versions superseded and long unused, then by last use, where value counts: idle time is
+divided by the minutes a compile took, so what took an hour goes after what took seconds. Left alone, always, is
+whatever is locked, being written, unknown, pinned, or used within a day.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from neuron_top.actions.assemble import assembled, left_alone, step_of
+from neuron_top.actions.compiler_filter import compiler_filter
+from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.surroundings import DAY, Surroundings
+from neuron_top.actions.worth import Worth
+from neuron_top.cache.entry import Entry, State
+
+BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
+"""Somebody's collected or half-stored work: only when named, and a day old."""
+
+
+class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """The wish. Filters narrow the candidates; a goal (`max_bytes`, `free_bytes`) stops when it is reached."""
+
+    max_bytes: int | None = None
+    free_bytes: int | None = None
+    older_than: float | None = None
+    """Seconds since the last use."""
+    compiler: str | None = None
+    """`<2.20`, `==2.19.8089.0`, or a pattern of folder names (`inductor-*`)."""
+    states: frozenset[State] = frozenset()
+    modules: tuple[str, ...] = ()
+    """Patterns of module names."""
+    slim: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing was asked for: that is refused, never taken for everything."""
+        return not (
+            self.max_bytes is not None
+            or self.free_bytes is not None
+            or self.older_than is not None
+            or self.compiler
+            or self.states
+            or self.modules
+        )
+
+    def words(self) -> str:
+        """The wish as it is shown and journalled."""
+        parts = [
+            f"at most {self.max_bytes} bytes" if self.max_bytes is not None else "",
+            f"{self.free_bytes} bytes free" if self.free_bytes is not None else "",
+            f"unused for {self.older_than:g} s" if self.older_than is not None else "",
+            f"compiler {self.compiler}" if self.compiler else "",
+            "state " + ",".join(sorted(self.states)) if self.states else "",
+            "module " + ",".join(self.modules) if self.modules else "",
+            "slim" if self.slim else "",
+        ]
+        return "; ".join(part for part in parts if part)
+
+
+def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, around: Surroundings) -> Plan:
+    """The plan for one root. Raises ValueError for an empty wish or a compiler specifier that can't be read."""
+    if policy.empty:
+        raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
+    everything = list(entries)
+    matches = compiler_filter(policy.compiler)
+    wanted = [entry for entry in everything if matches(entry.compiler) and _wanted(entry, policy, around)]
+    candidates, exclusions = [], []
+    for entry in wanted:
+        obstacle = _obstacle(entry, policy, around)
+        if obstacle:
+            exclusions.append(left_alone(entry, obstacle))
+        else:
+            candidates.append(entry)
+    candidates.sort(key=Worth(everything, around).key)
+    steps, missed = _until_goal(candidates, everything, policy, around)
+    return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed)
+
+
+def _wanted(entry: Entry, policy: EvictPolicy, around: Surroundings) -> bool:
+    """True when the wish speaks of this entry (whether or not it may go)."""
+    if policy.states and entry.state not in policy.states:
+        return False
+    if policy.modules and not any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in policy.modules):
+        return False
+    return policy.older_than is None or around.now - around.last_use(entry)[0] >= policy.older_than
+
+
+_LOCKED_WORDS = {
+    State.COMPILING: "being compiled now",
+    State.RETRYING: "a failure being compiled again now",
+    State.LOCKED_UNKNOWN: "locked, and nothing proves that the holder is dead",
+    State.STALE_LOCK: "locked by a dead process: unlock it first",
+    State.HIT_LEFTOVER_LOCK: "locked: unlock it first",
+    State.TRACED: "a whole exported model: not a cache entry",
+    State.UNKNOWN: "of no known form: never touched",
+}
+
+
+def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
+    """Why the entry must stay; empty when it may go."""
+    if entry.state in _LOCKED_WORDS:
+        return _LOCKED_WORDS[entry.state]
+    if entry.state in BY_NAME_ONLY:
+        if entry.state not in policy.states:
+            return f"{entry.state}: collected or half-stored work goes only when its state is named"
+        if around.now - entry.changed_at < DAY:
+            return f"{entry.state}, changed within a day: somebody may still be at work"
+    if entry.problems:
+        return f"not fully readable: {entry.problems[0]}"
+    if around.pinned(entry):
+        return "pinned"
+    if around.in_use:
+        return f"the cache is in use: {around.in_use}"
+    last_use, known_from = around.last_use(entry)
+    if around.now - last_use < around.protect_seconds:
+        return f"used within a day (known from: {known_from})"
+    if around.now - entry.changed_at < around.protect_seconds:
+        return "changed within a day"
+    if policy.slim and entry.allocated <= entry.kept:
+        return "slim already"
+    return ""
+
+
+def _until_goal(
+    candidates: list[Entry], everything: list[Entry], policy: EvictPolicy, around: Surroundings
+) -> tuple[list[Step], str]:
+    """(steps, why the goal is missed)."""
+    wanted = _bytes_wanted(policy, around)
+    sharers = Counter(inode for entry in everything for inode, _ in entry.links)
+    worth = Worth(everything, around)
+    steps: list[Step] = []
+    freed = 0
+    for entry in candidates:
+        if wanted is not None and freed >= wanted:
+            break
+        frees = _frees(entry, sharers, slim=policy.slim)
+        steps.append(_step(entry, frees, worth, around, slim=policy.slim))
+        freed += frees
+    if wanted is not None and freed < wanted:
+        return steps, f"only {freed} of {wanted} bytes can be freed; the rest is protected"
+    return steps, ""
+
+
+def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
+    goals = []
+    if policy.max_bytes is not None:
+        goals.append(around.before.size - policy.max_bytes)
+    if policy.free_bytes is not None:
+        goals.append(policy.free_bytes - (around.before.free or 0))
+    return max(0, *goals) if goals else None
+
+
+def _frees(entry: Entry, sharers: Counter[int], *, slim: bool) -> int:
+    """Bytes that go: an inode with other names in the cache goes with its last one."""
+    frees = entry.allocated - (entry.kept if slim else 0)
+    for inode, size in entry.links:
+        sharers[inode] -= 1
+        if sharers[inode] > 0:
+            frees -= size
+    return max(0, frees)
+
+
+def _step(entry: Entry, frees: int, worth: Worth, around: Surroundings, *, slim: bool) -> Step:
+    return step_of(Action.SLIM if slim else Action.EVICT, entry, worth.rank(entry)[1], frees, around)

@@ -1,0 +1,187 @@
+"""The only hand: carries out a plan step by step, each checked against the disk again, each undoable.
+
+A step opens the entry through directory descriptors that refuse symbolic links, so nothing outside the root can be
+reached; takes the entry's lock, so no client works on it meanwhile; compares it with the plan's fingerprint; and
+then renames into the trash. `model.done` always goes first: from there on a client sees a miss, never a broken hit.
+Whatever changed since the plan was made is refused, and said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from neuron_top.actions import journal
+from neuron_top.actions import plan as plans
+from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused, Trash
+from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.cache import lock_owner
+from neuron_top.errors import RefusedForSafety
+
+BATCH = 256
+"""Steps whose intents are journalled together: one flush to the disk for all of them."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened. `moved_bytes` lie in the trash until it is purged; `freed_bytes` are free now."""
+
+    plan: str
+    done: int
+    refused: tuple[tuple[str, str], ...]
+    """(path, reason) of steps that were not done."""
+    moved_bytes: int
+    freed_bytes: int = 0
+    interrupted: bool = False
+    trash: str = ""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """Where execution stands, for whoever watches it."""
+
+    done: int
+    refused: int
+    total: int
+    moved_bytes: int
+    path: str
+
+
+def execute(
+    plan: Plan,
+    trash: Trash,
+    *,
+    read_only: bool = False,
+    watch: Callable[[Progress], bool] = lambda progress: True,
+) -> Outcome:
+    """Carry out `plan`. `watch` is called after each step; False stops cleanly before the next.
+
+    Raises RefusedForSafety when the plan or the place forbids it. A plan that was interrupted may be given again: steps
+    that are done already are passed over.
+    """
+    if read_only:
+        raise RefusedForSafety("read-only mode: nothing is changed")
+    if plan.refused:
+        raise RefusedForSafety(plan.refused)
+    if os.path.realpath(plan.root) != str(trash.root):
+        raise RefusedForSafety(f"this trash belongs to {trash.root}, the plan to {plan.root}")
+    with trash.exclusively(), _Execution(plan, trash, watch) as execution:
+        execution.run()
+        return execution.outcome()
+
+
+class _Execution:
+    def __init__(self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool]) -> None:
+        self.plan, self.trash, self.watch = plan, trash, watch
+        self.place = trash.folder / plan.identity
+        self.owner = lock_owner.current()
+        self.done = self.moved = 0
+        self.refused: list[tuple[int, str]] = []
+        self.interrupted = False
+
+    def __enter__(self) -> _Execution:
+        self.place.mkdir(mode=0o700, exist_ok=True)
+        # Written once and hard-linked into each entry: a lock never exists without its owner.
+        (self.place / "plan.json").write_bytes(plans.encode(self.plan))
+        self.token = self.place / f"lock.{self.owner.token}"
+        self.token.write_bytes(msgspec.json.encode(self.owner))
+        self.trash.write(journal.begun(self.plan, self.owner))
+        self.root = OpenRoot(self.trash.root)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.root.close()
+        self.token.unlink(missing_ok=True)
+        self.interrupted = self.interrupted or kind is not None
+        self.trash.write(
+            PlanEnded(
+                plan=self.plan.identity,
+                at=time.time(),
+                done=self.done,
+                refused=len(self.refused),
+                moved_bytes=self.moved,
+                interrupted=self.interrupted,
+            )
+        )
+
+    def run(self) -> None:
+        """All steps, batch by batch."""
+        for start in range(0, len(self.plan.steps), BATCH):
+            batch = self.plan.steps[start : start + BATCH]
+            if self.interrupted or not self._batch(start, batch):
+                return
+
+    def _batch(self, start: int, batch: Sequence[Step]) -> bool:
+        before = len(self.refused)
+        intents = [move for number, step in enumerate(batch, start) for move in self._intents(number, step)]
+        self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=tuple(intents)))
+        for number, step in enumerate(batch, start):
+            self._step(number, step)
+            progress = Progress(self.done, len(self.refused), len(self.plan.steps), self.moved, step.path)
+            if not self.watch(progress):
+                self.interrupted = True
+                break
+        if self.refused[before:]:
+            self.trash.write(StepsRefused(plan=self.plan.identity, at=time.time(), steps=tuple(self.refused[before:])))
+        return not self.interrupted
+
+    def _intents(self, number: int, step: Step) -> Iterator[Move]:
+        """What the journal must know to undo the step: the entry itself, or each file that will be taken from it."""
+        mtime = step.fingerprint.folder_mtime_ns
+        if step.action in plans.WHOLE:
+            yield Move(number, step.action, step.path, step.fingerprint.folder_inode, mtime, step.frees)
+            return
+        with contextlib.suppress(Changed, OSError), self.root.entry(step.path) as entry:
+            for name, facts in entry.files(step.action):
+                yield Move(number, step.action, f"{step.path}/{name}", facts.st_ino, mtime, facts.st_blocks * 512)
+
+    def _step(self, number: int, step: Step) -> None:
+        try:
+            if self._is_done(step):
+                return
+            with self.root.entry(step.path) as entry:
+                entry.check(step.fingerprint)
+                self._act(entry, step)
+        except (Changed, OSError) as problem:
+            self.refused.append((number, str(problem)))
+            return
+        self.done += 1
+        self.moved += step.frees
+
+    def _is_done(self, step: Step) -> bool:
+        """A resumed plan meets what it did before it was interrupted."""
+        return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
+
+    def _act(self, entry: OpenEntry, step: Step) -> None:
+        target = self.place / step.path
+        if step.action is Action.SWEEP:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            entry.rename_to(target)
+        elif step.action is Action.UNLOCK:
+            target.mkdir(parents=True, exist_ok=True)
+            entry.take_lock_away(target)
+        elif step.action is Action.EVICT:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with entry.locked(self.token):
+                entry.check_unused(step.fingerprint, self.plan.made_at)
+                entry.rename_to(target)
+            entry.put_times_back()
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            with entry.locked(self.token):
+                entry.check_unused(step.fingerprint, self.plan.made_at)
+                entry.move_files(step.action, target)
+
+    def outcome(self) -> Outcome:
+        """What to tell."""
+        return Outcome(
+            plan=self.plan.identity,
+            done=self.done,
+            refused=tuple((self.plan.steps[number].path, reason) for number, reason in self.refused),
+            moved_bytes=self.moved,
+            interrupted=self.interrupted,
+            trash=str(self.place),
+        )

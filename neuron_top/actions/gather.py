@@ -1,0 +1,73 @@
+"""Looks at the machine once for planners: who uses the root, what is pinned, what recordings know of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from neuron_top.actions.plan import Totals
+from neuron_top.actions.surroundings import DAY, Surroundings
+from neuron_top.cache import locks
+from neuron_top.cache.entry import Entry, Part
+from neuron_top.cache.snapshot import Snapshot
+
+
+def surroundings(
+    snapshot: Snapshot,
+    *,
+    pins: tuple[str, ...] = (),
+    used: Mapping[str, float] | None = None,
+    compiled: Mapping[str, float] | None = None,
+    shared_confirmed: bool = False,
+    read_only: bool = False,
+    protect_seconds: float = DAY,
+    now: float | None = None,
+) -> Surroundings:
+    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds)."""
+    newest = max((entry.changed_at for entry in snapshot.entries), default=None)
+    evidence = locks.gather(snapshot.root, [], newest_change=newest)
+    disk = snapshot.filesystem
+    return Surroundings(
+        now=time.time() if now is None else now,
+        before=Totals(
+            entries=len(snapshot.entries),
+            files=sum(map(_files, snapshot.entries)) + sum(other.files for other in snapshot.others),
+            size=snapshot.totals().all.bytes + sum(other.allocated for other in snapshot.others),
+            free=disk.free,
+            free_inodes=disk.free_inodes,
+        ),
+        in_use=evidence.in_use,
+        shared=evidence.why_shared,
+        shared_confirmed=shared_confirmed,
+        read_only=read_only,
+        caveats=tuple(_caveats(snapshot, evidence.unseen)),
+        pins=pins,
+        used=dict(used or {}),
+        compiled=dict(compiled or {}),
+        protect_seconds=protect_seconds,
+    )
+
+
+def _files(entry: Entry) -> int:
+    return (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
+
+
+def _caveats(snapshot: Snapshot, unseen: int) -> list[str]:
+    found = []
+    if unseen:
+        found.append(f"{unseen} processes of other users could be seen by their command only")
+    if Path("/.dockerenv").exists() or _in_namespace():
+        found.append("processes outside this container can't be seen")
+    if snapshot.problems:
+        found.append("parts of the cache could not be read")
+    if snapshot.filesystem.access_times in (None, "noatime"):
+        found.append("this file system keeps no access times: last use is known from recordings only")
+    return found
+
+
+def _in_namespace() -> bool:
+    try:
+        return str(Path("/proc/self/ns/pid").readlink()) != "pid:[4026531836]"
+    except OSError:
+        return True

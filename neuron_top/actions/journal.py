@@ -1,0 +1,293 @@
+"""The trash of one cache and the journal in it: what was done, when, by whom, and how to undo it.
+
+The trash lies beside the root, on the same file system and outside it (the SDK walks its root for graphs), so every
+step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks
+of; after a kill the disk itself says how far a plan came. Only `actions.execute` and this module remove anything.
+
+    <parent of root>/.neurontop-trash/<name>-<hash of the root's path>/
+        journal.jsonl       one record a line, oldest first
+        maintain.lock       flock: one maintainer at a time
+        <plan>/plan.json    the plan as it was confirmed
+        <plan>/<path>/…     what was taken away, under the path it had below the root
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import getpass
+import hashlib
+import os
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions.plan import Action, Plan
+from neuron_top.cache import lock_owner
+from neuron_top.errors import NothingToShow, RefusedForSafety
+
+TRASH = ".neurontop-trash"
+GRACE_SECONDS = 7 * 86400.0
+"""How long something stays in the trash before `maintain` purges it."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """Base of the journal's lines. `at` is seconds since the epoch."""
+
+    plan: str
+    at: float
+
+
+class PlanBegun(Record, frozen=True, kw_only=True):
+    """A plan was confirmed and its execution began."""
+
+    verb: str
+    root: str
+    policy: str
+    user: str
+    host: str
+    owner: lock_owner.LockOwner
+    steps: int
+    frees: int
+
+
+class Move(msgspec.Struct, frozen=True, array_like=True):
+    """One rename into the trash, undone by the opposite one."""
+
+    step: int
+    action: Action
+    path: str
+    """Below the root, and below the plan's folder in the trash."""
+    inode: int
+    folder_mtime_ns: int
+    """Modification time of the folder itself (or of the one the file lay in), put back by a restore."""
+    frees: int
+
+
+class MovesIntended(Record, frozen=True, kw_only=True):
+    """Written before the renames it names; which of them happened, the disk tells."""
+
+    moves: tuple[Move, ...]
+
+
+class StepsRefused(Record, frozen=True, kw_only=True):
+    """Steps that were not done, each with its reason."""
+
+    steps: tuple[tuple[int, str], ...]
+
+
+class PlanEnded(Record, frozen=True, kw_only=True):
+    """Execution ended: how many steps were done, and the bytes now in the trash."""
+
+    done: int
+    refused: int
+    moved_bytes: int
+    interrupted: bool = False
+
+
+class PlanRestored(Record, frozen=True, kw_only=True):
+    """A plan was undone; `kept` are the paths that could not be put back, each with its reason."""
+
+    restored: int
+    kept: tuple[tuple[str, str], ...] = ()
+    user: str = ""
+
+
+class PlanPurged(Record, frozen=True, kw_only=True):
+    """What a plan took away was deleted; it cannot be undone any more. `freed` was measured."""
+
+    freed: int
+    files: int
+    user: str = ""
+
+
+AnyRecord = PlanBegun | MovesIntended | StepsRefused | PlanEnded | PlanRestored | PlanPurged
+_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+
+
+class Trash:
+    """The trash of one root. Nothing is made on disk before `prepare`."""
+
+    def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
+        self.root = Path(os.path.realpath(root))
+        name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
+        self.folder = (Path(folder) if folder else self.root.parent / TRASH) / name
+        self.journal = self.folder / "journal.jsonl"
+
+    def prepare(self) -> None:
+        """Make the folder. Raises RefusedForSafety where it would lie in the root or on another file system."""
+        if self.folder.is_relative_to(self.root):
+            raise RefusedForSafety(f"the trash {self.folder} would lie inside the cache, where its clients look")
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"no trash can be made at {self.folder} ({problem.strerror}): name a folder on the cache's "
+                "file system with --trash"
+            ) from None
+        if self.folder.is_symlink() or self.folder.stat().st_dev != self.root.stat().st_dev:
+            raise RefusedForSafety(
+                f"{self.folder} is not on the cache's own file system: name a folder there with --trash"
+            )
+
+    @contextlib.contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Hold the maintainers' lock. Raises RefusedForSafety while another one holds it."""
+        self.prepare()
+        handle = os.open(self.folder / "maintain.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RefusedForSafety(
+                    f"another neurontop is at work on {self.root}: try again when it is done"
+                ) from None
+            yield
+        finally:
+            os.close(handle)
+
+    def write(self, *records: AnyRecord) -> None:
+        """Append records and flush them to the disk. Raises RefusedForSafety when they can't be written."""
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        try:
+            handle = os.open(self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                size = os.fstat(handle).st_size
+                if os.write(handle, data) != len(data):
+                    os.ftruncate(handle, size)
+                    raise OSError("the disk is full")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"the journal {self.journal} cannot be written ({problem.strerror or problem}), and nothing is done "
+                "without it: purge the trash (neurontop cache purge), or name another with --trash"
+            ) from None
+
+    def records(self) -> list[AnyRecord]:
+        """Every record, oldest first; a line cut by a crash is passed over."""
+        try:
+            lines = self.journal.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        found = []
+        for line in lines:
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.append(_decoder.decode(line))
+        return found
+
+    def entries(self) -> list[Chapter]:
+        """The journal by plan, oldest first."""
+        chapters: dict[str, Chapter] = {}
+        for record in self.records():
+            if isinstance(record, PlanBegun):
+                chapters.setdefault(record.plan, Chapter(record))
+            if record.plan in chapters:
+                chapters[record.plan].add(record)
+        return list(chapters.values())
+
+    def chapter(self, plan: str) -> Chapter:
+        """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
+        found = [chapter for chapter in self.entries() if chapter.begun.plan.startswith(plan)]
+        if len(found) != 1:
+            raise NothingToShow(f"{len(found) or 'no'} plans in {self.journal} begin with {plan!r}")
+        return found[0]
+
+    def plan(self, identity: str) -> Plan:
+        """The plan as it was confirmed."""
+        return msgspec.json.decode((self.folder / identity / "plan.json").read_bytes(), type=Plan)
+
+    def purge(self, chapter: Chapter) -> PlanPurged:
+        """Delete what a plan took away, for ever."""
+        place = self.folder / chapter.begun.plan
+        freed, files = _measure(place)
+        shutil.rmtree(place)
+        record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
+        self.write(record)
+        return record
+
+
+class Chapter:
+    """What the journal says of one plan."""
+
+    def __init__(self, begun: PlanBegun) -> None:
+        self.begun = begun
+        self.moves: list[Move] = []
+        self.refused: list[tuple[int, str]] = []
+        self.ended: PlanEnded | None = None
+        self.restored: PlanRestored | None = None
+        self.purged: PlanPurged | None = None
+
+    def add(self, record: AnyRecord) -> None:
+        """Take a record into account."""
+        match record:
+            case MovesIntended():
+                self.moves.extend(record.moves)
+            case StepsRefused():
+                self.refused.extend(record.steps)
+            case PlanEnded():
+                self.ended = record
+            case PlanRestored():
+                self.restored = record
+            case PlanPurged():
+                self.purged = record
+            case PlanBegun():
+                # A plan that is resumed begins again under its name.
+                self.ended = None
+
+    @property
+    def state(self) -> str:
+        """`done`, `restored`, `purged`, `running` (by a live process) or `interrupted`."""
+        if self.purged:
+            return "purged"
+        if self.restored and not self.restored.kept:
+            return "restored"
+        if self.ended and not self.ended.interrupted:
+            return "done"
+        return "running" if not self.ended and lock_owner.is_alive(self.begun.owner) else "interrupted"
+
+
+def user_name() -> str:
+    """Who acts, for the journal; the number where there is no name (a container)."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
+    """The record that opens a plan's chapter."""
+    return PlanBegun(
+        plan=plan.identity,
+        at=time.time(),
+        verb=plan.verb,
+        root=plan.root,
+        policy=plan.policy,
+        user=user_name(),
+        host=socket.gethostname(),
+        owner=owner,
+        steps=len(plan.steps),
+        frees=plan.frees,
+    )
+
+
+def _measure(place: Path) -> tuple[int, int]:
+    """(bytes that deleting `place` frees, files): blocks of inodes all of whose names lie in it."""
+    links: dict[int, int] = {}
+    freed = files = 0
+    for folder, _, names in os.walk(place):
+        for name in names:
+            try:
+                facts = (Path(folder) / name).lstat()
+            except OSError:
+                continue
+            files += 1
+            links[facts.st_ino] = links.get(facts.st_ino, 0) + 1
+            if links[facts.st_ino] == facts.st_nlink:
+                freed += facts.st_blocks * 512
+    return freed, files

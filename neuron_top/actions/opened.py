@@ -1,0 +1,186 @@
+"""An entry held open through directory descriptors, so that a link swapped in cannot lead anywhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from neuron_top.actions.plan import Action, Fingerprint
+from neuron_top.cache import layout
+from neuron_top.cache.entry import PARTS, Part
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCKS = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
+_OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+_TAKEN: dict[Action, tuple[int, ...]] = {
+    # In this order: without its mark an entry is a miss, whatever else is still there.
+    Action.SLIM: (Part.DONE, Part.ARTEFACT, Part.WRAPPED, Part.LOG),
+    Action.QUARANTINE: (Part.DONE, Part.ARTEFACT, Part.WRAPPED),
+    # A failure mark of the oldest clients is a stub artefact beside the log; the stub first.
+    Action.RETRY: (Part.ARTEFACT, Part.LOG),
+    Action.UNLOCK: (Part.OWNER, Part.LOCK),
+}
+
+
+class Changed(Exception):
+    """The disk is not as the plan says; the text is the reason shown."""
+
+
+class OpenRoot:
+    """A cache root; entries are reached from it and from nowhere else."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle = os.open(path, _FOLDER)
+        self._folders: dict[str, int] = {}
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for handle in (*self._folders.values(), self._handle):
+            os.close(handle)
+        self._folders.clear()
+
+    def folder(self, path: str) -> int:
+        """A descriptor of a folder below the root, no link in any part. Raises Changed or OSError."""
+        if path not in self._folders:
+            parent, _, name = path.rpartition("/")
+            if name in ("", ".", ".."):
+                raise Changed(f"{path!r} leads out of the cache")
+            above = self.folder(parent) if parent else self._handle
+            self._folders[path] = _opened(name, above)
+        return self._folders[path]
+
+    @contextlib.contextmanager
+    def entry(self, path: str) -> Iterator[OpenEntry]:
+        """The entry at `<compiler>/<module>` below the root."""
+        parent, _, name = path.rpartition("/")
+        above = self.folder(parent) if parent else self._handle
+        if name in ("", ".", ".."):
+            raise Changed(f"{path!r} leads out of the cache")
+        handle = _opened(name, above)
+        try:
+            yield OpenEntry(name, above, handle)
+        finally:
+            os.close(handle)
+
+    def take_back(self, source: Path, path: str) -> None:
+        """Rename a whole entry from the trash to its place. Raises Changed when something is there."""
+        parent, _, name = path.rpartition("/")
+        try:
+            above = self.folder(parent) if parent else self._handle
+        except FileNotFoundError:
+            os.mkdir(parent, dir_fd=self._handle)
+            above = self.folder(parent)
+        if _there(name, above):
+            raise Changed("it exists again")
+        facts = source.lstat()
+        os.rename(source, name, dst_dir_fd=above)
+        os.utime(name, ns=(facts.st_atime_ns, facts.st_mtime_ns), dir_fd=above, follow_symlinks=False)
+
+
+class OpenEntry:
+    """One entry folder, open. `handle` stays valid when the folder is renamed."""
+
+    def __init__(self, name: str, above: int, handle: int) -> None:
+        self.name, self._above, self._handle = name, above, handle
+        self._facts = os.fstat(handle)
+
+    def check(self, planned: Fingerprint) -> None:
+        """Raises Changed unless it is the folder that was planned, untouched since."""
+        if self._facts.st_ino != planned.folder_inode:
+            raise Changed("another folder has taken its place since the plan was made")
+        if self._facts.st_mtime_ns != planned.folder_mtime_ns:
+            raise Changed("files came or went since the plan was made")
+
+    def check_unused(self, planned: Fingerprint, since: float) -> None:
+        """Raises Changed when the artefact was rewritten or read since the plan was made. Called under the lock."""
+        for name in layout.ARTEFACT_NAMES:
+            try:
+                facts = os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if (facts.st_ino, facts.st_mtime_ns) != (planned.artefact_inode, planned.artefact_mtime_ns):
+                raise Changed("its artefact was written again since the plan was made")
+            if facts.st_atime > since:
+                raise Changed("it was used since the plan was made")
+            return
+        if planned.artefact_inode:
+            raise Changed("its artefact is gone")
+
+    @contextlib.contextmanager
+    def locked(self, token: Path) -> Iterator[None]:
+        """Hold the entry's lock: a hard link to `token`, which names us."""
+        name = next((lock for lock in _LOCKS if _there(lock.removesuffix(layout.LOCK_SUFFIX), self._handle)), _LOCKS[0])
+        if any(_there(lock, self._handle) for lock in _LOCKS):
+            raise Changed("it is locked")
+        try:
+            os.link(token, name, dst_dir_fd=self._handle)
+        except FileExistsError:
+            raise Changed("it is locked") from None
+        try:
+            yield
+        finally:
+            os.unlink(name, dir_fd=self._handle)
+
+    def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
+        """The files that `action` takes, in its order."""
+        rank = {part: order for order, part in enumerate(_TAKEN[action])}
+        found = []
+        for name in os.listdir(self._handle):  # noqa: PTH208 (a descriptor, not a path)
+            part = PARTS.get(name)
+            if part in rank:
+                found.append((rank[part], name))
+        return [(name, os.stat(name, dir_fd=self._handle, follow_symlinks=False)) for _, name in sorted(found)]
+
+    def move_files(self, action: Action, target: Path) -> None:
+        """Rename what `action` takes into `target`, in its order."""
+        for name, _ in self.files(action):
+            os.rename(name, target / name, src_dir_fd=self._handle)
+
+    def rename_to(self, target: Path) -> None:
+        """Rename the whole folder. Raises Changed when it is no longer the one that was opened."""
+        present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
+        if present.st_ino != self._facts.st_ino:
+            raise Changed("another folder has taken its place")
+        os.rename(self.name, target, src_dir_fd=self._above)
+
+    def take_lock_away(self, target: Path) -> None:
+        """Rename the lock and its owner's record, under the lock that takers-over of locks respect."""
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        before = [name for name in _LOCKS if _there(name, self._handle)]
+        if not before:
+            raise Changed("the lock is gone")
+        self.move_files(Action.UNLOCK, target)
+        if any(_there(name, self._handle) for name in _LOCKS):
+            raise Changed("a new lock appeared")
+
+    def take_back(self, source: Path, name: str) -> None:
+        """Rename one file from the trash to its place. Raises Changed when something is there."""
+        if _there(name, self._handle):
+            raise Changed("it exists again")
+        os.rename(source, name, dst_dir_fd=self._handle)
+
+    def put_times_back(self, mtime_ns: int | None = None) -> None:
+        """Give the folder the modification time it was opened with, or another: our lock was not a change of it."""
+        os.utime(self._handle, ns=(self._facts.st_atime_ns, mtime_ns or self._facts.st_mtime_ns))
+
+
+def _opened(name: str, above: int) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=above)
+    except OSError as problem:
+        if problem.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise Changed(f"{name} is a link or no folder") from None
+        raise
+
+
+def _there(name: str, folder: int) -> bool:
+    try:
+        return not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,159 @@
+"""A plan: what will be done to a cache, in safe order, and what is left alone and why. Pure values.
+
+The same plan is printed by `--dry-run`, saved as JSON, shown in the terminal's preview and handed to
+`actions.execute`, which checks every step against the disk again. Bytes are allocated blocks, each inode once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.cache.entry import Entry
+
+SCHEMA = 1
+"""Version of the JSON form; a saved plan of another version is refused."""
+
+
+class Action(StrEnum):
+    """What a step does. Each is one or a few renames into the trash, so each can be undone."""
+
+    EVICT = "evict"
+    """The whole entry goes."""
+    SLIM = "slim"
+    """Artefact, mark and log go; graph and flags stay, so that the graph can be compiled again."""
+    UNLOCK = "unlock"
+    """Only the lock goes."""
+    RETRY = "retry"
+    """The failure mark goes, so that the next run compiles the graph again."""
+    QUARANTINE = "quarantine"
+    """The broken artefact and its mark go; graph and flags stay."""
+    SWEEP = "sweep"
+    """A work directory of a dead compile goes."""
+
+
+class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
+    """What an entry looked like when it was planned; a step whose entry looks different is refused."""
+
+    state: str
+    folder_inode: int
+    folder_mtime_ns: int
+    artefact_inode: int = 0
+    artefact_mtime_ns: int = 0
+
+    @classmethod
+    def of(cls, entry: Entry) -> Fingerprint:
+        """The fingerprint of an entry as last scanned."""
+        return cls(
+            state=str(entry.state),
+            folder_inode=entry.folder_inode,
+            folder_mtime_ns=entry.folder_mtime_ns,
+            artefact_inode=entry.artefact_inode,
+            artefact_mtime_ns=entry.artefact_mtime_ns,
+        )
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One action on one entry."""
+
+    action: Action
+    path: str
+    """Below the root: `<compiler>/<module>`; for a sweep the absolute path of the work directory."""
+    reason: str
+    frees: int
+    """Bytes expected to be freed once the trash is purged."""
+    files: int
+    fingerprint: Fingerprint
+    rebuild_seconds: float | None = None
+    """What compiling it again would take, from what was recorded; None is unknown."""
+    last_used: float | None = None
+    last_used_from: str = ""
+    """How the last use is known: `record`, `access time`, `compile time`."""
+    proof: str = ""
+    """For an unlock: why the holder is known to be dead."""
+    warning: str = ""
+
+
+class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that the policy would have taken, and why it is left alone."""
+
+    path: str
+    state: str
+    size: int
+    reason: str
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """A cache or its file system at one moment; None is unknown."""
+
+    entries: int
+    files: int
+    size: int
+    free: int | None = None
+    free_inodes: int | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps in the order they will be done. `frees` counts bytes once the trash is purged."""
+
+    schema: int = SCHEMA
+    identity: str
+    verb: str
+    root: str
+    policy: str
+    """The wish in words, as the person gave it."""
+    made_at: float
+    steps: tuple[Step, ...]
+    exclusions: tuple[Exclusion, ...] = ()
+    before: Totals
+    after: Totals
+    caveats: tuple[str, ...] = ()
+    """What could not be seen, in words."""
+    refused: str = ""
+    """Not empty: executing is refused for safety, for this reason."""
+    goal_missed: str = ""
+    """Not empty: the steps do not reach the wish (`--free 50GB`), and why."""
+
+    @property
+    def frees(self) -> int:
+        """Bytes of all steps."""
+        return sum(step.frees for step in self.steps)
+
+    @property
+    def rebuild_seconds(self) -> float:
+        """Recorded compile time that the plan throws away."""
+        return sum(step.rebuild_seconds or 0.0 for step in self.steps if step.action in THROWS_WORK_AWAY)
+
+    @property
+    def rebuild_unknown(self) -> int:
+        """How many steps throw away a compile whose time nobody recorded."""
+        return sum(step.rebuild_seconds is None for step in self.steps if step.action in THROWS_WORK_AWAY)
+
+
+WHOLE = frozenset({Action.EVICT, Action.SWEEP})
+"""Actions that take a whole folder."""
+THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})
+
+
+def identity_of(verb: str, root: str, made_at: float, steps: Iterable[Step]) -> str:
+    """Ten hex digits that name a plan in the journal and on the screens."""
+    digest = hashlib.sha256(f"{verb}\0{root}\0{made_at!r}".encode())
+    for step in steps:
+        digest.update(f"\0{step.action}\0{step.path}".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:10]
+
+
+def encode(plan: Plan) -> bytes:
+    """The plan as indented JSON, to be reviewed and applied later."""
+    return msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n"
+
+
+def decode(data: bytes) -> Plan:
+    """A saved plan. Raises msgspec.DecodeError (ValidationError) on anything else, ValueError on another schema."""
+    plan = msgspec.json.decode(data, type=Plan)
+    if plan.schema != SCHEMA:
+        raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")
+    return plan

@@ -1,0 +1,28 @@
+"""Which broken artefacts are moved aside, so that clients stop taking them for hits. A pure planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from neuron_top.actions.assemble import assembled, left_alone, step_of
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache.entry import BROKEN, LOCKED, Entry
+
+
+def plan_quarantine(
+    entries: Iterable[Entry], root: str, around: Surroundings, found: Mapping[str, str] | None = None
+) -> Plan:
+    """Move aside what the cheap test calls broken, and the entries that a full verification `found` (path → what)."""
+    steps: list[Step] = []
+    exclusions: list[Exclusion] = []
+    for entry in sorted(entries, key=lambda entry: entry.path):
+        problem = (found or {}).get(entry.path) or (str(entry.state) if entry.state in BROKEN else "")
+        if not problem:
+            continue
+        if entry.state in LOCKED:
+            exclusions.append(left_alone(entry, "locked"))
+        else:
+            frees = max(0, entry.allocated - entry.kept)
+            steps.append(step_of(Action.QUARANTINE, entry, problem, frees, around))
+    return assembled("quarantine", root, "broken artefacts", steps, exclusions, around)

@@ -1,0 +1,61 @@
+"""What planners must know besides the snapshot: the clock, who uses the cache, pins, history. Pure values."""
+
+from __future__ import annotations
+
+import fnmatch
+
+import msgspec
+
+from neuron_top.actions.plan import Totals
+from neuron_top.cache.entry import Entry
+
+DAY = 86400.0
+LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """Gathered once by `actions.gather`; planners read nothing else. Times are seconds since the epoch."""
+
+    now: float
+    before: Totals
+    in_use: str | None = None
+    """Why somebody seems to use this root, in words; None = nobody was seen."""
+    shared: str | None = None
+    """Why other hosts may write here; None = a local file system."""
+    shared_confirmed: bool = False
+    """The operator states that no host uses it (`--i-am-alone`)."""
+    read_only: bool = False
+    caveats: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+    """Patterns of module names that are never evicted."""
+    used: dict[str, float] = {}
+    """Module → last hit that a recording saw."""
+    compiled: dict[str, float] = {}
+    """Module → compile seconds that a recording measured."""
+    protect_seconds: float = DAY
+    """Anything used or changed within this time is left alone."""
+
+    def refusal(self) -> str:
+        """Why nothing may be executed here at all; empty when it may."""
+        if self.read_only:
+            return "read-only mode"
+        if self.shared and not self.shared_confirmed:
+            return f"{self.shared}: say --i-am-alone when no other host or container uses this cache"
+        return ""
+
+    def pinned(self, entry: Entry) -> bool:
+        """True when a pin names the entry."""
+        return any(fnmatch.fnmatchcase(entry.module, pin) for pin in self.pins)
+
+    def last_use(self, entry: Entry) -> tuple[float, str]:
+        """(when, how known): the newest of our records and the access time, else the compile time."""
+        recorded = self.used.get(entry.module, 0.0)
+        accessed = entry.read_at or 0.0
+        if recorded or accessed:
+            return max((recorded, LAST_USE_RECORD), (accessed, LAST_USE_ACCESS))
+        return entry.compiled_at or entry.changed_at, LAST_USE_COMPILE
+
+    def rebuild_seconds(self, entry: Entry) -> float | None:
+        """Compile time that was recorded for the entry, seconds."""
+        known = entry.compile_seconds
+        return known if known is not None else self.compiled.get(entry.module)

@@ -1,0 +1,33 @@
+"""Which locks may go: only those whose holder is proved dead, each with the proof. A pure planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from neuron_top.actions.assemble import assembled, left_alone, step_of
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache.entry import Entry, Verdict
+
+
+def plan_unlock(entries: Iterable[Entry], root: str, around: Surroundings, *, force: bool = False) -> Plan:
+    """Remove the locks among `entries`. `force` takes those without proof of life too, with a warning each.
+
+    A lock whose holder is proved alive stays, whatever is asked for.
+    """
+    steps: list[Step] = []
+    exclusions: list[Exclusion] = []
+    for entry in sorted(entries, key=lambda entry: entry.path):
+        if entry.lock is None:
+            continue
+        lock = entry.lock
+        if lock.verdict is Verdict.ALIVE:
+            exclusions.append(left_alone(entry, f"its holder lives: {lock.proof}"))
+        elif lock.verdict is Verdict.DEAD:
+            steps.append(step_of(Action.UNLOCK, entry, "its holder is dead", 0, around, proof=lock.proof or ""))
+        elif force:
+            warning = "nothing proves that the holder is dead: a compile that still runs will be done twice"
+            steps.append(step_of(Action.UNLOCK, entry, "forced", 0, around, warning=warning))
+        else:
+            exclusions.append(left_alone(entry, "nothing proves that its holder is dead (--force takes it)"))
+    return assembled("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, around)

@@ -1,0 +1,200 @@
+"""Eviction on a real folder: what goes, what stays, what is freed, and that undo gives it back."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.restore import restore
+from neuron_top.cache.entry import State
+from neuron_top.errors import RefusedForSafety
+from tests.actions import caches
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    place = tmp_path / "cache"
+    place.mkdir()
+    return place
+
+
+def planned(root: Path, policy: EvictPolicy, **facts: object) -> plans.Plan:
+    snapshot = caches.looked_at(root)
+    return plan_eviction(snapshot.entries, str(root), policy, caches.around(snapshot, **facts))
+
+
+def test_sizes_spell_out_which_entries_go(root: Path) -> None:
+    for number, (blocks, age) in enumerate([(1, 40), (10, 30), (100, 20), (1000, 10)]):
+        caches.entry(root, number, blocks=blocks, age_days=age)
+    everything = planned(root, EvictPolicy(older_than=0.0)).frees
+    plan = planned(
+        root,
+        EvictPolicy(free_bytes=10 * 4096, older_than=0.0),
+        before=plans.Totals(entries=4, files=16, size=everything, free=0),
+    )
+    blocks = [round(step.frees / 4096) for step in plan.steps]
+    # The oldest first, and no more than the goal needs: 1 + 10 blocks and two small files each.
+    assert blocks == [3, 12]
+    assert [step.path[-12:-9] for step in plan.steps] == ["000", "001"]
+
+
+def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
+    caches.entry(root, 1, age_days=20)
+    caches.entry(root, 2, age_days=10)
+    slow, quick = caches.module(1), caches.module(2)
+    plan = planned(root, EvictPolicy(older_than=0.0), compiled={slow: 3600.0, quick: 4.0})
+    assert [step.path.rpartition("/")[2] for step in plan.steps] == [quick, slow]
+    assert plan.rebuild_seconds == 3604.0
+
+
+def test_evicted_entries_come_back_byte_for_byte(root: Path) -> None:
+    for number in range(5):
+        caches.entry(root, number, age_days=5 + number)
+    before = caches.everything(root)
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    trash = Trash(root)
+    outcome = execute(plan, trash)
+    assert (outcome.done, outcome.refused, outcome.moved_bytes) == (5, (), plan.frees)
+    assert caches.looked_at(root).entries == ()
+    record = restore(plan.identity, trash)
+    assert (record.restored, record.kept) == (5, ())
+    assert caches.everything(root) == before
+
+
+def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
+    place = caches.entry(root, 7)
+    before = caches.everything(root)
+    plan = planned(root, EvictPolicy(older_than=0.0, slim=True))
+    execute(plan, Trash(root))
+    assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
+    assert [entry.state for entry in caches.looked_at(root).entries] == [State.TODO]
+    restore(plan.identity[:4], Trash(root))
+    assert caches.everything(root) == before
+
+
+def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
+    for number, blocks in enumerate([1, 10, 100]):
+        caches.entry(root, number, blocks=blocks)
+    trash = Trash(root)
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    outcome = execute(plan, trash)
+    purged = trash.purge(trash.chapter(plan.identity))
+    # The plan itself lies in the trash too.
+    assert purged.freed - outcome.moved_bytes in range(3 * 4096)
+    assert trash.chapter(plan.identity).state == "purged"
+    with pytest.raises(RefusedForSafety, match="purged"):
+        restore(plan.identity, trash)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"in_use": "process 1 names it"}, "in use"),
+        ({"pins": ("MODULE_*",)}, "pinned"),
+        ({"protect_seconds": 30 * caches.DAY}, "within a day"),
+    ],
+)
+def test_what_is_protected_stays_and_says_why(root: Path, facts: dict[str, object], words: str) -> None:
+    caches.entry(root, 1)
+    plan = planned(root, EvictPolicy(older_than=0.0), **facts)
+    assert not plan.steps
+    assert words in plan.exclusions[0].reason
+
+
+def test_a_shared_file_system_is_refused_until_the_operator_says_so(root: Path) -> None:
+    caches.entry(root, 1)
+    plan = planned(root, EvictPolicy(older_than=0.0), shared="nfs4 can be written by other hosts")
+    with pytest.raises(RefusedForSafety, match="--i-am-alone"):
+        execute(plan, Trash(root))
+    assert planned(root, EvictPolicy(older_than=0.0), shared="nfs4", shared_confirmed=True).refused == ""
+
+
+def test_read_only_is_refused_at_the_bottom_too(root: Path) -> None:
+    caches.entry(root, 1)
+    with pytest.raises(RefusedForSafety, match="read-only"):
+        execute(planned(root, EvictPolicy(older_than=0.0)), Trash(root), read_only=True)
+
+
+def test_an_entry_that_changed_since_the_plan_is_refused(root: Path) -> None:
+    touched, used, quiet = (caches.entry(root, number) for number in range(3))
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    (touched / "model.log").write_text("Failed compilation with []: later")
+    (used / "model.neff").read_bytes()
+    os.utime(used / "model.neff", (plan.made_at + 1, (used / "model.neff").stat().st_mtime))
+    outcome = execute(plan, Trash(root))
+    assert outcome.done == 1
+    assert {reason for _, reason in outcome.refused} == {
+        "files came or went since the plan was made",
+        "it was used since the plan was made",
+    }
+    assert touched.exists()
+    assert used.exists()
+    assert not quiet.exists()
+
+
+def test_a_lock_taken_since_the_plan_is_respected(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    times = place.stat()
+    (place / "model.hlo_module.pb.lock").touch()
+    os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
+    outcome = execute(plan, Trash(root))
+    assert outcome.refused[0][1] == "it is locked"
+    assert (place / "model.neff").exists()
+
+
+def test_a_link_swapped_in_leads_nowhere(root: Path, tmp_path: Path) -> None:
+    place = caches.entry(root, 1)
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    precious = tmp_path / "precious"
+    place.rename(precious)
+    place.symlink_to(precious)
+    outcome = execute(plan, Trash(root))
+    assert outcome.done == 0
+    assert "link" in outcome.refused[0][1]
+    assert (precious / "model.neff").exists()
+
+
+def test_a_plan_survives_being_saved(root: Path) -> None:
+    caches.entry(root, 1)
+    plan = planned(root, EvictPolicy(older_than=0.0))
+    assert plans.decode(plans.encode(plan)) == plan
+
+
+def test_two_maintainers_do_not_meet(root: Path) -> None:
+    caches.entry(root, 1)
+    plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
+    with trash.exclusively(), pytest.raises(RefusedForSafety, match="another neurontop"):
+        execute(plan, Trash(root))
+
+
+def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
+    for number in range(4):
+        caches.entry(root, number)
+    before = caches.everything(root)
+    plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
+    outcome = execute(plan, trash, watch=lambda progress: progress.done < 2)
+    assert (outcome.done, outcome.interrupted, trash.chapter(plan.identity).state) == (2, True, "interrupted")
+    assert execute(plan, trash).done == 2
+    assert caches.looked_at(root).entries == ()
+    restore(plan.identity, trash)
+    assert caches.everything(root) == before
+
+
+def test_hard_links_are_counted_once_and_only_when_the_last_name_goes(root: Path) -> None:
+    first, second = caches.entry(root, 1, blocks=100), caches.entry(root, 2, blocks=1)
+    (second / "model.neff").unlink()
+    (second / "model.neff").hardlink_to(first / "model.neff")
+    caches.grow_old(second, 10)
+    alone = planned(root, EvictPolicy(modules=(caches.module(1),)))
+    both = planned(root, EvictPolicy(older_than=0.0))
+    assert alone.frees < 100 * 4096 < both.frees < 2 * 100 * 4096
+
+
+def test_an_empty_wish_is_not_everything(root: Path) -> None:
+    with pytest.raises(ValueError, match="nothing asked for"):
+        planned(root, EvictPolicy())
