@@ -1,0 +1,240 @@
+"""The terminal program: a feed that moves, a screen that shows it, and the time between two drawings.
+
+`TopApp(feed, settings).run()` returns the exit status. The feed's threads announce changes; at most every 150 ms
+the screen in front reads its frozen view under the feed's lock, and widgets send the lines that changed. Screens are
+imported when they are first gone to.
+"""
+
+from __future__ import annotations
+
+import importlib
+import locale
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+from textual.theme import Theme
+
+from neuron_top.pipeline.feed import Feed, LogLine
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.tui import look as looks
+from neuron_top.tui.keys import KEYS, PLACES, Key
+from neuron_top.tui.refresh import Refresher
+from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.widgets.header import Tabs
+from neuron_top.units import clock_text
+
+
+class Clock(Protocol):
+    """What a replay's feed has besides a `Feed`: recorded time that can be stopped and moved."""
+
+    start: float
+    end: float
+    speed: float
+
+    @property
+    def now(self) -> float:
+        """The recorded moment, seconds since the epoch."""
+
+    def pause(self) -> None:
+        """Stop."""
+
+    def resume(self) -> None:
+        """Go on."""
+
+    def skip(self, seconds: float) -> None:
+        """Move by recorded seconds."""
+
+
+THEMES = ("dark", "light", "high-contrast")
+
+
+class TopApp(App[int]):
+    """The program; `feed` is live or a replay, `first` the screen to open on."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "neuron-top"
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {}
+    DEFAULT_MODE = ""
+    ENABLE_COMMAND_PALETTE = True
+    ALLOW_SELECT = False
+
+    def __init__(self, feed: Feed, settings: Settings | None = None, first: str = "overview") -> None:
+        self.settings = settings or Settings()
+        no_colour = bool(os.environ.get("NO_COLOR"))
+        encoding = locale.getpreferredencoding(False)
+        self.look = looks.choose(self.settings.theme, self.settings.ascii, encoding, no_colour)
+        self.MODES = {place.name: partial(_screen, place.name) for place in PLACES}  # type: ignore[misc]
+        super().__init__(ansi_color=True if no_colour else None)
+        self.feed, self._first = feed, first
+        self.paused = False
+        self._refresher: Refresher | None = None
+        for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
+            self.register_theme(_theme(palette))
+        self.theme = "textual-ansi" if no_colour else f"neurontop-{self.settings.theme}"
+
+    def on_mount(self) -> None:
+        """Open the first screen, then let the feed begin: the first frame does not wait for it."""
+        self._refresher = Refresher(self._draw_in_turn)
+        self.switch_mode(self._first)
+        self.call_after_refresh(self._begin)
+
+    def _draw_in_turn(self) -> None:
+        """Draw after the messages that wait already: a key is answered before the next drawing."""
+        self.call_later(self.draw)
+
+    def _begin(self) -> None:
+        self.feed.start(self.announce)
+        self.set_interval(1.0, self._tick)
+        self.announce()
+
+    async def on_unmount(self) -> None:
+        """End the feed's threads before the terminal is given back."""
+        self.feed.stop()
+
+    def announce(self) -> None:
+        """Something changed: draw soon. May be called from any thread."""
+        if self._refresher is not None:
+            self._refresher.announce()
+
+    def _tick(self) -> None:
+        if self._refresher is not None:
+            self._refresher.tick()
+
+    def draw(self) -> None:
+        """Read the view of the screen in front and show it."""
+        screen = self.front
+        if screen is None or not screen.is_mounted or (self.paused and self.replay is None):
+            return
+        header, view = self.feed.read(partial(_both, screen))
+        screen.update(header, view)
+
+    @property
+    def front(self) -> LiveScreen | None:
+        """The nearest live screen, below help or palette."""
+        stack = self.screen_stack if self._running and self._current_mode in self._screen_stacks else []
+        return next((screen for screen in reversed(stack) if isinstance(screen, LiveScreen)), None)
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The newest log lines."""
+        return self.feed.log_tail(count, source) if count > 0 else []
+
+    # Actions that screens hand on
+
+    def go(self, name: str) -> None:
+        """Show another screen."""
+        if name != self.current_mode:
+            self.switch_mode(name)
+
+    def action_go(self, name: str) -> None:
+        """The same, for the palette and the mouse."""
+        self.go(name)
+
+    @property
+    def replay(self) -> Clock | None:
+        """The feed's clock, when it is a replay that can be steered."""
+        return getattr(self.feed, "clock", None)
+
+    def toggle_pause(self) -> None:
+        """Hold the screen still, or stop a replay's clock; the same key goes on."""
+        self.paused = not self.paused
+        if self.replay is not None:
+            self.replay.pause() if self.paused else self.replay.resume()
+        self.announce()
+        if self.front is not None:
+            self.front.redraw_all()
+
+    def clock_words(self) -> str:
+        """What the header says about time: paused, or a replay's speed and position."""
+        paused = "PAUSED (space)" if self.paused else ""
+        clock = self.replay
+        if clock is None:
+            return paused
+        at, length = clock_text(clock.now - clock.start), clock_text(clock.end - clock.start)
+        return f"{paused or 'replay'} {at} of {length} at {clock.speed:g}×"
+
+    def key_label(self, key: Key) -> str:
+        """A key's word on the bottom line."""
+        return "go on" if key.action == "pause" and self.paused else key.label
+
+    def key_usable(self, key: Key) -> bool:
+        """Whether a key does anything now; others are drawn dim."""
+        return self.replay is not None or not key.action.startswith(("seek", "speed"))
+
+    def seek(self, seconds: float) -> None:
+        """Move a replay by so many recorded seconds."""
+        if self.replay is not None:
+            self.replay.skip(seconds)
+            self._clock_changed()
+
+    def change_speed(self, by: int) -> None:
+        """Double (1) or halve (-1) a replay's speed."""
+        if self.replay is not None:
+            self.replay.speed *= 2.0**by
+            self._clock_changed()
+
+    def _clock_changed(self) -> None:
+        self.announce()
+        if self.front is not None:
+            self.front.query_one(Tabs).redraw()
+
+    def next_theme(self) -> None:
+        """The next of dark, light, high contrast."""
+        if self.no_color:
+            return
+        name = self.look.palette.name
+        self.use_theme(THEMES[(THEMES.index(name) + 1) % len(THEMES)])
+
+    def use_theme(self, name: str) -> None:
+        """Draw everything in another palette."""
+        self.look = looks.Look(looks.PALETTES[name], self.look.glyphs)
+        self.theme = f"neurontop-{name}"
+        if self.front is not None:
+            self.front.redraw_all()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
+        front = self.front
+        for key in KEYS:
+            if front is not None and front.PLACE in key.places and key.action != "command_palette":
+                yield SystemCommand(key.label.capitalize(), f"{key.text} ({key.shown})", partial(self._do, key.action))
+        for name in THEMES:
+            yield SystemCommand(
+                f"Theme: {name}", f"Draw everything in the {name} palette", partial(self.use_theme, name)
+            )
+
+    async def _do(self, action: str) -> None:
+        if self.front is not None:
+            await self.front.run_action(action)
+
+
+def _both(screen: LiveScreen, run: Run, now: float) -> tuple[Any, Any]:
+    from neuron_top.views.overview import header
+
+    return header(run, now), screen.read(run, now)
+
+
+def _screen(name: str) -> Screen[Any]:
+    module = importlib.import_module(f"neuron_top.tui.screens.{name}")
+    screen: Screen[Any] = module.SCREEN()
+    return screen
+
+
+def _theme(palette: looks.Palette) -> Theme:
+    return Theme(
+        name=f"neurontop-{palette.name}",
+        primary=palette.accent or "",
+        accent=palette.accent,
+        warning=palette.warn,
+        error=palette.bad,
+        success=palette.good,
+        foreground=palette.text,
+        background=palette.background,
+        surface=palette.background,
+        panel=palette.selected,
+        dark=palette.dark,
+    )

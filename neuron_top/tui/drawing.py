@@ -1,0 +1,190 @@
+"""Lines drawn cell by cell: text that fits, bars, stacked bars, sparklines, charts. Pure functions of their arguments.
+
+A line is built left to right with `Line` and never gets wider than it was asked to be. All text passes through
+`put`, which makes control characters visible: nothing in a log or a file name reaches the terminal as a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.parsers.escapes import visible
+from neuron_top.tui.look import Look
+
+
+class Line:
+    """One line of exactly `width` cells, filled from the left; what does not fit is cut with a mark."""
+
+    def __init__(self, look: Look, width: int, selected: bool = False) -> None:
+        self.look, self.width, self._selected = look, max(0, width), selected
+        self._segments: list[Segment] = []
+        self.used = 0
+
+    @property
+    def left(self) -> int:
+        """Cells still free."""
+        return self.width - self.used
+
+    def put(self, text: str, style: Style | None = None, width: int | None = None, right: bool = False) -> Line:
+        """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked)."""
+        room = self.left if width is None else min(width, self.left)
+        text = fit(self.look.spelled(safe(text)), room, self.look.glyphs.more)
+        if width is not None:
+            pad = " " * (room - cell_len(text))
+            text = pad + text if right else text + pad
+        if text:
+            self._add(text, style or self.look.text)
+        return self
+
+    def gap(self, count: int = 1) -> Line:
+        """Add blanks."""
+        return self.put(" " * min(count, self.left))
+
+    def to(self, column: int) -> Line:
+        """Fill with blanks up to `column`."""
+        return self.gap(max(0, column - self.used))
+
+    def add(self, segments: Sequence[tuple[str, Style]]) -> Line:
+        """Add ready pieces (a bar, a sparkline)."""
+        for text, style in segments:
+            self.put(text, style)
+        return self
+
+    def end(self, text: str, style: Style | None = None) -> Line:
+        """Put `text` at the right end if there is room for it."""
+        length = cell_len(self.look.spelled(safe(text)))
+        return self.to(self.width - length).put(text, style) if length <= self.left else self
+
+    def strip(self) -> Strip:
+        """The finished line."""
+        if self.left:
+            self._add(" " * self.left, self.look.text)
+        return Strip(self._segments, self.width)
+
+    def _add(self, text: str, style: Style) -> None:
+        self.used += len(text) if text.isascii() else cell_len(text)
+        self._segments.append(Segment(text, self.look.selected(style) if self._selected else style))
+
+
+def safe(text: str) -> str:
+    """`text` with control characters made visible."""
+    return text if text.isprintable() else visible(text)
+
+
+def fit(text: str, width: int, mark: str) -> str:
+    """`text` cut to `width` cells; a cut text ends in `mark`."""
+    if (len(text) if text.isascii() else cell_len(text)) <= width:
+        return text
+    return set_cell_size(text, width - 1) + mark if width > 0 else ""
+
+
+def fit_start(text: str, width: int, mark: str) -> str:
+    """Like `fit`, but the end of the text is kept: for paths."""
+    if cell_len(text) <= width:
+        return text
+    kept = text[max(0, len(text) - width + 1) :]
+    return mark + kept if width > 0 else ""
+
+
+def bar(look: Look, share: float | None, width: int, style: Style | None = None) -> list[tuple[str, Style]]:
+    """A bar of `width` cells, filled to `share` (0…1); an unknown share is an empty track with a mark."""
+    if share is None:
+        return [(f"{look.glyphs.unknown:^{width}}"[:width], look.faint)]
+    filled = filled_cells(look, min(1.0, max(0.0, share)), width)
+    return [(filled, style or look.good), (look.glyphs.track * (width - len(filled)), look.faint)]
+
+
+def filled_cells(look: Look, share: float, width: int) -> str:
+    """The filled part of a bar, something shows whenever it is above 0."""
+    cells = round(share * width)
+    return look.glyphs.bar * (max(1, cells) if share > 0 else cells)
+
+
+def stacked(
+    look: Look, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
+) -> list[tuple[str, Style]]:
+    """Parts of one whole side by side (shares of the full width), then the track, with a mark at `peak`.
+
+    Ends are rounded from the running sum, so that the parts' total is never off by more than half a cell.
+    """
+    cells: list[tuple[str, Style]] = []
+    total, start = 0.0, 0
+    for index, (share, style) in enumerate(parts):
+        total += max(0.0, share)
+        stop = min(width, round(total * width))
+        if stop > start:
+            glyph = look.glyphs.shades[index % len(look.glyphs.shades)] if look.palette.text is None else None
+            cells.append(((glyph or look.glyphs.bar) * (stop - start), style))
+            start = stop
+    if start == 0 and total > 0 and parts:
+        cells, start = [(look.glyphs.bar, parts[0][1])], 1
+    return cells + _track(look, start, width, peak)
+
+
+def _track(look: Look, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:
+    mark = None if peak is None else min(width - 1, int(peak * width))
+    if mark is None or mark < start:
+        return [(look.glyphs.track * (width - start), look.faint)]
+    before, after = look.glyphs.track * (mark - start), look.glyphs.track * (width - mark - 1)
+    return [(before, look.faint), (look.glyphs.peak, look.quiet), (after, look.faint)]
+
+
+def spark(look: Look, values: Sequence[float | None], width: int, top: float | None = None) -> str:
+    """The last `width` values as one line, right-aligned; unknown is blank. `top` is the full height (default: max)."""
+    shown = list(values[-width:])
+    highest = top if top is not None else max((value for value in shown if value is not None), default=0.0)
+    return "".join(_level(look, value, highest) for value in shown).rjust(width)
+
+
+def _level(look: Look, value: float | None, highest: float) -> str:
+    if value is None:
+        return " "
+    steps = look.glyphs.spark
+    share = value / highest if highest > 0 else 0.0
+    return steps[min(len(steps) - 1, max(0, int(share * len(steps))))]
+
+
+def chart(look: Look, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:
+    """A column chart of `height` lines, top line first: the history of one thing on a page of its own."""
+    shown = list(values[-width:])
+    steps = look.glyphs.spark
+    lines = []
+    for row in range(height - 1, -1, -1):
+        cells = []
+        for value in shown:
+            if value is None or top <= 0:
+                cells.append(" ")
+                continue
+            eighths = value / top * height * len(steps) - row * len(steps)
+            floor = 1 if row == 0 and value > 0 else 0
+            cells.append(" " if eighths < 1 and not floor else steps[min(len(steps), max(floor, int(eighths))) - 1])
+        lines.append("".join(cells).rjust(width))
+    return lines
+
+
+def downsample(values: Sequence[float | None], count: int) -> list[float | None]:
+    """At most `count` values, each the mean of its share of the series: hours in the width of a screen."""
+    if len(values) <= count:
+        return list(values)
+    means: list[float | None] = []
+    for index in range(count):
+        part = values[index * len(values) // count : (index + 1) * len(values) // count]
+        known = [value for value in part if value is not None]
+        means.append(sum(known) / len(known) if known else None)
+    return means
+
+
+def rule(look: Look, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
+    """The title line of a panel: `Title ─────── summary`."""
+    line = Line(look, width)
+    line.put(title, look.title if not focused else look.title + Style(reverse=True)).gap()
+    room = line.left - (cell_len(safe(right)) + 1 if right else 0)
+    if room < 0:
+        return line.put(right, look.quiet).strip()
+    line.put(look.glyphs.rule * room, look.faint)
+    return line.gap().put(right, look.quiet).strip() if right else line.strip()

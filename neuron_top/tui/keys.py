@@ -1,0 +1,86 @@
+"""One table of keys: the bindings, the line of actions at the bottom and the help page all come from it.
+
+The keys are those that fingers know from other tops: arrows and hjkl, digits for screens, `/` to filter, `n` and `N`,
+`s` to sort, space to pause, enter to open, escape to go back, `?` for help, `q` to quit. No key ends the watched job.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A screen: its digit, its name in the program, its title, and the module that draws it."""
+
+    key: str
+    name: str
+    title: str
+
+
+PLACES = (
+    Place("1", "overview", "Overview"),
+    Place("2", "cores", "Cores"),
+    Place("3", "compile", "Compile"),
+    Place("4", "cache", "Cache"),
+    Place("5", "logs", "Logs"),
+    Place("6", "runs", "Runs"),
+)
+
+EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "detail")
+TABLES = ("cores", "compile", "cache", "runs")
+MOVING = (*TABLES, "logs", "detail")
+
+
+class Key(NamedTuple):
+    """A row: `keys` as Textual names them, `shown` as a person does; `footer` ones stand on the bottom line."""
+
+    keys: str
+    shown: str
+    action: str
+    label: str
+    text: str
+    places: tuple[str, ...] = EVERYWHERE
+    footer: bool = False
+
+
+KEYS = (
+    *(Key(p.key, p.key, f"go('{p.name}')", p.title, f"the {p.title.lower()} screen") for p in PLACES),
+    Key("tab", "tab", "next_place", "next screen", "the next screen; shift+tab the one before"),
+    Key("shift+tab", "shift+tab", "previous_place", "previous screen", "the screen before"),
+    Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
+    Key("down,j", "↓ j", "move(1)", "down", "a row down", MOVING),
+    Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs", "detail")),
+    Key("right,l", "→ l", "shift(8)", "right", "to the right in long lines", ("logs", "detail")),
+    Key("pageup,ctrl+b", "pgup", "page(-1)", "page up", "a page up", MOVING),
+    Key("pagedown,ctrl+f", "pgdn", "page(1)", "page down", "a page down", MOVING),
+    Key("home,g", "g", "edge(-1)", "first", "the first row", MOVING),
+    Key("end,G", "G", "edge(1)", "last", "the last row; in logs: follow", MOVING),
+    Key("enter", "enter", "open", "open", "the page of the row under the cursor", TABLES, True),
+    Key("slash", "/", "filter", "filter", "keep the rows that hold a text; words with ! in front must not occur",
+        (*TABLES, "logs"), True),
+    Key("n", "n", "next_match(1)", "next", "the next match, or the next marked line", ("logs",), True),
+    Key("N", "N", "next_match(-1)", "previous", "the match before", ("logs",)),
+    Key("e", "e", "next_error(1)", "next error", "the next error line", ("logs",), True),
+    Key("E", "E", "next_error(-1)", "previous error", "the error line before", ("logs",)),
+    Key("f,ctrl+t", "f", "follow", "follow", "follow the end of the log, or stay", ("logs",), True),
+    Key("m", "m", "marked_only", "marked", "only the lines that matter: errors, warnings, events", ("logs",), True),
+    Key("s", "s", "sort", "sort", "sort by the next column; S turns the order round", TABLES, True),
+    Key("S", "S", "reverse", "reverse", "turn the order round", TABLES),
+    Key("space", "space", "pause", "pause", "hold the screen still (in a replay: stop the clock); again to go on",
+        footer=True),
+    Key("left_square_bracket", "[", "seek(-10)", "back 10 s", "in a replay: ten seconds back"),
+    Key("right_square_bracket", "]", "seek(10)", "on 10 s", "in a replay: ten seconds on"),
+    Key("minus", "-", "speed(-1)", "slower", "in a replay: half the speed"),
+    Key("plus,equals_sign", "+", "speed(1)", "faster", "in a replay: twice the speed"),
+    Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
+    Key("t", "t", "next_theme", "theme", "the next theme: dark, light, high contrast"),
+    Key("question_mark,f1", "?", "help", "help", "this page", footer=True),
+    Key("escape", "esc", "back", "back", "close a page, drop a filter, let go of the cursor"),
+    Key("ctrl+p", "ctrl+p", "command_palette", "palette", "all actions by name"),
+    Key("q,ctrl+c,ctrl+q", "q", "quit", "quit", "leave; what is watched goes on", footer=True),
+)  # fmt: skip
+
+
+def keys_for(place: str) -> list[Key]:
+    """The rows that work on a screen, in the order of the table."""
+    return [key for key in KEYS if place in key.places]

@@ -1,0 +1,135 @@
+"""What things look like: palettes and glyphs, chosen once at the start and handed to everything that draws.
+
+The colours are all of the 256-colour cube, because that is what an SSH session usually gets; sixteen colours are found
+from them by the nearest match. A colour never stands alone: every state also has a symbol and a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.style import Style
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours as `#rrggbb`; None throughout when NO_COLOR is set. `kinds` colour parts of one whole, in order."""
+
+    name: str
+    dark: bool
+    background: str | None
+    text: str | None
+    quiet: str | None
+    faint: str | None
+    accent: str | None
+    good: str | None
+    warn: str | None
+    bad: str | None
+    selected: str | None
+    kinds: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """Every character that is not a letter. `bar` and `spark` go from least to most, without the empty one."""
+
+    bar: str
+    track: str
+    spark: str
+    shades: str
+    rule: str
+    done: str
+    failed: str
+    running: str
+    waiting: str
+    queued: str
+    warn: str
+    note: str
+    peak: str
+    more: str
+    unknown: str
+    cursor: str
+    dot: str
+
+
+UNICODE = Glyphs(
+    bar="■", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░", rule="─", done="✓", failed="✗", running="▶", waiting="◷",
+    queued="○", warn="▲", note="•", peak="│", more="…", unknown="—", cursor="›", dot="·",
+)  # fmt: skip
+ASCII = Glyphs(
+    bar="#", track=".", spark="_.:-=+*#", shades="#%=-", rule="-", done="+", failed="x", running=">", waiting="~",
+    queued="o", warn="!", note="*", peak="|", more="~", unknown="-", cursor=">", dot="-",
+)  # fmt: skip
+
+_PLAIN = str.maketrans(
+    {"—": "-", "–": "-", "…": "~", "·": "-", "×": "x", "→": ">", "←": "<", "↑": "^", "↓": "v", "•": "*"}
+    | {"▲": "^", "▼": "v", "’": "'", "‘": "'", "“": '"', "”": '"', "≤": "<", "≥": ">"}
+)
+
+DARK = Palette(
+    "dark", True, "#121212", "#d0d0d0", "#8a8a8a", "#444444", "#5fd7ff", "#87d75f", "#ffd75f", "#ff8787", "#303030",
+    ("#5fafff", "#ffaf5f", "#87d787", "#d787d7", "#d7d75f", "#5fd7d7", "#af87ff", "#8a8a8a"),
+)  # fmt: skip
+LIGHT = Palette(
+    "light", False, "#ffffff", "#262626", "#626262", "#bcbcbc", "#005f87", "#005f00", "#875f00", "#af0000", "#d7d7ff",
+    ("#005faf", "#af5f00", "#008700", "#870087", "#878700", "#008787", "#5f00af", "#767676"),
+)  # fmt: skip
+HIGH_CONTRAST = Palette(
+    "high-contrast", True, "#000000", "#ffffff", "#d0d0d0", "#8a8a8a", "#00ffff", "#00ff00", "#ffff00", "#ff8787",
+    "#00005f", ("#5fafff", "#ff8700", "#00ff00", "#ff87ff", "#ffff00", "#00ffff", "#d7afff", "#d0d0d0"),
+)  # fmt: skip
+NO_COLOUR = Palette("no-colour", True, None, None, None, None, None, None, None, None, None, (None,) * 8)
+PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOUR)}
+
+
+class Look:
+    """Palette and glyphs as ready styles; all of them carry the background, so that a line needs no later pass."""
+
+    def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
+        self.palette, self.glyphs = palette, glyphs
+        plain = palette.background is None
+        self.text = self._style(palette.text)
+        self.quiet = self._style(palette.quiet, dim=plain)
+        self.faint = self._style(palette.faint, dim=plain)
+        self.title = self._style(palette.accent, bold=True)
+        self.accent = self._style(palette.accent)
+        self.strong = self._style(palette.text, bold=True)
+        self.good = self._style(palette.good)
+        self.warn = self._style(palette.warn, bold=plain)
+        self.bad = self._style(palette.bad, bold=True)
+        self.key = self._style(palette.accent, bold=True)
+        self.kinds = tuple(self._style(colour) for colour in palette.kinds)
+
+    def _style(self, colour: str | None, bold: bool = False, dim: bool = False) -> Style:
+        return Style(color=colour, bgcolor=self.palette.background, bold=bold or None, dim=dim or None)
+
+    def spelled(self, text: str) -> str:
+        """`text` in the characters this terminal has: in ASCII, typography becomes its plain form, the rest `?`."""
+        if text.isascii() or self.glyphs is not ASCII:
+            return text
+        return text.translate(_PLAIN).encode("ascii", "replace").decode()
+
+    def selected(self, style: Style) -> Style:
+        """The same style on the row under the cursor."""
+        if self.palette.selected is None:
+            return style + Style(reverse=True)
+        return style + Style(bgcolor=self.palette.selected)
+
+    def level(self, level: str) -> Style:
+        """The style of a severity: `error`, `warning`, `event`, `info` or anything else."""
+        return {
+            "error": self.bad, "critical": self.bad, "warning": self.warn, "event": self.accent,
+        }.get(level, self.text)  # fmt: skip
+
+    def load(self, share: float | None) -> Style:
+        """The style of a share of a limit: calm, then a warning from 85 %, then bad from 95 %."""
+        if share is None:
+            return self.quiet
+        return self.bad if share >= 0.95 else self.warn if share >= 0.85 else self.text
+
+
+def choose(theme: str, ascii_only: bool, encoding: str, no_colour: bool) -> Look:
+    """The look for a terminal: ASCII where asked for or where the locale's encoding has no box characters."""
+    unicode = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "gb18030")
+    palette = NO_COLOUR if no_colour else PALETTES[theme]
+    return Look(palette, UNICODE if unicode and not ascii_only else ASCII)

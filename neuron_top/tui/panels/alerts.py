@@ -1,0 +1,52 @@
+"""What needs a person: each alert with its evidence and what to do, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.strip import Strip
+
+from neuron_top.run.alerts import Alert
+from neuron_top.tui.arrange import Wish
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.units import duration_text
+
+
+def wish(alerts: Sequence[Alert]) -> Wish:
+    """Title and a line per alert; with room, the evidence and what to do on lines of their own."""
+    return Wish(1 + min(2, len(alerts)), 1 + 3 * len(alerts))
+
+
+def alerts_panel(look: Look, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
+    """The panel."""
+    strips = [rule(look, width, "Alerts", _summary(alerts))]
+    room = height - 1
+    each = min(3, room // len(alerts)) if alerts else 1
+    shown = alerts if len(alerts) <= room else alerts[: max(0, room - 1)]
+    for alert in shown:
+        strips.append(alert_line(look, alert, now, width, evidence=each < 3))
+        if each == 3:
+            strips.append(Line(look, width).gap(2).put(alert.evidence, look.text).strip())
+        if each >= 2:
+            strips.append(Line(look, width).gap(2).put(alert.next_step, look.quiet).strip())
+    if len(shown) < len(alerts) and room > 0:
+        strips.append(Line(look, width).put(f"  and {len(alerts) - len(shown)} more", look.quiet).strip())
+    return strips
+
+
+def _summary(alerts: Sequence[Alert]) -> str:
+    if not alerts:
+        return "none"
+    counts = [(sum(alert.severity == word for alert in alerts), word) for word in ("error", "warning", "info")]
+    return " · ".join(f"{count} {word}{'s' if count > 1 and word != 'info' else ''}" for count, word in counts if count)
+
+
+def alert_line(look: Look, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
+    """Sign, severity, title, since when, and the evidence if it has no line of its own."""
+    glyphs = look.glyphs
+    sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
+    style = look.level(alert.severity)
+    since = f" for {duration_text(now - alert.since)}" if alert.since is not None else ""
+    line = Line(look, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, look.quiet)
+    return line.gap(2).put(alert.evidence, look.text).strip() if evidence else line.strip()

@@ -1,0 +1,135 @@
+"""Compile progress and what the cache answered, as lines."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from neuron_top.run.estimate import Range
+from neuron_top.tui.arrange import Wish
+from neuron_top.tui.drawing import Line, rule, stacked
+from neuron_top.tui.look import Look
+from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
+from neuron_top.views.overview import CacheCard, CompileCard, RunningGraph
+
+
+def wish(card: CompileCard) -> Wish:
+    """Title, progress, cache, then a line per graph that is compiled or waited for."""
+    active = len(card.running) + len(card.waiting)
+    return Wish(3 + min(2, active), 3 + active + (card.queue_total is not None) + card.trial_run)
+
+
+def compile_panel(look: Look, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
+    """The panel."""
+    lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width), _cache(look, cache, width)]
+    if card.trial_run:
+        text = "trial run: graphs are collected, what the script prints now is meaningless"
+        lines.append(Line(look, width).put(f"{look.glyphs.warn} {text}", look.warn).strip())
+    if card.queue_total is not None:
+        lines.append(_queue(look, card, width))
+    active = [*card.running, *card.waiting]
+    room = height - len(lines)
+    shown = active if len(active) <= room else active[: max(0, room - 1)]
+    lines += [graph_line(look, graph, width) for graph in shown]
+    if len(shown) < len(active) and room > 0:
+        lines.append(Line(look, width).put(f"  and {len(active) - len(shown)} more: 3 shows all", look.quiet).strip())
+    return lines
+
+
+def _summary(card: CompileCard) -> str:
+    if not card.total:
+        return ""
+    words = [f"{card.total} graph{'' if card.total == 1 else 's'}"]
+    if card.seconds:
+        share = f" ({percent_text(card.share)})" if card.share is not None else ""
+        words.append(f"{duration_text(card.seconds)} compiling{share}")
+    if card.estimate is not None:
+        words.append(f"{left_text(card.estimate)} left")
+    return " · ".join(words)
+
+
+def _progress(look: Look, card: CompileCard, width: int) -> Strip:
+    if not card.total:
+        text = "No graph yet: none was compiled, loaded from the cache or waited for."
+        return Line(look, width).put(text, look.quiet).strip()
+    counts = (
+        (card.hit, "cached", look.accent, look.glyphs.done),
+        (card.done, "compiled", look.good, look.glyphs.done),
+        (len(card.running), "running", look.kinds[0], look.glyphs.running),
+        (len(card.waiting), "waiting", look.warn, look.glyphs.waiting),
+        (card.failed + card.cached_failures, "failed", look.bad, look.glyphs.failed),
+        (card.extracted, "to do", look.quiet, look.glyphs.queued),
+        (card.interrupted, "interrupted", look.quiet, look.glyphs.note),
+    )
+    texts = [(f"{sign} {count} {word}", style) for count, word, style, sign in counts if count]
+    words = sum(len(text) + 2 for text, _style in texts)
+    line = Line(look, width)
+    texts.sort(key=lambda pair: pair[1] is not look.bad)  # what failed is said first, and never cut off
+    ended = [(count / card.total, style) for count, _word, style, _sign in counts[:5]]
+    line.add(stacked(look, ended, max(6, min(40, width - words))))
+    gap = 2 if line.left >= words else 1
+    for text, style in texts:
+        if line.left >= len(text) + gap:
+            line.gap(gap).put(text, style)
+    return line.strip()
+
+
+def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
+    line = Line(look, width).put("cache", look.quiet).gap()
+    asked = cache.graphs_hit + cache.graphs_missed
+    if not asked:
+        line.put("not asked yet", look.quiet)
+    else:
+        line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
+        line.put(
+            f"({cache.graphs_hit} of {asked} graphs; look-ups {cache.hits} of {cache.hits + cache.misses})", look.quiet
+        )
+    if cache.failures_met:
+        line.gap(2).put(f"{look.glyphs.failed} {cache.failures_met} cached failures", look.bad)
+    if cache.size is not None and line.left > 30:
+        line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", look.quiet)
+    return line.strip()
+
+
+def _queue(look: Look, card: CompileCard, width: int) -> Strip:
+    line = Line(look, width).put("queue", look.quiet).gap()
+    line.put(f"{card.queue_done} of {card.queue_total} done", look.text)
+    for count, word, style in (
+        (card.queue_remaining, "remaining", look.text),
+        (card.queue_locked, "locked", look.warn),
+        (card.queue_failed, "failed", look.bad),
+    ):
+        line.put(f" · {count} {word}", style if count else look.quiet)
+    return line.put("  (whole cache of this compiler)", look.quiet).strip()
+
+
+def graph_line(look: Look, graph: RunningGraph, width: int) -> Strip:
+    """One graph at work: sign, state, elapsed, who, time left, name."""
+    waiting = graph.state == "waiting"
+    style = look.warn if waiting else look.kinds[0]
+    line = Line(look, width)
+    line.put(f"{look.glyphs.waiting if waiting else look.glyphs.running} {graph.state}", style, 11).gap()
+    line.put(("" if graph.exact or waiting else "<") + clock_text(graph.elapsed), look.text, 9, right=True).gap()
+    who = f"r{graph.rank}" if graph.rank is not None else f"pid {graph.pid}" if graph.pid is not None else ""
+    line.put(who, look.quiet, 4 if graph.rank is not None or not who else 10).gap()
+    if graph.left is not None:
+        line.put(f"{left_text(graph.left)} left", look.accent).gap(2)
+    return line.put(short_key(graph.key, line.left, look.glyphs.more), look.quiet).strip()
+
+
+def short_key(key: str, width: int, mark: str) -> str:
+    """A cache key in so many cells: whole where it fits, else without its prefix, else with its middle cut out."""
+    if len(key) <= width:
+        return key
+    key = key.removeprefix("MODULE_")
+    graph, plus, flags = key.partition("+")
+    room = width - len(plus + flags) - 1
+    return key if len(key) <= width or room < 4 else f"{graph[:room]}{mark}{plus}{flags}"
+
+
+def left_text(left: Range) -> str:
+    """A range of seconds: `8–12 s`, or one figure where both read the same."""
+    low, high = duration_text(left.low), duration_text(left.high)
+    if low == high:
+        return f"~{high}"
+    number, _, unit = low.rpartition(" ")
+    return f"{number}–{high}" if high.endswith(f" {unit}") and " " not in number else f"{low} – {high}"

@@ -1,0 +1,71 @@
+"""Training progress as printed by the job: step, loss, throughput, and the loss as a line."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from neuron_top.tui.arrange import Wish
+from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
+from neuron_top.tui.look import Look
+from neuron_top.units import count_text, duration_text, number_text, percent_text
+from neuron_top.views.overview import TrainingCard
+
+STALE_STEPS = 5
+"""Without a report for so many steps, and at least 30 s, the numbers are old."""
+
+
+def wish(card: TrainingCard) -> Wish:
+    """Title and two lines; one line while nothing was printed."""
+    return Wish(3, 3) if card.step is not None or card.loss is not None else Wish(2, 2)
+
+
+def training_panel(look: Look, card: TrainingCard, width: int, height: int) -> list[Strip]:
+    """The panel."""
+    title = rule(look, width, "Training", _since(card))
+    if card.step is None and card.loss is None:
+        simulated = f" ({card.simulated_reports} reports of a trial run are left out)" if card.simulated_reports else ""
+        text = f"No step printed yet.{simulated}"
+        return [title, Line(look, width).put(text, look.quiet).strip()]
+    return [title, _numbers(look, card, width), _loss(look, card, width)]
+
+
+def is_stale(card: TrainingCard) -> bool:
+    """Whether a step is overdue."""
+    return card.since_last is not None and card.since_last > max(30.0, STALE_STEPS * (card.step_seconds or 0.0))
+
+
+def _since(card: TrainingCard) -> str:
+    if card.since_last is None:
+        return ""
+    return f"last step {duration_text(card.since_last)} ago" if is_stale(card) else ""
+
+
+def _numbers(look: Look, card: TrainingCard, width: int) -> Strip:
+    line = Line(look, width).put("step", look.quiet).gap().put(count_text(card.step), look.strong)
+    if card.total_steps:
+        line.put(f"/{count_text(card.total_steps)}", look.quiet).gap()
+        share = (card.step or 0) / card.total_steps
+        line.add(bar(look, share, max(6, width // 8), look.accent)).gap().put(percent_text(share), look.quiet)
+    for label, value in (
+        ("loss", number_text(card.loss)),
+        ("", f"{number_text(card.throughput)} {card.throughput_unit or '/s'}" if card.throughput is not None else ""),
+        ("step time", duration_text(card.step_seconds) if card.step_seconds is not None else ""),
+        ("lr", number_text(card.learning_rate, 3) if card.learning_rate is not None else ""),
+        ("epoch", number_text(card.epoch, 3) if card.epoch is not None else ""),
+    ):
+        if value and line.left > len(label) + len(value) + 3:
+            line.gap(2).put(f"{label} " if label else "", look.quiet).put(value, look.strong)
+    return line.strip()
+
+
+def _loss(look: Look, card: TrainingCard, width: int) -> Strip:
+    line = Line(look, width)
+    if len(card.losses) < 2:
+        return line.put("the loss line begins with the second report", look.quiet).strip()
+    first, last = number_text(card.losses[0]), number_text(card.losses[-1])
+    line.put("loss", look.quiet).gap().put(first, look.quiet).gap()
+    size = min(len(card.losses), line.left - len(last) - 1)
+    low = min(card.losses)
+    span = max(card.losses) - low
+    values = [None if value is None else value - low + span * 0.1 for value in downsample(card.losses, size)]
+    return line.put(spark(look, values, size), look.accent).gap().put(last, look.quiet).strip()

@@ -1,0 +1,244 @@
+"""What all screens share: header, tabs, body, keys; the way from a view to the lines; the actions of the key table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input
+
+from neuron_top.run.model import Run
+from neuron_top.tui.keys import PLACES, keys_for
+from neuron_top.tui.widgets.header import Header, Tabs
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.order import words_filter
+from neuron_top.tui.widgets.table import Opened, Table
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
+
+
+def bindings_for(place: str) -> list[BindingType]:
+    """The key table's rows for a screen, as Textual wants them."""
+    return [Binding(key.keys, key.action, key.label, show=False) for key in keys_for(place)]
+
+
+class LiveScreen(Screen[None]):
+    """One screen of the program. Subclasses say which view they read and how it is shown."""
+
+    PLACE: ClassVar[str] = "overview"
+    AUTO_FOCUS = ""
+
+    @property
+    def top(self) -> TopApp:
+        """The application, by its own type."""
+        return cast("TopApp", self.app)
+
+    def body(self) -> Iterable[Widget]:
+        """The widgets between the tabs and the keys."""
+        raise NotImplementedError
+
+    def read(self, run: Run, now: float) -> Any:
+        """The frozen view to show; runs under the feed's lock, so it must be quick."""
+        raise NotImplementedError
+
+    def show(self, view: Any) -> None:
+        """Hand a view to the widgets."""
+        raise NotImplementedError
+
+    @property
+    def table(self) -> Table[Any] | None:
+        """The table that the moving keys move, if the screen has one."""
+        return None
+
+    def compose(self) -> ComposeResult:
+        """Two lines of header, the body, the line of keys."""
+        yield Header()
+        yield Tabs(self.PLACE)
+        yield from self.body()
+        yield Input(placeholder="words to keep; !word to leave out", id="filter", compact=True)
+        yield KeyBar(self.PLACE)
+
+    def on_screen_resume(self) -> None:
+        """Coming back: show what is so now."""
+        self.top.announce()
+
+    def update(self, header: Any, view: Any) -> None:
+        """Take a newer view; called by the application, never while paused."""
+        self.query_one(Header).show(header)
+        self.query_one(Tabs).redraw()
+        self.show(view)
+
+    def redraw_all(self) -> None:
+        """Draw every line again (a new theme, a pause)."""
+        from neuron_top.tui.widgets.lines import Lines
+
+        for widget in self.query(Lines):
+            widget.redraw()
+
+    def notice(self, text: str) -> None:
+        """A sentence on the bottom line."""
+        self.query_one(KeyBar).notice(text)
+
+    # Going places
+
+    def action_go(self, name: str) -> None:
+        """Another screen."""
+        self.top.go(name)
+
+    def action_next_place(self) -> None:
+        """The next screen."""
+        self._neighbour(1)
+
+    def action_previous_place(self) -> None:
+        """The screen before."""
+        self._neighbour(-1)
+
+    def _neighbour(self, by: int) -> None:
+        names = [place.name for place in PLACES]
+        at = names.index(self.PLACE) if self.PLACE in names else 0
+        self.top.go(names[(at + by) % len(names)])
+
+    def action_help(self) -> None:
+        """The keys of this screen."""
+        from neuron_top.tui.screens.help import HelpPage
+
+        self.top.push_screen(HelpPage(self.PLACE))
+
+    def action_command_palette(self) -> None:
+        """All actions by name."""
+        self.top.action_command_palette()
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        self.top.exit(0)
+
+    def action_back(self) -> None:
+        """Close the filter, else let go of the cursor, else go back to the overview."""
+        if self.close_filter() or self.let_go():
+            return
+        if self.PLACE != "overview":
+            self.top.go("overview")
+
+    def let_go(self) -> bool:
+        """Drop the cursor; False when there was none."""
+        if self.table is not None and self.table.order.release():
+            self.table.redraw()
+            return True
+        return False
+
+    # Time
+
+    def action_pause(self) -> None:
+        """Hold the screen, or the clock of a replay."""
+        self.top.toggle_pause()
+
+    def action_seek(self, seconds: int) -> None:
+        """Move a replay."""
+        self.top.seek(float(seconds))
+
+    def action_speed(self, by: int) -> None:
+        """Change the speed of a replay."""
+        self.top.change_speed(by)
+
+    def action_next_theme(self) -> None:
+        """The next palette."""
+        self.top.next_theme()
+
+    # Rows
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        if self.table is not None:
+            self.table.move(by)
+
+    def action_page(self, by: int) -> None:
+        """A page up or down."""
+        if self.table is not None:
+            self.table.page(by)
+
+    def action_edge(self, end: int) -> None:
+        """First or last."""
+        if self.table is not None:
+            self.table.edge(end)
+
+    def action_open(self) -> None:
+        """The page of the chosen row."""
+        if self.table is not None:
+            self.table.open()
+
+    def action_sort(self) -> None:
+        """The next column."""
+        if self.table is not None:
+            self.notice(f"sorted by {self.table.sort_next()}")
+
+    def action_reverse(self) -> None:
+        """The other way round."""
+        if self.table is not None:
+            self.table.sort(self.table.sorted_by, not self.table.reversed)
+
+    def action_copy(self) -> None:
+        """The chosen row to the clipboard."""
+        text = self.copied()
+        if text:
+            self.top.copy_to_clipboard(text)
+            self.notice("copied")
+        else:
+            self.notice("choose a row first (arrow keys)")
+
+    def copied(self) -> str:
+        """What `y` copies."""
+        if self.table is None or self.table.order.current is None:
+            return ""
+        return self.table.text(self.table.order.current)
+
+    def on_opened(self, message: Opened) -> None:
+        """A row of the table was opened."""
+        self.opened(message.row)
+
+    def opened(self, row: Any) -> None:
+        """Show the page of a row; screens without such pages do nothing."""
+
+    # The filter
+
+    def action_filter(self) -> None:
+        """Open the line that asks for a filter."""
+        if self.can_filter:
+            asked = self.query_one("#filter", Input)
+            asked.add_class("open")
+            asked.focus()
+
+    @property
+    def can_filter(self) -> bool:
+        """Whether there is anything to filter."""
+        return self.table is not None
+
+    def close_filter(self) -> bool:
+        """Drop the filter; False when there was none."""
+        asked = self.query_one("#filter", Input)
+        if not asked.value and not asked.has_class("open"):
+            return False
+        asked.value = ""
+        asked.remove_class("open")
+        self.set_focus(None)
+        self.filtered("")
+        return True
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """Filter while typing."""
+        self.filtered(message.value)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Enter keeps the filter and gives the keys back to the rows."""
+        if not message.value:
+            message.input.remove_class("open")
+        self.set_focus(None)
+
+    def filtered(self, query: str) -> None:
+        """Apply a filter to the rows."""
+        if self.table is not None:
+            self.table.filter(query, words_filter(query) if query.strip() else None)

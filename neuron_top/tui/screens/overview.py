@@ -1,0 +1,138 @@
+"""The overview: cores, compile and cache, training, alerts and the end of the log on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual import events
+from textual.containers import Container
+from textual.geometry import Offset, Region, Size, Spacing
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.strip import Strip
+from textual.widget import Widget
+
+from neuron_top.run.model import Run
+from neuron_top.tui.arrange import Box, Wish, arrange
+from neuron_top.tui.look import Look
+from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
+from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.widgets.lines import Lines
+from neuron_top.tui.widgets.log import LogTail
+from neuron_top.views.overview import Overview, overview
+
+Draw = Callable[[Look, Overview, int, int], Sequence[Strip]]
+
+PANELS: dict[str, tuple[Draw, str]] = {
+    "cores": (lambda look, view, w, h: cores.cores_panel(look, view.cores, view.now, w, h), "cores"),
+    "compile": (lambda look, view, w, h: compiling.compile_panel(look, view.compile, view.cache, w, h), "compile"),
+    "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h), "logs"),
+    "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "logs"),
+    "welcome": (welcome.welcome_panel, "runs"),
+}
+"""Every panel: how it is drawn, and the screen that a click on it opens."""
+
+
+class Panel(Lines):
+    """One panel of the overview."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self._draw, self._goes_to = PANELS[name]
+        self._view: Overview | None = None
+
+    def show(self, view: Overview) -> None:
+        """Take a newer view."""
+        self._view = view
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> Sequence[Strip]:
+        """What the panel's function draws."""
+        return self._draw(self.look, self._view, width, height) if self._view is not None else ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the screen that shows more of this."""
+        self.top.go(self._goes_to)
+
+
+class Arranged(Layout):
+    """Places the panels where `arrange` says; others get no room."""
+
+    name = "arranged"
+
+    def __init__(self) -> None:
+        self.wishes: dict[str, Wish] = {}
+
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
+        """Placements in the order of the children."""
+        boxes = arrange(size.width, size.height, self.wishes) if self.wishes else {}
+        if not boxes:
+            boxes = {"welcome": Box(0, 0, size.width, size.height)}
+        nowhere = Box(0, 0, 0, 0)
+        return [
+            WidgetPlacement(Region(*boxes.get(child.id or "", nowhere)), Offset(0, 0), Spacing(), child)
+            for child in children
+        ]
+
+
+class Board(Container):
+    """The body: all panels, placed by their wishes."""
+
+    def __init__(self) -> None:
+        super().__init__(*(Panel(name) for name in PANELS), LogTail(), id="body")
+        self._arranged = Arranged()
+
+    @property
+    def layout(self) -> Layout:
+        """Our own, which style sheets have no name for."""
+        return self._arranged
+
+    def wish(self, wishes: dict[str, Wish]) -> None:
+        """Place the panels anew when what they need has changed."""
+        if wishes != self._arranged.wishes:
+            self._arranged.wishes = wishes
+            self.refresh(layout=True)
+
+
+class OverviewScreen(LiveScreen):
+    """The first screen."""
+
+    PLACE: ClassVar[str] = "overview"
+    BINDINGS = bindings_for("overview")
+
+    def body(self) -> Iterable[Widget]:
+        """One board."""
+        yield Board()
+
+    def read(self, run: Run, now: float) -> Overview:
+        """The view."""
+        return overview(run, now)
+
+    def show(self, view: Any) -> None:
+        """Hand the view to the panels, and the log its lines."""
+        self.query_one(Board).wish(wishes(view))
+        for panel in self.query(Panel):
+            panel.show(view)
+        log = self.query_one(LogTail)
+        log.show(self.top.log_tail(log.wanted))
+
+
+def wishes(view: Overview) -> dict[str, Wish]:
+    """What each panel needs; nothing at all while nothing runs, which leaves the screen to the welcome."""
+    if is_idle(view):
+        return {}
+    return {
+        "cores": cores.wish(view.cores),
+        "compile": compiling.wish(view.compile),
+        "training": training.wish(view.training),
+        "alerts": alerts.wish(view.alerts),
+    }
+
+
+def is_idle(view: Overview) -> bool:
+    """Nothing was met: no job, no core, no graph, no step, no marked line."""
+    known = view.header.run, view.cores, view.compile.total, view.training.step, view.lines, view.header.workers
+    return not any(known)
+
+
+SCREEN = OverviewScreen

@@ -1,0 +1,86 @@
+"""The two lines at the top of every screen: what runs and how it stands, and the screens to go to."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual import events
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.keys import PLACES
+from neuron_top.tui.look import Look
+from neuron_top.tui.widgets.lines import Lines
+from neuron_top.units import clock_text
+from neuron_top.views.overview import Header as HeaderView
+
+
+class Header(Lines):
+    """The first line: program, state, job, command, elapsed time."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._view: HeaderView | None = None
+
+    def show(self, view: HeaderView) -> None:
+        """Take a newer view."""
+        self._view = view
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """One line."""
+        return [header_line(self.look, self._view, width)]
+
+
+def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
+    """The first line for a view; without one, the program is still looking."""
+    line = Line(look, width).gap().put("neuron-top", look.title).gap(2)
+    if view is None:
+        return line.put("looking…", look.quiet).strip()
+    sign, style = state_sign(look, view)
+    line.put(f"{sign} {view.state}", style).gap(2)
+    ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
+    end = f"{ranks}  {clock_text(view.elapsed)} " if ranks else f"{clock_text(view.elapsed)} "
+    room = max(0, line.left - len(end) - 2)
+    job = Line(look, room).put(view.name, look.strong).gap(2).put(" ".join(view.command), look.quiet)
+    line.add([(segment.text, segment.style or look.text) for segment in job.strip()])
+    return line.end(end, look.text).strip()
+
+
+def state_sign(look: Look, view: HeaderView) -> tuple[str, Style]:
+    """Symbol and colour of a state; the word stands beside it."""
+    glyphs = look.glyphs
+    if not view.active:
+        return (glyphs.done, look.good) if view.exit_code == 0 else (glyphs.failed, look.bad)
+    if view.state.startswith("waiting"):
+        return glyphs.waiting, look.warn
+    return glyphs.running, look.accent
+
+
+class Tabs(Lines):
+    """The screens with their digits; a click goes there."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(id="tabs")
+        self._place = place
+        self._spans: list[tuple[int, int, str]] = []
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """One line: ` 1 Overview  2 Cores …`; paused or replaying is said at its end."""
+        look = self.look
+        line = Line(look, width)
+        self._spans = []
+        for place in PLACES:
+            start = line.used
+            here = place.name == self._place
+            text = f" {place.key} {place.title} "
+            line.put(text, look.title if here else look.quiet)
+            self._spans.append((start, line.used, place.name))
+        words = self.top.clock_words()
+        return [line.end(f"{words} ", look.warn).strip() if words else line.strip()]
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the screen under the mouse."""
+        for start, stop, name in self._spans:
+            if start <= event.x < stop:
+                self.top.action_go(name)
+                return

@@ -1,0 +1,57 @@
+"""The bottom line: what can be done here, as keys that a mouse can press too."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.keys import Key, keys_for
+from neuron_top.tui.widgets.lines import Lines
+
+
+class KeyBar(Lines):
+    """Keys of a screen; a notice takes the right end for a while."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(id="keybar")
+        self._keys = [key for key in keys_for(place) if key.footer]
+        self._spans: list[tuple[int, int, Key]] = []
+        self._notice = ""
+
+    def notice(self, text: str) -> None:
+        """Show a sentence for four seconds."""
+        self._notice = text
+        self.redraw()
+        self.set_timer(4.0, lambda: self._forget(text))
+
+    def _forget(self, text: str) -> None:
+        if self._notice == text:
+            self._notice = ""
+            self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """One line: ` q quit  ? help …`, and the notice."""
+        line = Line(self.look, width)
+        self._spans = []
+        for key in self._keys:
+            label = self.top.key_label(key)
+            if line.left < len(key.shown) + len(label) + 3:
+                break
+            start = line.gap().used
+            usable = self.top.key_usable(key)
+            line.put(key.shown, self.look.key if usable else self.look.faint).gap()
+            line.put(label, self.look.quiet if usable else self.look.faint).gap()
+            self._spans.append((start, line.used, key))
+        if self._notice:
+            room = max(0, width - len(self._notice) - 1)
+            line = Line(self.look, width).put(self._notice, self.look.warn) if room < line.used else line
+            line.end(self._notice, self.look.warn)
+        return [line.strip()]
+
+    async def on_click(self, event: events.Click) -> None:
+        """Press the key under the mouse."""
+        for start, stop, key in self._spans:
+            if start <= event.x < stop:
+                await self.screen.run_action(key.action)
+                return

@@ -1,0 +1,89 @@
+"""The base of everything hot: a widget that is a list of lines, and redraws the lines that changed.
+
+Textual's stock tables, sparklines and logs cost several times as much per second; a line that did not change costs
+nothing here but a comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
+    from neuron_top.tui.look import Look
+
+
+class Lines(Widget):
+    """A widget drawn by `draw(width, height)`; call `redraw()` whenever what it shows may have changed."""
+
+    DEFAULT_CSS = "Lines { height: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's name)
+        super().__init__(id=id)
+        self._strips: list[Strip] = []
+        self._drawn_for = Size(-1, -1)
+
+    @property
+    def top(self) -> TopApp:
+        """The application, by its own type."""
+        return cast("TopApp", self.app)
+
+    @property
+    def look(self) -> Look:
+        """Palette and glyphs in force."""
+        return self.top.look
+
+    def draw(self, width: int, height: int) -> Sequence[Strip]:
+        """The lines for a size; what is missing at the bottom is blank."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Draw again and send the lines that differ from what is on the screen."""
+        if self.size != self._drawn_for:
+            self.refresh()
+            return
+        before, self._strips = self._strips, self._filled()
+        changed = list(_changes(before, self._strips, self.size.width))
+        if changed:
+            self.refresh(*changed)
+
+    def render_line(self, y: int) -> Strip:
+        """One line; after a resize all are drawn anew, once."""
+        if self.size != self._drawn_for:
+            self._drawn_for = self.size
+            self._strips = self._filled()
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.look.text)
+
+    def notify_style_update(self) -> None:
+        """A new theme: everything is drawn again."""
+        super().notify_style_update()
+        self._drawn_for = Size(-1, -1)
+
+    def _filled(self) -> list[Strip]:
+        width, height = self.size
+        if width <= 0 or height <= 0:
+            return []
+        strips = list(self.draw(width, height))[:height]
+        blank = Strip.blank(width, self.look.text)
+        return strips + [blank] * (height - len(strips))
+
+
+def _changes(before: list[Strip], after: list[Strip], width: int) -> Iterator[Region]:
+    for y, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old != new:
+            yield Region(0, y, _changed_until(old, new, width), 1)
+
+
+def _changed_until(old: Strip, new: Strip, width: int) -> int:
+    """How many cells of a line must be sent: what is equal at its end stays."""
+    end = width
+    for was, now in zip(reversed(list(old)), reversed(list(new)), strict=False):
+        if was != now:
+            break
+        end -= now.cell_length
+    return max(1, end)

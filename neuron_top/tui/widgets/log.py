@@ -1,0 +1,55 @@
+"""The end of a log: the newest lines at the bottom, the important ones marked in a gutter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.strip import Strip
+
+from neuron_top.pipeline.feed import LogLine
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.tui.widgets.lines import Lines
+
+
+def mark(look: Look, level: str) -> str:
+    """The gutter sign of a line's level; a blank for ordinary lines."""
+    glyphs = look.glyphs
+    return {"error": glyphs.failed, "warning": glyphs.warn, "event": glyphs.note}.get(level, " ")
+
+
+def log_strip(look: Look, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
+    """One line of a log: mark, then text from column `skip` on."""
+    style = look.level(line.level)
+    drawn = Line(look, width, selected).put(mark(look, line.level), style).gap()
+    text = style if line.level in ("error", "warning") else look.text if line.level else look.quiet
+    return drawn.put(line.text[skip:], text).strip()
+
+
+class LogTail(Lines):
+    """The last lines under a title; sources beside the title."""
+
+    def __init__(self) -> None:
+        super().__init__(id="log")
+        self._lines: Sequence[LogLine] = ()
+
+    @property
+    def wanted(self) -> int:
+        """How many lines fit."""
+        return max(0, self.size.height - 1)
+
+    def show(self, lines: Sequence[LogLine]) -> None:
+        """Take the newest lines."""
+        if lines != self._lines:
+            self._lines = lines
+            self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """Title, then the lines that fit, newest last."""
+        shown = self._lines[-(height - 1) :] if height > 1 else ()
+        marked = sum(line.level in ("error", "warning") for line in shown)
+        right = f"{marked} marked" if marked else ""
+        title = rule(self.look, width, "Log", right)
+        if not shown:
+            return [title, Line(self.look, width).put("No log lines yet.", self.look.quiet).strip()]
+        return [title, *(log_strip(self.look, line, width) for line in shown)]

@@ -1,0 +1,116 @@
+"""Which rows stand where: sort, filter and cursor of a table, apart from how it is drawn.
+
+Rows keep their place while the eye is on them: as long as a row is chosen, the order stays as it is, new rows come in
+at the end, and the cursor stays with its row, not with its line. Letting go (escape) sorts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Generic, TypeVar
+
+Row = TypeVar("Row")
+
+
+class Order(Generic[Row]):
+    """The rows of a table in the order in which they are shown."""
+
+    def __init__(self, key: Callable[[Row], Hashable]) -> None:
+        """`key` tells a row's identity, stable from one view to the next."""
+        self._key = key
+        self._sort: Callable[[Row], Any] | None = None
+        self._reverse = False
+        self._keep: Callable[[Row], bool] | None = None
+        self._all: dict[Hashable, Row] = {}
+        self._placed: list[Hashable] = []
+        self.chosen: Hashable | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """What is shown, top to bottom."""
+        return [self._all[key] for key in self._placed]
+
+    @property
+    def total(self) -> int:
+        """Rows there are, shown or filtered away."""
+        return len(self._all)
+
+    @property
+    def index(self) -> int | None:
+        """Line of the chosen row, None when none is chosen."""
+        return self._placed.index(self.chosen) if self.chosen in self._placed else None
+
+    @property
+    def current(self) -> Row | None:
+        """The chosen row."""
+        return self._all.get(self.chosen) if self.index is not None else None
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """Rows of a newer view."""
+        self._all = {self._key(row): row for row in rows}
+        if self.chosen is not None and self.chosen not in self._all:
+            self.chosen = None
+        self._place(held=self.chosen is not None)
+
+    def sort_by(self, sort: Callable[[Row], Any] | None, reverse: bool) -> None:
+        """Another order, at once, even while a row is chosen."""
+        self._sort, self._reverse = sort, reverse
+        self._place(held=False)
+
+    def filter_by(self, keep: Callable[[Row], bool] | None) -> None:
+        """Show only the rows for which `keep` holds."""
+        self._keep = keep
+        self._place(held=False)
+        if self.chosen not in self._placed:
+            self.chosen = None
+
+    def move(self, by: int) -> None:
+        """Choose the row `by` lines away (the first, or from below the last, when none is chosen)."""
+        if not self._placed:
+            return
+        start = self.index
+        target = (0 if by > 0 else len(self._placed) - 1) if start is None else start + by
+        self.choose(target)
+
+    def choose(self, index: int) -> None:
+        """Choose a row by its line; beyond the ends, the last one."""
+        if self._placed:
+            self.chosen = self._placed[max(0, min(index, len(self._placed) - 1))]
+
+    def release(self) -> bool:
+        """Let go of the chosen row and sort again; False when none was chosen."""
+        if self.chosen is None:
+            return False
+        self.chosen = None
+        self._place(held=False)
+        return True
+
+    def _place(self, held: bool) -> None:
+        keep = self._keep
+        keys = [key for key, row in self._all.items() if keep is None or keep(row)]
+        if held:
+            known = set(keys)
+            placed = [key for key in self._placed if key in known]
+            fresh = known.difference(placed)
+            self._placed = placed + [key for key in keys if key in fresh]
+            return
+        if self._sort is not None:
+            sort = self._sort
+            known_first = [key for key in keys if sort(self._all[key]) is not None]
+            unknown = [key for key in keys if sort(self._all[key]) is None]
+            known_first.sort(key=lambda key: sort(self._all[key]), reverse=self._reverse)
+            keys = known_first + unknown
+        self._placed = keys
+
+
+def words_filter(query: str) -> Callable[[str], bool]:
+    """A predicate on text: all words must occur (any case), those with `!` in front must not."""
+    words = [word.casefold() for word in query.split()]
+    wanted = [word for word in words if not word.startswith("!")]
+    banned = [word[1:] for word in words if word.startswith("!") and len(word) > 1]
+
+    def keep(text: str) -> bool:
+        folded = text.casefold()
+        return all(word in folded for word in wanted) and not any(word in folded for word in banned)
+
+    return keep

@@ -1,0 +1,55 @@
+"""A page of lines that is longer than the screen: help, or everything about one graph, core or run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual import events
+from textual.strip import Strip
+
+from neuron_top.tui.look import Look
+from neuron_top.tui.widgets.lines import Lines
+
+
+class Page(Lines):
+    """Lines made by a function of look and width, scrolled by keys and wheel."""
+
+    def __init__(self, lines: Callable[[Look, int], Sequence[Strip]]) -> None:
+        super().__init__(id="page")
+        self._lines = lines
+        self.first = 0
+        self._count = 0
+
+    def show(self, lines: Callable[[Look, int], Sequence[Strip]]) -> None:
+        """Other lines; the place stays."""
+        self._lines = lines
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """The part that is scrolled to."""
+        strips = list(self._lines(self.look, width))
+        self._count = len(strips)
+        self.first = max(0, min(self.first, len(strips) - height))
+        return strips[self.first : self.first + height]
+
+    def move(self, by: int) -> None:
+        """Scroll by lines."""
+        self.first += by
+        self.redraw()
+
+    def page(self, by: int) -> None:
+        """Scroll by pages."""
+        self.move(by * max(1, self.size.height - 1))
+
+    def edge(self, end: int) -> None:
+        """To the first (-1) or the last (1) line."""
+        self.first = 0 if end < 0 else self._count
+        self.redraw()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        self.move(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        self.move(-3)

@@ -1,0 +1,214 @@
+"""A table that draws only the lines it shows: sort, filter, cursor, mouse; cells may be bars and sparklines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.look import Look
+from neuron_top.tui.widgets.lines import Lines
+from neuron_top.tui.widgets.order import Order
+
+Row = TypeVar("Row")
+Cell = Sequence[tuple[str, Style]]
+
+
+class Column(NamedTuple):
+    """One column. `width` in cells; with `grow` it shares what is left; shown from a table width of `least` on."""
+
+    title: str
+    width: int
+    cell: Callable[[Any, Look, int], Cell]
+    sort: Callable[[Any], Any] | None = None
+    right: bool = False
+    grow: int = 0
+    least: int = 0
+    down: bool = False
+    """Sorted with the largest first."""
+
+
+class Opened(Message):
+    """A row was opened with enter or a second click."""
+
+    def __init__(self, row: object) -> None:
+        super().__init__()
+        self.row = row
+
+
+class Table(Lines, Generic[Row], can_focus=True):
+    """Rows under a header line. `text` gives what a filter looks at; `nothing` is shown when there are no rows."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        key: Callable[[Row], Hashable],
+        text: Callable[[Row], str],
+        *,
+        id: str | None = None,  # noqa: A002 (Textual's name)
+    ) -> None:
+        super().__init__(id=id)
+        self.columns, self.text = tuple(columns), text
+        self.order: Order[Row] = Order(key)
+        self.sorted_by: int | None = None
+        self.reversed = False
+        self.first = 0
+        self.nothing: Sequence[str] = ()
+        self.query_text = ""
+
+    def show(self, rows: Iterable[Row]) -> None:
+        """Take the rows of a newer view."""
+        self.order.take(rows)
+        self.redraw()
+
+    def draw(self, width: int, height: int) -> list[Strip]:
+        """Header, then the rows that fit."""
+        widths = column_widths(self.columns, width)
+        rows = self.order.rows
+        if not rows:
+            return [self._header(widths, width), *(Line(self.look, width).put(text).strip() for text in self._empty())]
+        self._scroll(len(rows), height - 1)
+        chosen = self.order.index
+        shown = enumerate(rows[self.first : self.first + height - 1], self.first)
+        return [self._header(widths, width), *(self._row(row, widths, width, at == chosen) for at, row in shown)]
+
+    def _empty(self) -> Sequence[str]:
+        if self.order.total:
+            return (f"None of {self.order.total} rows matches '{self.query_text}'. esc drops the filter.",)
+        return self.nothing
+
+    def _scroll(self, count: int, height: int) -> None:
+        chosen = self.order.index
+        if chosen is not None:
+            self.first = min(self.first, chosen)
+            self.first = max(self.first, chosen - height + 1)
+        self.first = max(0, min(self.first, count - height))
+
+    def _header(self, widths: Sequence[int], width: int) -> Strip:
+        line = Line(self.look, width).gap(2)
+        for index, (column, size) in enumerate(zip(self.columns, widths, strict=True)):
+            if size:
+                arrow = (
+                    ("▼" if self.reversed else "▲") if self.look.spelled("▼") == "▼" else "v" if self.reversed else "^"
+                )
+                title = f"{column.title}{arrow}" if index == self.sorted_by else column.title
+                line.put(title, self.look.title, size, column.right).gap()
+        return line.strip()
+
+    def _row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
+        line = Line(self.look, width, selected=chosen)
+        line.put(self.look.glyphs.cursor if chosen else " ", self.look.key).gap()
+        for column, size in zip(self.columns, widths, strict=True):
+            if not size:
+                continue
+            start = line.used
+            cell = column.cell(row, self.look, size)
+            if column.right:
+                line.gap(max(0, size - sum(len(text) for text, _ in cell)))
+            for text, style in cell:
+                line.put(text, style, width=min(_cells(text), start + size - line.used))
+            line.to(start + size).gap()
+        return line.gap(line.left).strip()
+
+    def sort(self, index: int | None, reverse: bool | None = None) -> None:
+        """Sort by a column; None is the order of the view."""
+        self.sorted_by = index
+        column = self.columns[index] if index is not None else None
+        self.reversed = reverse if reverse is not None else bool(column and column.down)
+        self.order.sort_by(column.sort if column else None, self.reversed)
+        self.redraw()
+
+    def sort_next(self) -> str:
+        """Sort by the next column that can be; returns its name."""
+        able = [None, *(index for index, column in enumerate(self.columns) if column.sort)]
+        index = able[(able.index(self.sorted_by) + 1) % len(able)]
+        self.sort(index)
+        return "as they came" if index is None else self.columns[index].title
+
+    def filter(self, query: str, keep: Callable[[str], bool] | None) -> None:
+        """Keep the rows whose text passes."""
+        self.query_text = query
+        self.order.filter_by(None if keep is None else lambda row: keep(self.text(row)))
+        self.redraw()
+
+    def move(self, by: int) -> None:
+        """Move the cursor."""
+        self.order.move(by)
+        self.redraw()
+
+    def page(self, by: int) -> None:
+        """Move the cursor by pages."""
+        self.move(by * max(1, self.size.height - 2))
+
+    def edge(self, end: int) -> None:
+        """Move the cursor to the first (-1) or last (1) row."""
+        self.order.choose(0 if end < 0 else len(self.order.rows))
+        self.redraw()
+
+    def open(self) -> None:
+        """Open the chosen row (the first when none is chosen)."""
+        if self.order.current is None:
+            self.order.move(1)
+            self.redraw()
+        if self.order.current is not None:
+            self.post_message(Opened(self.order.current))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the rows, or the cursor where one is."""
+        self._wheel(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """See above."""
+        self._wheel(-3)
+
+    def _wheel(self, by: int) -> None:
+        if self.order.index is not None:
+            self.move(by)
+        else:
+            self.first += by
+            self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a title sorts, on a row chooses it, a second one opens it."""
+        if event.y == 0:
+            self._click_title(event.x)
+            return
+        index = self.first + event.y - 1
+        if index >= len(self.order.rows):
+            return
+        again = index == self.order.index
+        self.order.choose(index)
+        self.redraw()
+        if again:
+            self.open()
+
+    def _click_title(self, x: int) -> None:
+        start = 2
+        for index, (column, size) in enumerate(
+            zip(self.columns, column_widths(self.columns, self.size.width), strict=True)
+        ):
+            if size and start <= x < start + size and column.sort:
+                self.sort(index, not self.reversed if index == self.sorted_by else None)
+                return
+            start += size + 1 if size else 0
+
+
+def column_widths(columns: Sequence[Column], width: int) -> list[int]:
+    """Cells per column: 0 for those that a narrow table leaves out; the growing ones share what is left."""
+    widths = [column.width if width >= column.least else 0 for column in columns]
+    left = width - 2 - sum(size + 1 for size in widths if size)
+    parts = sum(column.grow for column, size in zip(columns, widths, strict=True) if size)
+    if left <= 0 or not parts:
+        return widths
+    return [size + (left * column.grow // parts if size else 0) for column, size in zip(columns, widths, strict=True)]
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return len(text) if text.isascii() else cell_len(text)

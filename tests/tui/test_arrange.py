@@ -1,0 +1,44 @@
+"""Panels fill the screen, never overlap, and all that must be there is there at 80×24."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top.tui.arrange import Box, Wish, arrange, share_out
+
+WISHES = st.fixed_dictionaries(
+    {
+        name: st.tuples(st.integers(0, 6), st.integers(0, 140)).map(lambda pair: Wish(pair[0], sum(pair)))
+        for name in ("cores", "compile", "training", "alerts")
+    }
+)
+
+
+@given(st.integers(40, 300), st.integers(10, 120), WISHES)
+def test_no_panel_overlaps_another_or_leaves_the_screen(width: int, height: int, wishes: dict[str, Wish]) -> None:
+    seen: set[tuple[int, int]] = set()
+    for box in arrange(width, height, wishes).values():
+        cells = {(x, y) for x in (box.x, box.x + box.width - 1) for y in range(box.y, box.y + box.height)}
+        assert not seen & cells
+        assert box.x + box.width <= width
+        assert box.y + box.height <= height
+        seen |= cells
+
+
+@given(st.integers(40, 300), st.integers(10, 120), WISHES)
+def test_the_last_line_is_always_used(width: int, height: int, wishes: dict[str, Wish]) -> None:
+    boxes = arrange(width, height, wishes).values()
+    assert max(box.y + box.height for box in boxes) == height
+
+
+def test_a_small_screen_shows_every_panel() -> None:
+    wishes = {"cores": Wish(3, 5), "compile": Wish(3, 5), "training": Wish(2, 3), "alerts": Wish(2, 2)}
+    boxes = arrange(80, 21, wishes)
+    assert set(boxes) == {"cores", "compile", "training", "alerts", "log"}
+    assert boxes["cores"] == Box(0, 0, 80, 5)
+    assert boxes["log"].height >= 4
+
+
+def test_needs_come_before_wishes() -> None:
+    assert share_out(5, [Wish(1, 9), Wish(3, 3)]) == [2, 3]

@@ -1,0 +1,74 @@
+"""Lines have exactly the width asked for, whatever they hold, and nothing in them reaches the terminal raw."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from neuron_top.tui import drawing
+from neuron_top.tui.look import ASCII, DARK, NO_COLOUR, UNICODE, Look
+
+LOOK = Look(DARK, UNICODE)
+PLAIN = Look(NO_COLOUR, ASCII)
+SHARES = st.one_of(st.none(), st.floats(-1, 3, allow_nan=False))
+
+
+@given(st.lists(st.text(max_size=30), max_size=6), st.integers(0, 60))
+def test_a_line_is_as_wide_as_asked(texts: list[str], width: int) -> None:
+    line = drawing.Line(LOOK, width)
+    for text in texts:
+        line.put(text)
+    strip = line.strip()
+    assert cell_len(strip.text) == width
+
+
+@given(st.text())
+def test_no_control_character_gets_through(text: str) -> None:
+    drawn = drawing.Line(LOOK, 200).put(text).strip().text
+    assert not [character for character in drawn if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")]
+
+
+@given(st.text(max_size=40), st.integers(0, 50))
+def test_an_ascii_look_draws_ascii_only(text: str, width: int) -> None:
+    assert drawing.Line(PLAIN, width).put(text).strip().text.isascii()
+
+
+@pytest.mark.parametrize("look", [LOOK, PLAIN])
+@given(share=SHARES, width=st.integers(1, 80))
+def test_a_bar_fills_its_width(look: Look, share: float | None, width: int) -> None:
+    assert sum(len(text) for text, _ in drawing.bar(look, share, width)) == width
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.integers(1, 80), SHARES)
+def test_a_stacked_bar_fills_its_width(shares: list[float], width: int, peak: float | None) -> None:
+    parts = [(share, LOOK.kinds[index]) for index, share in enumerate(shares)]
+    assert sum(len(text) for text, _ in drawing.stacked(LOOK, parts, width, peak)) == width
+
+
+def test_something_small_is_not_shown_as_nothing() -> None:
+    assert drawing.bar(LOOK, 0.0001, 10)[0][0] == "■"
+    assert drawing.bar(LOOK, 0.0, 10)[0][0] == ""
+
+
+def test_an_unknown_share_is_a_dash_and_no_empty_bar() -> None:
+    assert "—" in drawing.bar(LOOK, None, 10)[0][0]
+
+
+def test_a_sparkline_leaves_gaps_for_what_is_unknown() -> None:
+    assert drawing.spark(LOOK, [0.0, None, 1.0], 5, top=1.0) == "  ▁ █"
+
+
+def test_a_chart_is_full_where_the_value_is_the_top() -> None:
+    assert drawing.chart(LOOK, [0.5, 1.0], 2, 2, 1.0) == [" █", "██"]
+
+
+def test_downsampling_keeps_the_mean() -> None:
+    assert drawing.downsample([1.0, 3.0, None, 5.0], 2) == [2.0, 5.0]
+
+
+def test_the_end_of_a_path_is_what_is_kept() -> None:
+    assert drawing.fit_start("/a/very/long/path.log", 9, "…") == "…path.log"
