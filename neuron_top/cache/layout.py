@@ -18,17 +18,24 @@ DESCRIPTION = "model.graph.json"
 NEFF = "model.neff"
 INDUCTOR_ARTEFACT = "model.inductor"
 """What `CompiledArtifact.save` (binary format) wrote."""
+INDUCTOR_KERNELS = "model.kernels"
+"""The shared libraries that `model.inductor` runs, as an uncompressed zip: PyTorch's artefact names them by the hash
+of their source and does not carry them, and building them again is nearly all of a compile's time."""
 ARTEFACT_NAMES = (NEFF, INDUCTOR_ARTEFACT)
 
 FLAGS_NAMES = ("compile_flags.json", "compile_flags.txt")
 DONE = "model.done"
 FAILURE_LOG = "model.log"
 STATS = "model.stats.json"
-"""`{"compile_seconds", "peak_rss_bytes", "started", "finished", "attempts"}` of a local compile."""
+"""`{"module", "compiler", "compile_seconds", "peak_rss_bytes", "started", "finished", "attempts", "files"}` of a local
+compile; `files` maps each file of the artefact to its `{"sha256", "bytes"}`, checked before it is loaded."""
 WRAPPED_NEFF = "wrapped_neff.hlo"
 
 LOCK_SUFFIX = ".lock"
 OWNER_SUFFIX = ".lock.owner"
-"""JSON beside our locks: `{"host", "boot_id", "pid", "started"}`; the SDK's locks have none."""
+"""JSON beside our locks: `{"host", "boot_id", "pid", "started", "pid_namespace", "token"}`; the SDK's locks have none.
+Lock and sidecar are one file under two names (a hard link), so there is no instant at which a lock has no owner."""
+TEMPORARY_SUFFIX = ".tmp"
+"""`model.inductor.<token>.tmp`: being written, renamed when complete; leftovers of a killed process."""
 QUARANTINE_SUFFIX = ".broken"
 """`model.inductor.<time>.broken`: a corrupt artefact kept aside for a person to look at."""

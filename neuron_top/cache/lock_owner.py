@@ -1,0 +1,110 @@
+"""Who holds one of our entry locks, and whether that process still lives.
+
+A process is its pid *and* its start time (pids are reused), on one boot of one host, in one pid namespace:
+from anywhere else its life cannot be judged, and the answer is None, never a guess. The SDK's locks are
+empty files without an owner: `read` gives None for them.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache.layout import LOCK_SUFFIX, OWNER_SUFFIX
+
+_LARGEST_RECORD = 4096
+
+
+class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
+    """The process that holds a lock. `started` is its start in clock ticks since boot, as `/proc/<pid>/stat` says."""
+
+    host: str
+    boot_id: str
+    pid: int
+    started: int | None = None
+    pid_namespace: str = ""
+    token: str = ""
+    """Differs for each acquisition, so that a process removes only the lock it took itself."""
+
+
+def current() -> LockOwner:
+    """The record of this process, with a new token."""
+    return LockOwner(
+        host=socket.gethostname(),
+        boot_id=_boot_id(),
+        pid=os.getpid(),
+        started=process_start(os.getpid()),
+        pid_namespace=_pid_namespace(),
+        token=uuid.uuid4().hex,
+    )
+
+
+def read(lock: Path) -> LockOwner | None:
+    """The owner of the lock file `lock`: from the file itself, else from its sidecar; None where nobody is named."""
+    sidecar = lock.with_name(lock.name.removesuffix(LOCK_SUFFIX) + OWNER_SUFFIX)
+    return read_record(lock) or read_record(sidecar)
+
+
+def is_alive(owner: LockOwner) -> bool | None:
+    """True or False where it can be proved from here, None where it cannot (another host, another namespace)."""
+    if owner.host != socket.gethostname() or not owner.boot_id:
+        return None
+    if owner.boot_id != _boot_id():
+        return False if _boot_id() else None
+    if owner.pid_namespace != _pid_namespace():
+        return None
+    started = process_start(owner.pid)
+    if started is None:
+        return _exists(owner.pid)
+    return owner.started is None or started == owner.started
+
+
+def process_start(pid: int) -> int | None:
+    """Start of a process in clock ticks since boot; None when it is gone, a zombie, or unreadable."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return None if len(fields) < 20 or fields[0] in "ZX" else int(fields[19])
+
+
+def read_record(path: Path) -> LockOwner | None:
+    """The owner named in this one file, None for an empty, foreign or missing file."""
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(_LARGEST_RECORD), type=LockOwner)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _exists(pid: int) -> bool | None:
+    """Without a readable start time: False only when there is no such process (or just its zombie)."""
+    if not Path("/proc/self/stat").exists():
+        return None
+    return Path(f"/proc/{pid}").exists() and not _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, IndexError):
+        return False
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _pid_namespace() -> str:
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""

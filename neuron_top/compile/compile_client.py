@@ -1,0 +1,163 @@
+"""The job's end of the compile server: start it on the first miss, send graphs, wait, cancel.
+
+Several threads may compile at once; a reader thread hands each reply to the one that waits for it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from neuron_top.compile.compile_server import CANNOT_TRAVEL
+from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.processes import end_group
+from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
+
+_COMMAND = (sys.executable, "-m", "neuron_top.compile.compile_server")
+_TOOL_KILLED = "Killed signal terminated program"
+"""What GCC's driver says when its compiler proper was killed: the memory ran out there."""
+
+
+class CompileClient:
+    """One compile server, started when it is first needed and ended with this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]] = {}
+        self._number = 0
+
+    def start(self) -> None:
+        """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
+        with self._lock:
+            self._running()
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        """Compile in a fork of the server; interrupted, the fork is killed.
+
+        Raises CompileError, CompilerKilled, CompilerMissing or CannotTravel.
+        """
+        number, reply = self._send(task, began)
+        try:
+            answer = reply.result()
+        except BaseException:
+            self._cancel(number)
+            raise
+        return _outcome(answer, task)
+
+    def close(self) -> None:
+        """End the server and everything it runs."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            end_group(process)
+
+    def _send(self, task: CompileTask, began: Callable[[int], None]) -> tuple[int, Future[dict[str, Any]]]:
+        reply: Future[dict[str, Any]] = Future()
+        with self._lock:
+            process = self._running()
+            self._number += 1
+            number = self._number
+            self._waiting[number] = (reply, began)
+            self._write(process, _request(number, task))
+        return number, reply
+
+    def _cancel(self, number: int) -> None:
+        with self._lock:
+            waiting = self._waiting.get(number)
+            if waiting is not None and self._process is not None:
+                self._write(self._process, {"id": number, "cancel": True})
+        if waiting is not None:
+            with contextlib.suppress(Exception):
+                waiting[0].result(timeout=5)  # its files are ours to remove only when the fork is gone
+
+    def _write(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+        if process.stdin is None:
+            raise AssertionError("the compile server is started with a pipe")
+        with contextlib.suppress(BrokenPipeError):  # the reader thread reports the end of the server
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        """The server, started if there is none in this process (a forked child of the job has its own)."""
+        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
+            self._waiting = {}
+            self._process = _start()
+            self._owner = os.getpid()
+            threading.Thread(
+                target=self._read, args=(self._process, self._waiting), name="neurontop-compile", daemon=True
+            ).start()
+            atexit.register(self.close)
+        return self._process
+
+    def _read(
+        self,
+        process: subprocess.Popen[bytes],
+        waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
+    ) -> None:
+        if process.stdout is None:
+            raise AssertionError("the compile server is started with a pipe")
+        for line in process.stdout:
+            message = json.loads(line)
+            if "began" in message:
+                waiting[message["id"]][1](message["began"])
+            elif "id" in message and message["id"] in waiting:
+                waiting.pop(message["id"])[0].set_result(message)
+        status = process.wait()
+        for reply, _ in list(waiting.values()):
+            reply.set_result({"status": status if status < 0 else -9, "log": "the compile server ended", "result": {}})
+
+
+def _start() -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            [*_COMMAND, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise CompilerMissing(f"the compile server cannot be started: {problem}") from None
+
+
+def _request(number: int, task: CompileTask) -> dict[str, Any]:
+    return {
+        "id": number,
+        "graph": str(task.graph),
+        "outputs": {name: str(path) for name, path in task.outputs.items()},
+        "lock": str(task.lock) if task.lock else "",
+        "token": task.token,
+        "environ": dict(os.environ),
+    }
+
+
+def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
+    status, log = answer["status"], answer["log"]
+    if status == CANNOT_TRAVEL:
+        raise CannotTravel(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
+    if status < 0:
+        raise CompilerKilled(f"the compile process was ended by signal {-status}", module=task.module, log=log)
+    if status and _TOOL_KILLED in log:
+        raise CompilerKilled("the C++ compiler was killed, most likely for memory", module=task.module, log=log)
+    if status:
+        last = log.splitlines()[-1] if log else f"exit status {status}"
+        raise CompileError(f"the compile failed: {last}", module=task.module, log=log)
+    return CompileOutcome(
+        seconds=answer["seconds"],
+        peak_rss_bytes=answer["peak_rss_bytes"],
+        guards=answer["result"].get("guards", ""),
+    )

@@ -1,0 +1,217 @@
+"""The process that compiles for a job: it imports PyTorch once, then forks for each graph.
+
+Run as `python -m neuron_top.compile.compile_server <parent pid>` by `compile_client`. Requests and replies are JSON
+lines on standard input and output. A fork starts in milliseconds, and a crash, a kill or a cancelled compile costs
+that fork alone. The server has one thread and never compiles itself, so its forks start clean.
+
+It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited
+pipe end can outlive the job). It then kills what still compiles and removes the temporary files and the entry locks
+of those compiles, so that a killed job leaves nothing behind. Terminal signals are the job's to handle, not ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from neuron_top.compile.persistent_cache import discard, release_lock
+from neuron_top.compile.processes import die_with_parent
+
+COMPILE_ERROR = 70
+"""Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
+CANNOT_TRAVEL = 71
+"""Exit status of a fork that could not load the graph: the job compiles it itself then."""
+_PARENT_POLL_SECONDS = 1.0
+_LOG_TAIL = 20_000
+
+
+class _Compile:
+    """One fork at work on a request."""
+
+    def __init__(self, request: dict[str, Any], pid: int, log: Path, result: Path) -> None:
+        self.request, self.pid, self.log, self.result = request, pid, log, result
+        self.started = time.monotonic()
+
+    def kill(self) -> None:
+        """End the fork and the tools it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def reply(self, status: int, peak_rss_bytes: int) -> dict[str, Any]:
+        """The answer to the request, from the fork's exit status and what it left; its files go."""
+        try:
+            result = json.loads(self.result.read_bytes())
+        except (OSError, ValueError):
+            result = {}
+        answer = {
+            "id": self.request["id"],
+            "status": status,
+            "seconds": time.monotonic() - self.started,
+            "peak_rss_bytes": peak_rss_bytes,
+            "log": _tail(self.log),
+            "result": result,
+        }
+        discard([self.log, self.result])
+        return answer
+
+    def clean(self) -> None:
+        """Remove what the compile left in the cache, in the name of a job that no longer can."""
+        outputs = [Path(path) for path in self.request["outputs"].values()]
+        discard([*outputs, self.log, self.result])
+        if self.request["lock"]:
+            release_lock(Path(self.request["lock"]), self.request["token"])
+
+
+class Server:
+    """Reads requests, keeps the forks, sends replies, until the parent is gone."""
+
+    def __init__(self, parent: int, requests: int, replies: int) -> None:
+        self._parent, self._requests, self._replies = parent, requests, replies
+        self._running: dict[int, _Compile] = {}
+        self._pending = b""
+        self._woken, waker = os.pipe()
+        os.set_blocking(waker, False)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Until end of input or the parent's end."""
+        self._send({"ready": os.getpid()})
+        try:
+            while os.getppid() == self._parent and self._turn():
+                pass
+        finally:
+            self._end()
+
+    def _turn(self) -> bool:
+        readable, _, _ = select.select([self._requests, self._woken], [], [], _PARENT_POLL_SECONDS)
+        if self._woken in readable:
+            os.read(self._woken, 4096)
+        self._reap()
+        if self._requests not in readable:
+            return True
+        data = os.read(self._requests, 1 << 20)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:
+            self._handle(json.loads(line))
+        return bool(data)
+
+    def _handle(self, request: dict[str, Any]) -> None:
+        if request.get("cancel"):
+            for compile_ in self._running.values():
+                if compile_.request["id"] == request["id"]:
+                    compile_.kill()
+            return
+        first = Path(next(iter(request["outputs"].values())))
+        log, result = first.with_suffix(".log.tmp"), first.with_suffix(".result.tmp")
+        arrange = die_with_parent()
+        pid = os.fork()
+        if pid == 0:
+            _be_the_fork(request, log, result, arrange, (self._requests, self._replies, self._woken))
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)  # the fork does it too: whoever comes first
+        self._running[pid] = _Compile(request, pid, log, result)
+        self._send({"id": request["id"], "began": pid})
+
+    def _reap(self) -> None:
+        for pid, compile_ in list(self._running.items()):
+            done, status, usage = os.wait4(pid, os.WNOHANG)
+            if done:
+                compile_.kill()  # tools that outlived it
+                del self._running[pid]
+                self._send(compile_.reply(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        data = json.dumps(message).encode() + b"\n"
+        with contextlib.suppress(BrokenPipeError):
+            while data:
+                data = data[os.write(self._replies, data) :]
+
+    def _end(self) -> None:
+        for pid, compile_ in self._running.items():
+            compile_.kill()
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+            compile_.clean()
+
+
+def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any, closing: tuple[int, ...]) -> None:
+    """The life of a fork; never returns into the server's loop."""
+    status = COMPILE_ERROR
+    try:
+        arrange()
+        os.setpgid(0, 0)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for handle in closing:
+            os.close(handle)
+        os.environ.clear()
+        os.environ.update(request["environ"])
+        _redirect(log)
+        status = _compile(request, result)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _compile(request: dict[str, Any], result: Path) -> int:
+    from neuron_top.compile import graph_file
+    from neuron_top.compile.inductor_compile import compile_travelled
+
+    try:
+        graph = graph_file.load(Path(request["graph"]).read_bytes())
+    except Exception:
+        traceback.print_exc()
+        return CANNOT_TRAVEL
+    outcome = compile_travelled(graph, {name: Path(path) for name, path in request["outputs"].items()})
+    result.write_bytes(json.dumps(outcome).encode())
+    return 0
+
+
+def _redirect(log: Path) -> None:
+    """Standard output and error into the compile's own log."""
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.close(handle)
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+
+
+def _tail(path: Path) -> str:
+    try:
+        return path.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def main() -> None:
+    """Take the protocol's descriptors out of reach of prints, import PyTorch, serve."""
+    parent = int(sys.argv[1])
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    requests, replies = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    from neuron_top.compile.inductor_compile import warm_up
+
+    warm_up()
+    Server(parent, requests, replies).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""PyTorch's Inductor as a compiler of the wrapper: graphs are compiled in forks of a compile server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from neuron_top.cache import layout
+from neuron_top.compile.compile_client import CompileClient
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
+from neuron_top.compile.platform_facts import directory_name
+from neuron_top.errors import UsageError
+
+_CONFIG_FLAG = "--inductor-config"
+_LEVELS: dict[str, dict[str, Any]] = {
+    "-O1": {},
+    "-O2": {},
+    "-O3": {"max_autotune": True},
+}
+"""Neuron's optimization levels in Inductor's terms: its defaults, and everything it can try."""
+
+
+class Inductor:
+    """The local compiler. Safe to share between threads; one compile server serves them all."""
+
+    graph_name = layout.FX_GRAPH
+    artefact_names: Sequence[str] = (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS)
+
+    def __init__(self, client: CompileClient | None = None) -> None:
+        self._client = client or CompileClient()
+
+    def directory(self) -> str:
+        """`inductor-<version>+<platform facts>`; imports torch."""
+        return directory_name()
+
+    def start(self) -> None:
+        """Start the compile server ahead of the first miss."""
+        self._client.start()
+
+    def command(self, task: CompileTask) -> list[str]:
+        """What a log line quotes: there is no such program, but the shape is the SDK's."""
+        output = str(task.outputs[layout.INDUCTOR_ARTEFACT])
+        return ["inductor", "compile", "--framework=FX", str(task.graph), "--output", output, *task.flags]
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        """See `CompileClient.compile`."""
+        return self._client.compile(task, began=began)
+
+    def close(self) -> None:
+        """End the compile server."""
+        self._client.close()
+
+
+def config_from_flags(flags: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Inductor options that these compiler flags stand for, and the flags that mean nothing to Inductor.
+
+    `-O1`, `-O2`, `-O3`; `--inductor-config name=value` (or `--inductor-config=name=value`), values as JSON or text.
+    Raises UsageError for a setting without `=`.
+    """
+    config: dict[str, Any] = {}
+    unknown: list[str] = []
+    rest = iter(flags)
+    for flag in rest:
+        name, equals, value = flag.partition("=")
+        if flag in _LEVELS:
+            config.update(_LEVELS[flag])
+        elif name == _CONFIG_FLAG:
+            config.update([_setting(value if equals else next(rest, ""))])
+        else:
+            unknown.append(flag)
+    return config, unknown
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"{_CONFIG_FLAG} needs name=value, has {text!r}")
+    try:
+        return name, msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return name, {"True": True, "False": False, "None": None}.get(value, value)

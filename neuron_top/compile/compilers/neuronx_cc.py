@@ -1,0 +1,111 @@
+"""The Neuron compiler as the SDK's wrapper calls it: one subprocess on one HLO module.
+
+Used where a Neuron SDK is installed, to compile graphs that lie in a cache (a retry, a collected graph).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from neuron_top.cache import layout
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
+from neuron_top.compile.processes import die_with_parent, end_group, wait_with_usage
+from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
+
+_VERSION = re.compile(r"\bversion\s+(\d+\.\d+\.[\w.]+\+\w+)")
+_LOG_TAIL = 20_000
+_VERBOSITY = "--verbose=35"
+"""What the SDK's wrapper appends; never part of the flags hash."""
+
+
+class NeuronxCC:
+    """`neuronx-cc` on the PATH (or at `program`)."""
+
+    graph_name = layout.HLO_NAMES[0]
+    artefact_names: Sequence[str] = (layout.NEFF,)
+
+    def __init__(self, program: str = "neuronx-cc", *, graph_name: str = layout.HLO_NAMES[0]) -> None:
+        self._program, self.graph_name = program, graph_name
+
+    def directory(self) -> str:
+        """`neuronxcc-<version>+<commit>`, asked from the compiler itself. Raises CompilerMissing."""
+        try:
+            answer = subprocess.run(
+                [self._path(), "--version"], capture_output=True, text=True, timeout=60, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise CompilerMissing(f"{self._program} --version cannot be run: {problem}") from None
+        found = _VERSION.search(answer.stdout + answer.stderr)
+        if found is None:
+            raise CompilerMissing(f"{self._program} --version does not name a version: {answer.stdout.strip()!r}")
+        return f"neuronxcc-{found[1]}"
+
+    def command(self, task: CompileTask) -> list[str]:
+        """The SDK's own argument order: framework, graph, output, flags, verbosity."""
+        output = task.outputs[layout.NEFF]
+        return [
+            self._program,
+            "compile",
+            "--framework=XLA",
+            str(task.graph),
+            "--output",
+            str(output),
+            *task.flags,
+            _VERBOSITY,
+        ]
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        """Run the compiler to its end. Raises CompilerMissing, CompilerKilled or CompileError."""
+        command, started = [self._path(), *self.command(task)[1:]], time.monotonic()
+        log_path = task.outputs[layout.NEFF].with_suffix(".log" + layout.TEMPORARY_SUFFIX)
+        try:
+            with open(log_path, "wb") as log:
+                status, peak = self._run(command, log.fileno(), began)
+            text = _tail(log_path)
+        finally:
+            log_path.unlink(missing_ok=True)
+        _raise_for(status, text, task)
+        return CompileOutcome(seconds=time.monotonic() - started, peak_rss_bytes=peak)
+
+    def _run(self, command: list[str], output: int, began: Callable[[int], None]) -> tuple[int, int | None]:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_parent(),
+        )
+        try:
+            began(process.pid)
+            return wait_with_usage(process)
+        except BaseException:
+            end_group(process)
+            raise
+
+    def _path(self) -> str:
+        found = shutil.which(self._program)
+        if found is None:
+            raise CompilerMissing(f"{self._program} is not on the PATH: install the Neuron SDK or activate its venv")
+        return found
+
+
+def _tail(path: Path) -> str:
+    with open(path, "rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - _LOG_TAIL))
+        return file.read().decode(errors="replace").strip()
+
+
+def _raise_for(status: int, text: str, task: CompileTask) -> None:
+    if status < 0:
+        raise CompilerKilled(f"the compiler was ended by signal {-status}", module=task.module, log=text)
+    if status:
+        raise CompileError(f"the compiler ended with exit status {status}", module=task.module, log=text)
+    if not task.outputs[layout.NEFF].exists():
+        raise CompileError("the compiler ended well but wrote no NEFF", module=task.module, log=text)

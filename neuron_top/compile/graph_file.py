@@ -1,0 +1,46 @@
+"""`model.fxgraph`: a graph on its way to a compile process, with the settings it must be compiled under.
+
+Security: reading one unpickles it, and unpickling runs code. Only the compile wrapper and its compile processes do
+that; whatever merely looks at a cache reads `model.graph.json` instead.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import torch
+from torch import fx
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx._graph_pickler import GraphPickler, Options
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+_MAGIC = b"neuron-top fx graph 1\n"
+
+
+class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph as a compiler gets it: module, example inputs, their fake mode, settings by name."""
+
+    gm: Any
+    inputs: list[Any]
+    fake_mode: Any
+    settings: dict[str, Any]
+
+
+def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
+    """The bytes of a graph file. Raises whatever pickling raises where the graph cannot travel."""
+    body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
+    return _MAGIC + pickle.dumps((dict(settings), body))
+
+
+def load(data: bytes) -> TravelledGraph:
+    """The graph that `dump` wrote. Raises ValueError for other data, and whatever unpickling raises."""
+    if not data.startswith(_MAGIC):
+        raise ValueError("not a graph file of this version")
+    settings, body = pickle.loads(data[len(_MAGIC) :])  # noqa: S301 (see the module's docstring)
+    fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
+        gm, inputs = GraphPickler.loads(body, fake_mode)  # type: ignore[misc]
+    return TravelledGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)

@@ -1,0 +1,220 @@
+"""The hash of a graph: equal wherever the generated code would be equal, different wherever anything differs.
+
+A wrong hit is the worst defect a compile cache can have, so the rule is: what travels to the compiler is what is
+hashed. `travelling` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every node's
+operator, arguments with their types, metadata of its value (shape, stride, dtype, device, offset), constants by
+content, symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and
+places in the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a
+graph is compiled without the cache.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._subclasses.fake_tensor import FakeTensor
+
+from neuron_top.cache.keys import graph_hash
+
+_FORMAT = "neuron-top graph 1"
+_KEPT_METADATA = ("recompute", "ac_graph_id", "partitioner_tag", "must_be_in_backward")
+"""Metadata besides the value that may change what the compiler does; the rest does not travel."""
+_FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
+
+
+class NotCacheable(Exception):
+    """The graph holds something that has no exact description, so it has no key."""
+
+
+def travelling(gm: fx.GraphModule) -> None:
+    """Strip `gm` (and its subgraphs), in place, of every metadata that `describe_exactly` does not read."""
+    for module in _graph_modules(gm):
+        module.meta.clear()
+        for node in module.graph.nodes:
+            kept = {name: node.meta[name] for name in ("val", *_KEPT_METADATA) if name in node.meta}
+            node.meta.clear()
+            node.meta.update(kept)
+
+
+def hash_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> str:
+    """The 20 digits that name this graph with these compiler settings. Raises NotCacheable."""
+    return graph_hash("\n".join(describe_exactly(gm, inputs, settings)).encode())
+
+
+def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[str]:
+    """Lines of canonical text, the whole of what is hashed. Raises NotCacheable."""
+    yield _FORMAT
+    yield f"torch {torch.__version__} {torch.version.git_version}"
+    yield f"settings {_value(dict(settings), {})}"
+    yield from _graph_lines(gm, "")
+    for item in inputs:
+        yield f"input {_described(item)}"
+    yield from _symbol_lines(gm, inputs)
+
+
+def _graph_lines(gm: fx.GraphModule, indent: str) -> Iterator[str]:
+    places = {node: place for place, node in enumerate(gm.graph.nodes)}
+    for node, place in places.items():
+        kept = {name: node.meta[name] for name in _KEPT_METADATA if name in node.meta}
+        yield (
+            f"{indent}{place} {node.op} {_target(node)} {_value(node.args, places)} {_value(node.kwargs, places)} "
+            f"-> {_described(node.meta.get('val'))} {_value(kept, places) if kept else ''}"
+        )
+        if node.op == "get_attr":
+            yield from _attribute_lines(gm, node, indent + "  ")
+
+
+def _attribute_lines(gm: fx.GraphModule, node: fx.Node, indent: str) -> Iterator[str]:
+    value = operator.attrgetter(str(node.target))(gm)
+    if isinstance(value, fx.GraphModule):
+        yield f"{indent}subgraph"
+        yield from _graph_lines(value, indent)
+    elif isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
+        yield f"{indent}constant {_described(value)} {_content(value)}"
+    else:
+        raise NotCacheable(f"the graph holds an object of type {type(value).__qualname__}")
+
+
+def _target(node: fx.Node) -> str:
+    target = node.target
+    if node.op in ("placeholder", "output", "get_attr"):
+        return node.op  # names are not part of a graph's meaning; attributes are described by content
+    if node.op != "call_function":
+        raise NotCacheable(f"the graph calls {node.op} {target!r}")
+    if isinstance(target, torch._ops.OpOverload):
+        return f"{target._schema}"
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        if "triton" in target.name():
+            raise NotCacheable("the graph calls a Triton kernel of the script's own")
+        return f"higher order {target.name()}"
+    return _function(target)
+
+
+def _function(target: Any) -> str:
+    module, name = getattr(target, "__module__", None) or "", getattr(target, "__qualname__", "")
+    root = module.lstrip("_").partition(".")[0]
+    if root not in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} or "<" in name or not name:
+        raise NotCacheable(f"the graph calls a function that only this script knows: {target!r}")
+    return f"function {module}.{name}"
+
+
+def _value(value: Any, places: Mapping[fx.Node, int]) -> str:
+    """An argument as text that tells apart whatever the compiler could tell apart: `1`, `1.0` and `True` differ."""
+    match value:
+        case None | bool() | int() | str() | bytes():
+            return f"{type(value).__name__}:{value!r}" if type(value) in _PLAIN else _refuse(value)
+        case float():
+            return f"float:{value.hex()}"
+        case complex():
+            return f"complex:{value.real.hex()},{value.imag.hex()}"
+        case fx.Node():
+            return f"%{places[value]}" if value in places else _refuse(value)
+        case tuple() | list():
+            return f"{_sequence_name(value)}({', '.join(_value(item, places) for item in value)})"
+        case set() | frozenset():
+            return f"set({', '.join(sorted(_value(item, places) for item in value))})"
+        case dict():
+            return (
+                "dict(" + ", ".join(sorted(f"{_value(k, places)}={_value(v, places)}" for k, v in value.items())) + ")"
+            )
+        case slice():
+            return f"slice({', '.join(_value(part, places) for part in (value.start, value.stop, value.step))})"
+        case range():
+            return repr(value)
+        case torch.SymInt() | torch.SymFloat() | torch.SymBool():
+            return f"{type(value).__name__}:{value.node.expr}"
+        case torch.dtype() | torch.device() | torch.layout() | torch.memory_format():
+            return str(value) if not isinstance(value, torch.device) else f"device:{value}"
+        case torch._ops.OpOverload():
+            return f"operator {value}"
+    return "Ellipsis" if value is Ellipsis else _refuse(value)
+
+
+_PLAIN = (type(None), bool, int, str, bytes)
+
+
+def _sequence_name(value: Sequence[Any]) -> str:
+    return "list" if isinstance(value, list) else f"tuple {type(value).__name__}"
+
+
+def _refuse(value: Any) -> str:
+    raise NotCacheable(f"a value of type {type(value).__module__}.{type(value).__qualname__} has no exact description")
+
+
+def _described(value: Any) -> str:
+    """What the compiler sees of a value: everything about a tensor but its content."""
+    if isinstance(value, torch.Tensor):
+        return _tensor(value)
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return f"{type(value).__name__}:{value.node.expr}"
+    if isinstance(value, (tuple, list)):
+        return f"{_sequence_name(value)}({', '.join(map(_described, value))})"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return _value(value, {})
+    raise NotCacheable(f"a node's value is of type {type(value).__qualname__}")
+
+
+def _tensor(tensor: torch.Tensor) -> str:
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter, FakeTensor):
+        raise NotCacheable(f"a tensor subclass {type(tensor).__qualname__} reached the compiler")
+    strided = tensor.layout == torch.strided
+    place = f"{_sizes(tensor.stride())}+{_size(tensor.storage_offset())}" if strided else ""
+    marks = (tensor.requires_grad, tensor.is_conj(), tensor.is_neg(), tensor.is_quantized, tensor.is_mkldnn)
+    return f"{tensor.dtype}{_sizes(tensor.shape)}{place} {tensor.device} {tensor.layout} {marks}"
+
+
+def _sizes(sizes: Sequence[Any]) -> str:
+    return "[" + ",".join(map(_size, sizes)) + "]"
+
+
+def _size(size: Any) -> str:
+    return str(size.node.expr) if isinstance(size, torch.SymInt) else str(size)
+
+
+def _content(tensor: torch.Tensor) -> str:
+    """Digest of a constant's values, as raw bytes: `-0.0` and `0.0`, and one NaN and another, differ."""
+    if tensor.layout != torch.strided or tensor.is_mkldnn or tensor.is_quantized:
+        raise NotCacheable("a constant is not a plain dense tensor")
+    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().flatten()
+    return hashlib.sha256(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"").hexdigest()
+
+
+def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
+    """Hints, ranges and guards of the symbolic sizes: the compiler specializes code on all of them."""
+    environment = shape_environment(inputs) or shape_environment(
+        [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
+    )
+    if environment is None:
+        return
+    for symbol, hint in sorted(environment.backed_var_to_val.items(), key=lambda item: str(item[0])):
+        yield f"symbol {symbol} hint {hint} range {environment.var_to_range.get(symbol)}"
+    yield from sorted(f"replaced {old} by {new}" for old, new in environment.replacements.items())
+    yield from sorted(f"divisible {fact}" for fact in environment.divisible)
+    yield from sorted(f"guard {guard.expr}" for guard in environment.guards)
+    yield from sorted(f"axiom {axiom}" for axiom in environment.axioms)
+    yield from sorted(f"override {name} {hint}" for name, hint in environment.var_to_hint_override.items())
+
+
+def shape_environment(values: Sequence[Any]) -> Any:
+    """The symbolic-shape environment that these values live in, None when every size is a number."""
+    for value in values:
+        sizes = [value] if isinstance(value, torch.SymInt) else []
+        if isinstance(value, torch.Tensor):
+            sizes = [*value.shape, *value.stride()] if value.layout == torch.strided else list(value.shape)
+        for size in sizes:
+            if isinstance(size, torch.SymInt):
+                return size.node.shape_env
+    return None
+
+
+def _graph_modules(gm: fx.GraphModule) -> Iterator[fx.GraphModule]:
+    for module in gm.modules():
+        if isinstance(module, fx.GraphModule):
+            yield module

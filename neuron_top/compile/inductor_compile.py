@@ -1,0 +1,153 @@
+"""Inductor on one graph: compile it, save the artefact with its kernels, load both again.
+
+PyTorch's artefact (`CompiledArtifact.save`) names the shared libraries it runs by the hash of their source, but does
+not carry them; where they are missing, loading builds them again, which is nearly all of a compile's time. So they
+are kept beside it, in a zip, and put where Inductor looks for them before the artefact is loaded.
+
+Security: loading an artefact runs its code. Only the wrapper does it, after it has checked the cache root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch._functorch.config as functorch_config
+import torch._inductor.config as inductor_config
+from torch._inductor import CompiledArtifact, standalone_compile
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+from neuron_top.cache import layout
+from neuron_top.compile.graph_file import TravelledGraph
+
+_KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
+
+
+def warm_up() -> None:
+    """Import what a compile needs, before the first fork."""
+    import torch._dynamo.backends.common
+    import torch._inductor.compile_fx
+    import torch._inductor.fx_passes.post_grad
+    import torch._inductor.codegen.cpp
+    import torch._inductor.codegen.cpp_wrapper_cpu  # noqa: F401
+
+
+def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything outside the graph that changes the code Inductor generates; `options` are patches to its config."""
+    with inductor_config.patch(dict(options)):
+        return {
+            "inductor": inductor_config.save_config_portable(ignore_private_configs=False),
+            "functorch": functorch_config.save_config_portable(),
+            "threads": torch.get_num_threads(),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
+            "fill_uninitialized": torch.utils.deterministic.fill_uninitialized_memory,
+            "matmul_precision": torch.get_float32_matmul_precision(),
+            "mkldnn": torch.backends.mkldnn.enabled,
+            "default_dtype": str(torch.get_default_dtype()),
+        }
+
+
+def compile_travelled(graph: TravelledGraph, outputs: Mapping[str, Path]) -> dict[str, Any]:
+    """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`."""
+    _apply(graph.settings)
+    return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={})
+
+
+def compile_here(
+    gm: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    fake_mode: Any,
+    outputs: Mapping[str, Path],
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Compile in this process, whose settings are the right ones, and write the artefact's files."""
+    before = set(_mapped_kernels())
+    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad():
+        artefact = standalone_compile(
+            gm, list(inputs), dynamic_shapes="from_tracing_context", options={"config_patches": dict(options)}
+        )
+    artefact.save(path=str(outputs[layout.INDUCTOR_ARTEFACT]), format="binary")
+    _save_kernels(outputs[layout.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
+    return {"guards": _guards(inputs, fake_mode)}
+
+
+def load_artefact(artefact: Path, kernels: Path) -> Callable[..., Any]:
+    """The compiled function of an entry. Raises whatever PyTorch raises for an artefact that is not its own."""
+    _place_kernels(kernels)
+    return CompiledArtifact.load(path=str(artefact), format="binary")
+
+
+def guards_hold(expression: str, inputs: Sequence[Any], shape_env: Any) -> bool:
+    """Whether the compiler's assumptions about sizes hold here; if so they become guards of this compile too."""
+    if not expression:
+        return True
+    if shape_env is None:
+        return False
+    symbols = _symbolic(inputs)
+    hints = [symbol.node.hint for symbol in symbols]
+    if not shape_env.evaluate_guards_expression(expression, hints):
+        return False
+    return bool(shape_env.evaluate_guards_expression(expression, symbols))
+
+
+def _guards(inputs: Sequence[Any], fake_mode: Any) -> str:
+    symbols = _symbolic(inputs)
+    if not symbols or fake_mode.shape_env is None:
+        return ""
+    return fake_mode.shape_env.produce_guards_expression(placeholders=symbols) or ""
+
+
+def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:
+    return [item for item in inputs if isinstance(item, torch.SymInt) and item.node.has_hint()]
+
+
+def _apply(settings: Mapping[str, Any]) -> None:
+    inductor_config.load_config(settings["inductor"])
+    functorch_config.load_config(settings["functorch"])
+    torch.set_num_threads(settings["threads"])
+    torch.use_deterministic_algorithms(settings["deterministic"], warn_only=settings["deterministic_warn_only"])
+    torch.utils.deterministic.fill_uninitialized_memory = settings["fill_uninitialized"]
+    torch.set_float32_matmul_precision(settings["matmul_precision"])
+    torch.backends.mkldnn.enabled = settings["mkldnn"]
+    torch.set_default_dtype(getattr(torch, settings["default_dtype"].removeprefix("torch.")))
+
+
+def _mapped_kernels() -> Iterator[Path]:
+    """The kernels that are loaded into this process: shared libraries below Inductor's directory."""
+    folder = os.path.realpath(cache_dir()) + os.sep
+    seen = set()
+    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            path = line.rstrip("\n").partition(folder)[2]
+            if _KERNEL.fullmatch(path) and path not in seen:
+                seen.add(path)
+                yield Path(folder, path)
+
+
+def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:
+    folder = Path(os.path.realpath(cache_dir()))
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
+        for path in kernels:
+            zipped.writestr(zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes())
+
+
+def _place_kernels(archive: Path) -> None:
+    """Unpack kernels that Inductor's directory lacks; a complete file appears under its name or none does."""
+    folder = Path(cache_dir())
+    with zipfile.ZipFile(archive) as zipped:
+        for name in zipped.namelist():
+            target = folder / name
+            if not _KERNEL.fullmatch(name) or target.exists():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+            temporary.write_bytes(zipped.read(name))
+            temporary.chmod(0o755)
+            temporary.rename(target)

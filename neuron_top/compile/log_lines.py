@@ -1,0 +1,122 @@
+"""The wrapper's lines on stderr, in the SDK's own shapes, so that one parser reads the SDK's jobs and ours.
+
+Two generations: `g3` (since the end of 2025: no tag, no start line, a completion line) and `g2` (tagged, with the
+cache path and the start line). Timestamps carry milliseconds padded with zeros to six digits, as the SDK prints them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from neuron_top.compile.flags import LEVELS
+from neuron_top.errors import UsageError
+
+FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"
+GENERATIONS = ("g2", "g3")
+_CACHE, _WRAPPER = "NEURON_CACHE", "NEURON_CC_WRAPPER"
+
+
+def timestamp(seconds: float) -> str:
+    """Local time as the SDK writes it: `2026-01-31 08:05:09.000123` is 123 ms past the second."""
+    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(whole))}.{milliseconds:06d}"
+
+
+def generation(environ: Mapping[str, str] = os.environ) -> str:
+    """The format asked for in `NEURONTOP_LOG_FORMAT`, `g3` by default. Raises UsageError for another word."""
+    text = environ.get(FORMAT_VARIABLE, "g3").lower() or "g3"
+    if text not in GENERATIONS:
+        raise UsageError(f"{FORMAT_VARIABLE} must be one of {', '.join(GENERATIONS)}, is {text!r}")
+    return text
+
+
+class WrapperLog:
+    """Prints the lines of one process. Each line leaves in one write, so ranks never tear each other's."""
+
+    def __init__(self, *, form: str = "g3", level: str = "INFO", stream: TextIO | None = None) -> None:
+        self._form, self._least, self._stream = form, LEVELS.index(level), stream
+        self._lock = threading.Lock()
+        self._once: set[str] = set()
+
+    def cache_path(self, url: str) -> None:
+        """A look-up begins (the newer format does not say so)."""
+        if self._form == "g2":
+            self._say("INFO", _CACHE, f"Compile cache path: {url}")
+
+    def hit(self, artefact: Path) -> None:
+        """The artefact of an entry is used."""
+        self._say("INFO", _CACHE, f"Using a cached neff at {artefact}")
+
+    def cached_failure(self, artefact: Path, message: str, *, retrying: bool) -> None:
+        """The entry holds a failure; `message` is its stored log."""
+        if retrying:
+            self._say(
+                "INFO", _CACHE, f"Got a cached failed neff at {artefact}. With eror log: [{message}]. Retrying..."
+            )
+        else:
+            self._say(
+                "ERROR",
+                _CACHE,
+                f"Got a cached failed neff at {artefact}. Will skip compilation, please set "
+                f"--retry_failed_compilation for recompilation: \n {message}",
+            )
+
+    def compile_started(self, command: Sequence[str]) -> None:
+        """The compiler is called (the newer format does not say so)."""
+        if self._form == "g2":
+            self._say("INFO", _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
+
+    def compile_passed(self, module: str, graph_name: str) -> None:
+        """The compiler is done and the artefact is stored."""
+        self._write("\nCompiler status PASS\n")
+        if self._form == "g3":
+            name = graph_name.removeprefix("model.")
+            self._say("INFO", _WRAPPER, f"Compilation Successfully Completed for model.{module}.{name}")
+
+    def compile_failed(self, text: str) -> None:
+        """The compile failed; `text` starts with `Failed compilation with [`, as the entry's log does."""
+        self._say("ERROR", _WRAPPER, text)
+
+    def lock_wait(self, graph: Path, minutes: float) -> None:
+        """Another process compiles this graph."""
+        self._say("INFO", _CACHE, f"Another process must be compiling {graph}, been waiting for: {minutes:.1f} minutes")
+
+    def extracted(self, graph: Path) -> None:
+        """The graph was stored for a later compile."""
+        self._say(
+            "INFO",
+            _WRAPPER,
+            f"Extracting graphs ({graph}) for ahead-of-time parallel compilation. No compilation was done.",
+        )
+
+    def remark(self, text: str, *, level: str = "WARNING") -> None:
+        """A remark of our own, in the same header."""
+        self._say(level, _WRAPPER, text)
+
+    def remark_once(self, text: str) -> None:
+        """A warning that is worth saying once in a process."""
+        with self._lock:
+            if text in self._once:
+                return
+            self._once.add(text)
+        self.remark(text)
+
+    def _say(self, level: str, tag: str, text: str) -> None:
+        if LEVELS.index(level) < self._least:
+            return
+        body = f"{level} ||{tag}||: {text}" if self._form == "g2" else f"[{level}]: {text}"
+        self._write(f"{timestamp(time.time())}:  {os.getpid()}  {body}\n")
+
+    def _write(self, text: str) -> None:
+        stream = self._stream or sys.stderr
+        try:
+            stream.write(text)
+            stream.flush()
+        except (OSError, ValueError):
+            return  # a closed stderr must not end a training job

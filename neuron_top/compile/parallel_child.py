@@ -1,0 +1,133 @@
+"""Run a command to its end, pass its output on as it comes, and leave nothing of it behind, however it ends.
+
+A launcher starts its workers in sessions of their own, which a signal to the process group does not reach. While the
+command runs we are therefore the reaper of its orphans: whatever loses its parent becomes our child and is found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import psutil
+
+from neuron_top.compile.processes import die_with_parent
+from neuron_top.errors import UsageError
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PATIENCE_SECONDS = 10.0
+"""How long a command may take to end after an interrupt before it is killed (torchrun ends its workers first)."""
+_DRAIN_SECONDS = 1.0
+
+Output = Callable[[int, bytes], None]
+"""Takes what the command wrote: file descriptor (1 or 2) and bytes."""
+
+
+def run_child(command: Sequence[str], environ: Mapping[str, str], output: Output) -> int:
+    """Run `command`; gives its exit status (negative for a signal).
+
+    Raises UsageError when there is no such command. An interrupt goes to the command, all its processes are ended,
+    then KeyboardInterrupt is raised.
+    """
+    with _reaping_orphans():
+        before = {child.pid for child in psutil.Process().children(recursive=True)}
+        process = _start(command, environ)
+        try:
+            _pass_on(process, output)
+            return process.wait()
+        except KeyboardInterrupt:
+            _interrupt(process)
+            raise
+        finally:
+            _end_all(process, before)
+
+
+def _start(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            list(command),
+            env=dict(environ),
+            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            preexec_fn=die_with_parent(),
+        )
+    except FileNotFoundError:
+        raise UsageError(f"no such command: {command[0]}") from None
+    except OSError as problem:
+        raise UsageError(f"{command[0]} cannot be started: {problem.strerror}") from None
+
+
+def _pass_on(process: subprocess.Popen[bytes], output: Output) -> None:
+    """Until both streams end, or the command has ended and somebody it left behind keeps them open."""
+    ended_at: float | None = None
+    with selectors.DefaultSelector() as selector:
+        for number, stream in ((1, process.stdout), (2, process.stderr)):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, number)
+        while selector.get_map():
+            for key, _ in selector.select(0.2):
+                if data := os.read(key.fd, 65536):
+                    output(key.data, data)
+                else:
+                    selector.unregister(key.fileobj)
+            if ended_at is None and process.poll() is not None:
+                ended_at = time.monotonic()
+            if ended_at is not None and time.monotonic() - ended_at > _DRAIN_SECONDS:
+                return
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
+    drains = [
+        threading.Thread(target=stream.read, daemon=True) for stream in (process.stdout, process.stderr) if stream
+    ]
+    for drain in drains:  # a full pipe would keep it from ending
+        drain.start()
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.wait(_PATIENCE_SECONDS)
+
+
+def _end_all(process: subprocess.Popen[bytes], before: set[int]) -> None:
+    """End what is left of the command: first politely, then for good."""
+    for number, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        left = _living_children(before)
+        for member in left:
+            with contextlib.suppress(psutil.Error):
+                member.send_signal(number)
+        if left:
+            psutil.wait_procs(left, timeout=patience)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1.0)
+
+
+def _living_children(before: set[int]) -> list[psutil.Process]:
+    """Everything below us that was not there before the command: it, its descendants, and its orphans."""
+    return [child for child in psutil.Process().children(recursive=True) if child.pid not in before and _lives(child)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+@contextlib.contextmanager
+def _reaping_orphans() -> Iterator[None]:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        libc.prctl(_PR_SET_CHILD_SUBREAPER, 0)

@@ -1,0 +1,136 @@
+"""Which graph is compiled next, and how far the whole set is: pure, no process and no clock.
+
+Large graphs go first, so that the last worker is not left alone with the longest compile. A compile starts when a
+worker is free *and* memory is: what the running compiles may still take is kept for them, judged by the largest
+compile that was observed. One compile always runs, however little memory there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+FIRST_GUESS = {"model.fxgraph": 700 * 1024**2}
+"""Peak bytes of a local compile before one was observed (measured: a two-layer BERT, forward and backward)."""
+FIRST_GUESS_NEURON = 64 * 1024**3
+"""The SDK's own rule of thumb for its compiler: one compile per 64 GiB of memory."""
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """A collected graph: its file in the cache entry, the entry's key, and the file's size in bytes."""
+
+    path: Path
+    module: str
+    bytes: int = 0
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How one graph ended, over all its attempts. `retries` counts the attempts after the first."""
+
+    ok: bool
+    seconds: float
+    retries: int = 0
+    peak_rss_bytes: int | None = None
+    message: str = ""
+
+
+class Running(msgspec.Struct, frozen=True):
+    """A compile that goes on: its key, the worker that has it, seconds since it began, attempts after the first."""
+
+    module: str
+    worker: int
+    seconds: float
+    retries: int = 0
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """What a progress display shows. `left` counts neither finished nor running graphs; None is unknown."""
+
+    total: int | None
+    done: int
+    failed: int
+    left: int | None
+    running: tuple[Running, ...] = ()
+    running_count: int = 0
+    elapsed: float = 0.0
+    remaining: float | None = None
+    """Estimated seconds until all is compiled."""
+    held_back: str = ""
+    """Why fewer compiles run than there are workers, "" when they don't."""
+
+
+class Queue:
+    """The state of a parallel compile."""
+
+    def __init__(self, graphs: Iterable[Graph], workers: int, began: float, observed_peak: int | None = None) -> None:
+        self._waiting = sorted(graphs, key=lambda graph: graph.bytes)
+        self.total = len(self._waiting)
+        self.workers = workers
+        self.outcomes: dict[Graph, Outcome] = {}
+        self._running: dict[int, tuple[Graph, float]] = {}
+        self._began = began
+        self._peak = observed_peak
+        self._held_back = ""
+
+    @property
+    def finished(self) -> bool:
+        """True when nothing waits and nothing runs."""
+        return not self._waiting and not self._running
+
+    def expected_peak(self, graph: Graph) -> int:
+        """Bytes that a compile of `graph` is expected to need at its peak."""
+        return self._peak or FIRST_GUESS.get(graph.path.name, FIRST_GUESS_NEURON)
+
+    def start_next(self, now: float, available: int | None, in_use: int = 0) -> tuple[int, Graph] | None:
+        """Give the next graph to a free worker, or None when there is nothing to start now.
+
+        `available` is the memory that could still be had (None: unknown, no bound), `in_use` what the running
+        compiles hold already; the rest of their expected peaks is kept for them.
+        """
+        self._held_back = ""
+        free = next((worker for worker in range(self.workers) if worker not in self._running), None)
+        if free is None or not self._waiting:
+            return None
+        graph = self._waiting[-1]
+        if self._running and available is not None:
+            promised = sum(self.expected_peak(running) for running, _ in self._running.values())
+            if available - max(0, promised - in_use) < self.expected_peak(graph):
+                self._held_back = "memory"
+                return None
+        self._waiting.pop()
+        self._running[free] = (graph, now)
+        return free, graph
+
+    def finish(self, worker: int, outcome: Outcome) -> None:
+        """The worker's compile ended."""
+        graph, _ = self._running.pop(worker)
+        self.outcomes[graph] = outcome
+        if outcome.peak_rss_bytes is not None:
+            self._peak = max(self._peak or 0, outcome.peak_rss_bytes)
+
+    def progress(self, now: float) -> Progress:
+        """Where things stand at `now`."""
+        failed = sum(not outcome.ok for outcome in self.outcomes.values())
+        return Progress(
+            total=self.total,
+            done=len(self.outcomes) - failed,
+            failed=failed,
+            left=len(self._waiting),
+            running=tuple(
+                Running(graph.module, worker, now - began) for worker, (graph, began) in sorted(self._running.items())
+            ),
+            running_count=len(self._running),
+            elapsed=now - self._began,
+            remaining=self._remaining(now),
+            held_back=self._held_back,
+        )
+
+    def _remaining(self, now: float) -> float | None:
+        """From the mean of the finished compiles and the workers that really ran side by side."""
+        if not self.outcomes or self.finished:
+            return 0.0 if self.finished and self.total else None
+        mean = sum(outcome.seconds for outcome in self.outcomes.values()) / len(self.outcomes)
+        under_way = sum(max(0.0, mean - (now - began)) for _, began in self._running.values())
+        return (under_way + mean * len(self._waiting)) / max(1, min(self.workers, len(self._running) or self.workers))

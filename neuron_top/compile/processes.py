@@ -1,0 +1,45 @@
+"""Small things about child processes that every compiler needs: no orphans, no zombies, peak memory measured."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+_PR_SET_PDEATHSIG = 1
+_GRACE_SECONDS = 2.0
+
+
+def die_with_parent() -> Callable[[], None]:
+    """Something to call in a new child: the kernel then kills it when the thread that started it ends."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def arrange() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before the call
+            os._exit(1)
+
+    return arrange
+
+
+def wait_with_usage(process: subprocess.Popen[bytes]) -> tuple[int, int | None]:
+    """Wait for the end; exit status (negative for a signal) and peak resident memory in bytes of its largest process."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss * 1024
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a child that leads its own session, with everything it started: politely, then for good."""
+    if process.returncode is not None:
+        return
+    for number, patience in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+            break

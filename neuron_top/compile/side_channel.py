@@ -1,0 +1,45 @@
+"""What happens inside a training process, told to whoever records the run.
+
+Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a
+file opened for appending, so threads and forks never tear a line. Telling is never allowed to disturb the job:
+every failure is swallowed here, once and for all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.events import Event, encode
+
+DIRECTORY = "NEURONTOP_EVENTS_DIR"
+
+Tell = Callable[[Event], None]
+"""Something that takes events; `tell` is the real one."""
+
+
+def tell(event: Event, environ: Mapping[str, str] = os.environ) -> None:
+    """Append `event`, stamped with the present time, or do nothing where nobody listens."""
+    directory = environ.get(DIRECTORY)
+    if not directory:
+        return
+    with contextlib.suppress(OSError, ValueError, TypeError, msgspec.MsgspecError):
+        if event.at is None:
+            event = msgspec.structs.replace(event, at=time.time())
+        path = Path(directory, f"{os.getpid()}.jsonl")
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(handle, encode(event) + b"\n")
+        finally:
+            os.close(handle)
+
+
+def rank(environ: Mapping[str, str] = os.environ) -> int | None:
+    """The rank this process was started as, None outside a distributed job."""
+    text = environ.get("RANK", "")
+    return int(text) if text.isdecimal() else None

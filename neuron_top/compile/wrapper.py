@@ -1,0 +1,378 @@
+"""One graph through cache and compiler, as the Neuron SDK's compile wrapper does it.
+
+`Wrapper.obtain` is what a job calls: a hit, or a wait for the process that compiles already, or a compile, and at the
+end an entry whose artefact is complete. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry` compiles a
+graph that lies in a cache (the parallel pre-compile, a retry). All tell what they do in the SDK's log lines and,
+where somebody records, through the side channel.
+
+A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure: its
+entry stays a graph that waits to be compiled. A cache that cannot be written costs a warning and the sharing, not the job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache.keys import ModuleKey, parse_key
+from neuron_top.compile import log_lines, side_channel
+from neuron_top.compile.cache_root import check_root
+from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
+from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State, Stats, discard
+from neuron_top.errors import (
+    CachedFailure,
+    CacheUnusable,
+    CompileError,
+    CompilerKilled,
+    FileMalformed,
+    UsageError,
+)
+from neuron_top.events import CompileBegan, CompileEnded
+
+_FIRST_POLL, _LONGEST_POLL = 0.02, 0.5
+_OWNER_CHECK_SECONDS = 1.0
+_SAY_EVERY_SECONDS = 60.0
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph that wants to be compiled. The functions are called only on a miss."""
+
+    key: ModuleKey
+    data: Callable[[], bytes]
+    """The graph file; raises where the graph cannot travel (see `compile_inside`)."""
+    description: Callable[[], bytes] | None = None
+    compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
+    """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
+
+
+class Obtained(msgspec.Struct, frozen=True, kw_only=True):
+    """A complete artefact: where it is, how it was come by, how long a lock was waited for."""
+
+    entry: Entry
+    hit: bool
+    waited_seconds: float = 0.0
+    guards: str = ""
+
+
+class Wrapper:
+    """The wrapper of one process: one cache root, one compiler, one set of options. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        options: WrapperOptions,
+        *,
+        log: log_lines.WrapperLog | None = None,
+        tell: side_channel.Tell = side_channel.tell,
+    ) -> None:
+        self.compiler, self.options = compiler, options
+        self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
+        self._tell = tell
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._root: Path | None = None
+
+    def obtain(self, graph: Graph) -> Obtained:
+        """A complete artefact for `graph`.
+
+        Raises CachedFailure, CompileError (CompilerKilled, CompilerMissing), CacheUnusable for a root that is no
+        directory, RefusedForSafety for one that strangers can write to.
+        """
+        if self.options.no_cache:
+            return self._compile_apart(graph)
+        entry = self.entry(graph.key)
+        self.log.cache_path(self.options.cache_url)
+        try:
+            return self._through_cache(entry, graph)
+        except CacheUnusable as problem:
+            self.log.remark_once(f"{problem}; compiling without the cache")
+            return self._compile_apart(graph)
+
+    def extract(self, graph: Graph) -> bool:
+        """Store the graph for a later compile; True when the cache has its artefact already.
+
+        Raises CacheUnusable, RefusedForSafety, CannotTravel.
+        """
+        entry = self.entry(graph.key)
+        self.log.cache_path(self.options.cache_url)
+        if entry.state() is State.HIT:
+            self.log.hit(entry.artefact)
+            return True
+        self._store(entry, graph)
+        self.log.extracted(entry.graph)
+        return False
+
+    def compile_entry(self, path: Path) -> Obtained:
+        """Compile the graph stored in the entry directory `path`; a finished entry is a hit, a stored failure is retried
+        only with `retry_failed`.
+
+        Raises FileMalformed for a directory that holds no graph of this compiler, else as `obtain`.
+        """
+        key = parse_key(path.name)
+        entry = self._entry_at(path)
+        if key is None or not entry.graph.exists():
+            raise FileMalformed(path, f"a cache entry with a {self.compiler.graph_name}")
+        check_root(entry.root)
+        flags = stored_flags(path)
+        return self._through_cache(entry, Graph(key=key, data=entry.graph.read_bytes), flags)
+
+    def entry(self, key: ModuleKey) -> Entry:
+        """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
+        root = self._checked_root()
+        cache = PersistentCache(root, self.compiler.directory())
+        return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
+
+    def _entry_at(self, path: Path) -> Entry:
+        return Entry(
+            path,
+            path.parent.parent,
+            graph_name=self.compiler.graph_name,
+            artefact_names=self.compiler.artefact_names,
+        )
+
+    def _checked_root(self) -> Path:
+        if self._root is None:
+            root = self.options.cache_root()
+            check_root(root)
+            self._root = root
+        return self._root
+
+    def _through_cache(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> Obtained:
+        began, waited = time.time(), 0.0
+        while True:
+            found = self._looked_up(entry, began)
+            if found is not None:
+                return msgspec.structs.replace(found, waited_seconds=waited)
+            lock = EntryLock(entry)
+            try:
+                if lock.acquire():
+                    if entry.state() is State.MISS or self._may_retry(entry, began):
+                        return self._compile(entry, graph, lock, flags)
+                    continue
+            finally:
+                lock.release()
+            waited += self._wait(entry)
+
+    def _looked_up(self, entry: Entry, began: float) -> Obtained | None:
+        state = entry.state()
+        if state is State.HIT:
+            broken = entry.broken_reason()
+            if not broken:
+                self.log.hit(entry.artefact)
+                stats = entry.stats()
+                return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
+            self._set_aside(entry, broken)
+        elif state is State.FAILED and not self._may_retry(entry, began):
+            text = entry.failure_text()
+            self.log.cached_failure(entry.artefact, text, retrying=False)
+            raise CachedFailure(
+                f"{entry.module} failed to compile before (see {entry.failure}); "
+                "add --retry_failed_compilation to NEURON_CC_FLAGS to try again",
+                module=entry.module,
+                log=text,
+            )
+        return None
+
+    def _may_retry(self, entry: Entry, began: float) -> bool:
+        """A failure is retried once for all who asked before it happened, not once by each of them."""
+        if not self.options.retry_failed:
+            return False
+        try:
+            return entry.failure.stat().st_mtime < began
+        except OSError:
+            return True
+
+    def _set_aside(self, entry: Entry, reason: str) -> None:
+        lock = EntryLock(entry)
+        try:
+            if not lock.acquire():
+                return  # somebody is repairing it already: wait for that
+            if entry.state() is State.HIT and (reason := entry.broken_reason()):
+                kept = entry.set_aside()
+                self.log.remark(f"Corrupt artefact in {entry.path}: {reason}; kept as {kept}, recompiling")
+        finally:
+            lock.release()
+
+    def reject(self, entry: Entry, reason: str) -> None:
+        """The artefact of a hit could not be loaded: set it aside, so that the next `obtain` compiles again."""
+        lock = EntryLock(entry)
+        try:
+            if lock.acquire() and entry.state() is State.HIT:
+                kept = entry.set_aside()
+                self.log.remark(f"Artefact in {entry.path} cannot be loaded: {reason}; kept as {kept}, recompiling")
+        finally:
+            lock.release()
+
+    def _wait(self, entry: Entry) -> float:
+        """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited."""
+        start = checked = said = time.monotonic()
+        pause = _FIRST_POLL
+        while entry.lock.exists():
+            now = time.monotonic()
+            if now - checked >= _OWNER_CHECK_SECONDS or pause == _FIRST_POLL:
+                checked = now
+                owner = EntryLock(entry).break_if_dead()
+                if owner is not None:
+                    self.log.remark(f"Lock of {entry.graph} was left by process {owner.pid}, which is gone: taken over")
+                    break
+            if now - said >= _SAY_EVERY_SECONDS:
+                said = now
+                self.log.lock_wait(entry.graph, (now - start) / 60)
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_POLL)
+        return time.monotonic() - start
+
+    def _store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> None:
+        description = graph.description() if graph.description else None
+        entry.store_graph(graph.data(), self.options.compiler_flags if flags is None else flags, description)
+
+    def _compile(
+        self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
+    ) -> Obtained:
+        """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
+        if entry.failure.exists():
+            self.log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
+        entry.sweep()
+        inside = False
+        try:
+            self._store(entry, graph, flags)
+        except CannotTravel as reason:
+            inside = self._inside(graph, str(reason))
+        made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
+        task = CompileTask(
+            module=entry.module,
+            graph=entry.graph,
+            outputs=made,
+            flags=self.options.compiler_flags if flags is None else flags,
+            lock=entry.lock if lock else None,
+            token=lock.token if lock else "",
+        )
+        try:
+            return self._compile_task(entry, graph, task, inside)
+        finally:
+            discard(made.values())
+
+    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
+        self.log.compile_started(self.compiler.command(task))
+        before, started = entry.stats(), time.time()
+        attempts = before.attempts + 1 if before else 1
+        stats = Stats(module=entry.module, compiler=self.compiler.directory(), started=started, attempts=attempts)
+        with self._telling(entry, task):
+            try:
+                outcome = self._run(graph, task, inside)
+            except CompileError as failure:
+                self._record_failure(entry, task, failure, stats)
+                raise
+            finished = msgspec.structs.replace(
+                stats,
+                compile_seconds=outcome.seconds,
+                peak_rss_bytes=outcome.peak_rss_bytes,
+                finished=time.time(),
+                guards=outcome.guards,
+            )
+            entry.publish(task.outputs, finished)
+        self.log.compile_passed(entry.module, self.compiler.graph_name)
+        return Obtained(entry=entry, hit=False, guards=outcome.guards)
+
+    def _run(self, graph: Graph, task: CompileTask, inside: bool) -> CompileOutcome:
+        if not inside:
+            try:
+                return self.compiler.compile(task, began=lambda pid: self._began(task, pid))
+            except CannotTravel as reason:
+                self._inside(graph, str(reason))
+        self._began(task, None)
+        if graph.compile_inside is None:
+            raise CompileError("the graph can only be compiled in the job it came from", module=task.module)
+        return graph.compile_inside(task)
+
+    def _inside(self, graph: Graph, reason: str) -> bool:
+        if graph.compile_inside is None:
+            raise CompileError(
+                f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
+            )
+        self.log.remark(f"{graph.key.name} cannot travel to a compile process ({reason}); compiling in the job")
+        return True
+
+    def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
+        message = f"{failure}\n{failure.log}".strip()
+        text = f"Failed compilation with {self.compiler.command(task)}: {message}"
+        self.log.compile_failed(text)
+        with contextlib.suppress(CacheUnusable):
+            entry.record_failure(text, msgspec.structs.replace(stats, finished=time.time()))
+
+    def _compile_apart(self, graph: Graph) -> Obtained:
+        """Compile into a folder of this process, gone with it."""
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="neurontop-", ignore_cleanup_errors=True)
+        cache = PersistentCache(Path(self._scratch.name), self.compiler.directory())
+        names = self.compiler.artefact_names
+        entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)
+        if entry.state() is State.HIT:
+            stats = entry.stats()
+            return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
+        return self._compile(entry, graph, None)
+
+    def _began(self, task: CompileTask, pid: int | None) -> None:
+        self._tell(
+            CompileBegan(
+                module=task.module,
+                pid=os.getpid(),
+                rank=side_channel.rank(),
+                compiler_pid=pid,
+                inside_job=pid is None,
+                source=f"worker:{os.getpid()}",
+            )
+        )
+
+    @contextlib.contextmanager
+    def _telling(self, entry: Entry, task: CompileTask) -> Iterator[None]:
+        """Tell how the compile in the block ended, whichever way it does."""
+        start, cause = time.monotonic(), "interrupted"
+        try:
+            yield
+            cause = ""
+        except CompilerKilled:
+            cause = "killed"
+            raise
+        except CacheUnusable:
+            cause = "disk full"
+            raise
+        except Exception:
+            cause = "error"
+            raise
+        finally:
+            stats = entry.stats() if not cause else None
+            self._tell(
+                CompileEnded(
+                    module=task.module,
+                    pid=os.getpid(),
+                    rank=side_channel.rank(),
+                    seconds=time.monotonic() - start,
+                    ok=not cause,
+                    artefact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
+                    peak_rss_bytes=stats.peak_rss_bytes if stats else None,
+                    cause=cause,
+                    source=f"worker:{os.getpid()}",
+                )
+            )
+
+
+def stored_flags(path: Path) -> tuple[str, ...]:
+    """The flags an entry was stored with. Raises FileMalformed, UsageError where there are none to be read."""
+    for name in ("compile_flags.json", "compile_flags.txt"):
+        file = path / name
+        if file.exists():
+            text = file.read_text(encoding="utf-8")
+            if name.endswith(".txt"):
+                return tuple(text.split())
+            try:
+                return tuple(msgspec.json.decode(text, type=list[str]))
+            except msgspec.MsgspecError:
+                raise FileMalformed(file, "a JSON list of flags") from None
+    raise UsageError(f"{path} holds no flags file: the flags to compile it with are not known")
