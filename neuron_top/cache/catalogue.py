@@ -1,0 +1,80 @@
+"""The catalogue of a root as a command wants it: from the stored index where there is one, brought up to date."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache import index, scan
+from neuron_top.cache.snapshot import Snapshot, Totals, total
+
+TRUSTED_SECONDS = 600.0
+"""How long sums of settled entries are taken from the index without asking each folder again."""
+
+
+class Sums(msgspec.Struct, frozen=True, kw_only=True):
+    """The totals of a root, and when the settled part of them was seen last."""
+
+    root: str
+    totals: Totals
+    as_of: float
+    """The oldest look that any part of the totals rests on, seconds since the epoch."""
+    other_bytes: int
+    other_files: int
+
+
+def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
+    """The snapshot of `root`, now; `full` looks at every file again. Raises NothingToShow without such a folder."""
+    real = os.path.realpath(root)
+    before = None if full else index.load(real, state)
+    snapshot = scan.scan(real) if before is None else scan.refresh(before)
+    if before is None or _differs(before, snapshot):
+        index.save(snapshot, state, scan.YOUNG_SECONDS)
+    return snapshot
+
+
+def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) -> Sums:
+    """The totals of `root`: settled entries from the index while it is fresh, the others looked at now.
+
+    Fresh means: seen within `trusted_seconds`, and no compiler folder has gained or lost an entry since.
+    """
+    real = os.path.realpath(root)
+    head = index.load_head(real, state)
+    if head is not None and time.time() - head.taken_at < trusted_seconds and _same_folders(head):
+        now = scan.look_at(real, head.open)
+        return Sums(
+            root=real,
+            totals=head.settled + total(now),
+            as_of=head.taken_at,
+            other_bytes=sum(other.allocated for other in head.others),
+            other_files=sum(other.files for other in head.others),
+        )
+    snapshot = open_root(real, state)
+    return Sums(
+        root=real,
+        totals=snapshot.totals(),
+        as_of=snapshot.taken_at,
+        other_bytes=sum(other.allocated for other in snapshot.others),
+        other_files=sum(other.files for other in snapshot.others),
+    )
+
+
+def _differs(before: Snapshot, after: Snapshot) -> bool:
+    """True when writing the index again is worth it: something changed, or its date would soon be too old."""
+    if after.taken_at - before.taken_at > TRUSTED_SECONDS / 4:
+        return True
+    return before.folders != after.folders or set(map(id, before.entries)) != set(map(id, after.entries))
+
+
+def _same_folders(head: index.Head) -> bool:
+    for folder in head.folders:
+        try:
+            own = os.stat(os.path.join(head.root, folder.name), follow_symlinks=False)
+        except OSError:
+            return False
+        if own.st_mtime_ns != folder.mtime_ns or own.st_ino != folder.inode:
+            return False
+    return True

@@ -1,0 +1,279 @@
+"""What an entry of a compile cache is, and which state its files put it in: pure, no disk.
+
+The state table is the published one (19 facts of the SDK's behaviour, read from top to bottom), applied alike to
+the SDK's entries (`model.neff`) and to locally compiled ones (`model.inductor`). Three readings go beyond it:
+an artefact of at most 64 bytes without a failure log is a store cut short (a full disk leaves 0 bytes), so it is
+*partial*; under a lock such a stub counts as "no artefact yet"; and a finished entry whose lock is proved alive
+is being compiled again. What matches no row is *unknown*: shown, never changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from neuron_top.cache import layout
+
+MARKER_BYTES = 64
+"""An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""
+LEGACY_COMPILER = (2, 14)
+"""The last compiler generation whose clients took an artefact without `model.done` for a hit."""
+FAILURE_START = "Failed compilation with"
+
+MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{20})\+([0-9a-f]{8})\Z")
+TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
+"""A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
+_NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+class State(StrEnum):
+    """Where an entry stands. The values are what `--json` and the event `EntryChanged` carry."""
+
+    HIT = "hit"
+    HIT_LEFTOVER_LOCK = "hit-leftover-lock"
+    HIT_LEGACY = "hit-legacy"
+    CORRUPT = "corrupt"
+    PARTIAL = "partial"
+    COMPILING = "compiling"
+    RETRYING = "retrying"
+    LOCKED_UNKNOWN = "locked-unknown"
+    STALE_LOCK = "stale-lock"
+    FAILED = "failed"
+    FAILED_LEGACY = "failed-legacy"
+    PUBLISHED_UNMARKED = "published-unmarked"
+    TODO = "todo"
+    EMPTY = "empty"
+    INCONSISTENT = "inconsistent"
+    TRACED = "traced"
+    UNKNOWN = "unknown"
+
+
+MEANINGS = {
+    State.HIT: "usable",
+    State.HIT_LEFTOVER_LOCK: "usable; its lock was left behind or is about to go",
+    State.HIT_LEGACY: "usable for the old client that wrote it; newer clients compile again",
+    State.CORRUPT: "clients take it for a hit, but the artefact is not valid: quarantine it",
+    State.PARTIAL: "the store of the artefact was cut short, or is going on: wait, then compile again",
+    State.COMPILING: "being compiled now: leave it alone",
+    State.RETRYING: "a failure being compiled again now: leave it alone",
+    State.LOCKED_UNKNOWN: "locked, with no proof that the holder lives or is dead",
+    State.STALE_LOCK: "locked by a process that is proved dead: the lock file may go",
+    State.FAILED: "a failure that every rank will be served from the cache",
+    State.FAILED_LEGACY: "a failure of an old client: log and marker must go together",
+    State.PUBLISHED_UNMARKED: "artefact stored, mark missing: the writer is between the two, or died there",
+    State.TODO: "collected, not compiled yet",
+    State.EMPTY: "only leftovers",
+    State.INCONSISTENT: "marked as done without an artefact: clients take it for a hit",
+    State.TRACED: "a whole exported model, only sized",
+    State.UNKNOWN: "matches no known form: shown, never changed",
+}
+HITS = frozenset({State.HIT, State.HIT_LEFTOVER_LOCK, State.HIT_LEGACY})
+FAILURES = frozenset({State.FAILED, State.FAILED_LEGACY})
+BROKEN = frozenset({State.CORRUPT, State.INCONSISTENT})
+LOCKED = frozenset({State.COMPILING, State.RETRYING, State.LOCKED_UNKNOWN, State.STALE_LOCK, State.HIT_LEFTOVER_LOCK})
+UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
+"""States that change by themselves: looked at again on every refresh."""
+
+
+class Artefact(IntEnum):
+    """What the cheap test says of `model.neff` or `model.inductor`."""
+
+    NONE = 0
+    VALID = 1
+    STUB = 2
+    """Not valid and at most MARKER_BYTES long."""
+    BROKEN = 3
+    UNREADABLE = 4
+    """There, but permission or an outward link forbids the test."""
+
+
+class Part:
+    """Bits for the files an entry holds."""
+
+    GRAPH, NEFF, INDUCTOR, FLAGS_JSON, FLAGS_TXT, DONE, LOG, LOCK, OWNER, STATS, DESCRIPTION, WRAPPED, OTHER = (
+        1 << bit for bit in range(13)
+    )
+    ARTEFACT = NEFF | INDUCTOR
+    REBUILDS = GRAPH | FLAGS_JSON | FLAGS_TXT | DESCRIPTION | STATS
+    """What a slim eviction keeps: enough to compile the graph again."""
+
+
+PARTS: dict[str, int] = {
+    **dict.fromkeys(layout.GRAPH_NAMES, Part.GRAPH),
+    layout.NEFF: Part.NEFF,
+    layout.INDUCTOR_ARTEFACT: Part.INDUCTOR,
+    **{name + layout.LOCK_SUFFIX: Part.LOCK for name in layout.GRAPH_NAMES},
+    **{name + layout.OWNER_SUFFIX: Part.OWNER for name in layout.GRAPH_NAMES},
+    layout.FLAGS_NAMES[0]: Part.FLAGS_JSON,
+    layout.FLAGS_NAMES[1]: Part.FLAGS_TXT,
+    layout.DONE: Part.DONE,
+    layout.FAILURE_LOG: Part.LOG,
+    layout.STATS: Part.STATS,
+    layout.DESCRIPTION: Part.DESCRIPTION,
+    layout.WRAPPED_NEFF: Part.WRAPPED,
+}
+
+
+class Verdict(StrEnum):
+    """What is known about the holder of a lock."""
+
+    ALIVE = "alive"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A lock file and what is known about who holds it. Times are seconds since the epoch."""
+
+    since: float
+    verdict: Verdict = Verdict.UNKNOWN
+    proof: str | None = None
+    """The evidence in words; None when there is none either way."""
+    owner: str | None = None
+    """`pid 4711 on host` where a lock of ours names it, or the live process that was found."""
+
+
+class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A cached failure, read from `model.log`."""
+
+    kind: str
+    """`deterministic`, `environment` or `unknown`: whether a retry can help."""
+    code: str | None
+    message: str
+    at: float | None
+    """When the compile really failed (also when replayed days later); None when the log does not say."""
+    advice: str
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One entry as last seen. Bytes are of files only; times are seconds since the epoch; None is unknown.
+
+    Written to the index as a bare array: 50,000 of them are read back in a tenth of a second.
+    """
+
+    compiler: str
+    module: str
+    state: State
+    parts: int
+    """Bits of `Part`."""
+    allocated: int
+    """Disk blocks of its files, each inode once."""
+    apparent: int
+    """Sum of file lengths."""
+    kept: int
+    """The part of `allocated` that a slim eviction keeps (graph, flags, description)."""
+    artefact_bytes: int | None
+    graph_bytes: int | None
+    artefact: Artefact
+    artefact_inode: int
+    artefact_mtime_ns: int
+    flags: str | None
+    """Exact text of the flags file; None when there is none."""
+    flags_hash_ok: bool | None
+    compiled_at: float | None
+    changed_at: float
+    """Newest mtime among its files and its folder."""
+    read_at: float | None
+    """Newest access time of the artefact, where the mount keeps it and it is later than the write."""
+    compile_seconds: float | None
+    lock: Lock | None
+    failure: Failure | None
+    folder_inode: int
+    folder_mtime_ns: int
+    links: tuple[tuple[int, int], ...] = ()
+    """(inode, allocated bytes) of files with more than one name: totals count each once."""
+    others: tuple[str, ...] = ()
+    """Names that belong to no known part, control characters made visible."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, in words."""
+
+    @property
+    def path(self) -> str:
+        """Path below the root."""
+        return f"{self.compiler}/{self.module}"
+
+    def flag_list(self) -> list[str] | None:
+        """The compiler flags: the JSON list, or the words of the older text form. None when there is no flags file."""
+        if self.flags is None:
+            return None
+        if self.parts & Part.FLAGS_JSON:
+            try:
+                return msgspec.json.decode(self.flags, type=list[str])
+            except (msgspec.MsgspecError, UnicodeEncodeError):
+                return None
+        return self.flags.split()
+
+    @property
+    def neff_bytes(self) -> int | None:
+        """Length of `model.neff`; None where there is none (a local artefact is no NEFF)."""
+        return self.artefact_bytes if self.parts & Part.NEFF else None
+
+    @property
+    def local(self) -> bool:
+        """True for a folder of the local compiler, False for the SDK's."""
+        return _NEURON.search(self.compiler) is None
+
+
+def compiler_version(folder: str) -> tuple[int, ...]:
+    """`neuronxcc-2.20.9961.0+0acef03a` → (2, 20, 9961, 0); () when there is no number in it."""
+    found = _VERSION.search(folder)
+    return tuple(int(part[:9]) for part in found[0].split(".")) if found else ()
+
+
+@functools.cache
+def is_legacy(compiler: str) -> bool:
+    """True when the compiler is of the time when an artefact alone, without `model.done`, was a hit."""
+    version = compiler_version(compiler)
+    return bool(_NEURON.search(compiler)) and bool(version) and version[:2] <= LEGACY_COMPILER
+
+
+@functools.cache
+def classify(
+    artefact: Artefact, parts: int, legacy: bool, failure_log: bool, holder: Verdict = Verdict.UNKNOWN
+) -> State:
+    """The state of an entry from its parts; `failure_log` says whether `model.log` starts as a failure does.
+
+    `legacy`: the compiler is at most 2.14. Total: every combination gives a state.
+    """
+    done, log, lock, graph = (bool(parts & bit) for bit in (Part.DONE, Part.LOG, Part.LOCK, Part.GRAPH))
+    if done:
+        return _marked(artefact, lock=lock, holder=holder)
+    if artefact is Artefact.VALID:
+        return _unmarked(log=log, lock=lock, graph=graph, legacy=legacy or bool(parts & Part.FLAGS_TXT))
+    if artefact is Artefact.UNREADABLE:
+        return State.UNKNOWN
+    if artefact is Artefact.BROKEN or (artefact is Artefact.STUB and not log and not lock):
+        return State.PARTIAL
+    if lock:
+        return _locked(log=log, holder=holder) if graph else State.UNKNOWN
+    if log:
+        if not graph or (artefact is Artefact.NONE and not failure_log):
+            return State.UNKNOWN
+        return State.FAILED if artefact is Artefact.NONE else State.FAILED_LEGACY
+    return State.TODO if graph else State.EMPTY
+
+
+def _marked(artefact: Artefact, *, lock: bool, holder: Verdict) -> State:
+    if artefact is Artefact.NONE:
+        return State.INCONSISTENT
+    if artefact is Artefact.VALID:
+        if not lock:
+            return State.HIT
+        return State.COMPILING if holder is Verdict.ALIVE else State.HIT_LEFTOVER_LOCK
+    return State.UNKNOWN if lock or artefact is Artefact.UNREADABLE else State.CORRUPT
+
+
+def _unmarked(*, log: bool, lock: bool, graph: bool, legacy: bool) -> State:
+    if log or not graph or (legacy and lock):
+        return State.UNKNOWN
+    return State.HIT_LEGACY if legacy else State.PUBLISHED_UNMARKED
+
+
+def _locked(*, log: bool, holder: Verdict) -> State:
+    if holder is Verdict.ALIVE:
+        return State.RETRYING if log else State.COMPILING
+    return State.STALE_LOCK if holder is Verdict.DEAD else State.LOCKED_UNKNOWN

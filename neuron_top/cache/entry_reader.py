@@ -1,0 +1,378 @@
+"""One entry's folder → its `Entry`: each file's status once, the artefact's header, the flags, the failure log.
+
+The loop over files is written out, not folded into calls: a first scan runs it 250,000 times. What is rare
+(links, folders inside an entry, names nobody knows) leaves it at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import NamedTuple
+
+import msgspec
+
+from neuron_top.cache import failures
+from neuron_top.cache.entry import (
+    MARKER_BYTES,
+    PARTS,
+    Artefact,
+    Entry,
+    Failure,
+    Lock,
+    Part,
+    State,
+    classify,
+    is_legacy,
+)
+from neuron_top.cache.keys import flags_hash
+from neuron_top.cache.layout import NEFF
+from neuron_top.cache.quiet import FILE_FLAGS, FOLDER_FLAGS, QuietReader, name_text
+from neuron_top.cache.tree import measure
+from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+
+_FORMAT, _REGULAR = 0o170000, 0o100000
+_QUIET = getattr(os, "O_NOATIME", 0)
+_FLAGS_LIMIT = 1 << 20
+_REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
+_FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
+_REMARKABLE = Part.GRAPH | Part.DONE | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
+
+
+class EntryReader:
+    """Reads the entries of one compiler folder, given as an open descriptor.
+
+    `root` is the real path of the cache: links are followed within it and into a hub's blob store, nowhere else.
+    `access_times` is False where the mount does not keep them.
+    """
+
+    def __init__(
+        self, root: str, compiler: str, descriptor: int, reader: QuietReader, *, access_times: bool = True
+    ) -> None:
+        self.root, self.compiler, self.descriptor, self.reader = root, compiler, descriptor, reader
+        self.access_times = access_times
+        self.legacy = is_legacy(compiler)
+        self.flags_seen: dict[bytes, tuple[str, str]] = {}
+        """Bytes of a flags file → (text, hash): thousands of entries share a few texts."""
+
+    def read(self, module: str, before: Entry | None = None) -> Entry | None:
+        """The entry as it is now; None when it is gone or no folder. `before` spares an unchanged file's header."""
+        try:
+            folder = os.open(module, FOLDER_FLAGS | _QUIET, dir_fd=self.descriptor)
+        except OSError as problem:
+            if problem.errno != errno.EPERM:
+                return self._closed(module, problem)
+            folder = self.reader.open_folder(module, self.descriptor)
+        try:
+            return self._read(module, folder, before)
+        except FileNotFoundError:
+            return None
+        finally:
+            os.close(folder)
+
+    def _read(self, module: str, folder: int, before: Entry | None) -> Entry:
+        own = os.fstat(folder)
+        allocated = apparent = kept = parts = 0
+        changed_at: float = own.st_mtime
+        look = _Look(self, module, folder, before)
+        for name in os.listdir(folder):
+            part = PARTS.get(name, _OTHER)
+            try:
+                if part & _ARTEFACT:
+                    info = look.artefact(name)
+                elif part & _FLAGS:
+                    info = look.flags(name)
+                else:
+                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            size, blocks = info.st_size, info.st_blocks * 512
+            if info.st_mode & _FORMAT != _REGULAR or info.st_nlink > 1:
+                part, size, blocks = look.odd(name, part, info)
+            allocated += blocks
+            apparent += size
+            if part & _REBUILDS:
+                kept += blocks
+            if info.st_mtime > changed_at:
+                changed_at = info.st_mtime
+            parts |= part
+            if part & _REMARKABLE:
+                look.remark(name, part, size, info.st_mtime)
+        return look.entry(own, parts, (allocated, apparent, kept), changed_at)
+
+    def _closed(self, module: str, problem: OSError) -> Entry | None:
+        """An entry that may not be opened is still shown; a link or a file in its place is no entry."""
+        if problem.errno != errno.EACCES:
+            return None
+        try:
+            own = os.stat(module, dir_fd=self.descriptor, follow_symlinks=False)
+        except OSError:
+            return None
+        look = _Look(self, module, -1, None)
+        look.artefact_state = Artefact.UNREADABLE
+        look.problems.append("permission denied")
+        return look.entry(own, 0, (0, 0, 0), own.st_mtime)
+
+
+class _Linked(NamedTuple):
+    """A link that leads to a file we may count: the target's status."""
+
+    info: os.stat_result
+    path: str
+
+
+class _Look:
+    """What is gathered about one entry while its files go by."""
+
+    __slots__ = (
+        "artefact_bytes", "artefact_inode", "artefact_mtime", "artefact_mtime_ns", "artefact_state", "before",
+        "compile_seconds", "done_at", "failure", "flags_ok", "flags_text", "folder", "graph_bytes", "house",
+        "inodes", "links", "lock_since", "log_fails", "module", "others", "problems", "read_at", "recorded_bytes",
+    )  # fmt: skip
+
+    def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
+        self.house, self.module, self.folder, self.before = house, module, folder, before
+        self.artefact_state = Artefact.NONE
+        self.artefact_bytes: int | None = None
+        self.artefact_inode = self.artefact_mtime_ns = 0
+        self.artefact_mtime = 0.0
+        self.graph_bytes: int | None = None
+        self.flags_text: str | None = None
+        self.flags_ok: bool | None = None
+        self.done_at: float | None = None
+        self.read_at: float | None = None
+        self.compile_seconds: float | None = None
+        self.recorded_bytes: int | None = None
+        self.lock_since: float | None = None
+        self.failure: Failure | None = None
+        self.log_fails = False
+        self.inodes: set[int] | None = None
+        self.links: list[tuple[int, int]] | None = None
+        self.others: list[str] | None = None
+        self.problems: list[str] = []
+
+    def artefact(self, name: str) -> os.stat_result:
+        """Status of the artefact; its header only when it is not the file that `before` saw."""
+        before = self.before
+        if before is not None and before.artefact is not Artefact.UNREADABLE:
+            info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+            if (
+                info.st_mtime_ns == before.artefact_mtime_ns
+                and info.st_ino == before.artefact_inode
+                and info.st_size == before.artefact_bytes
+            ):
+                self._artefact_seen(info, before.artefact)
+                return info
+        try:
+            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
+        except FileNotFoundError:
+            raise
+        except OSError as problem:
+            return self._artefact_closed(name, problem)
+        try:
+            info = os.fstat(descriptor)
+            self._artefact_seen(info, self._tested(name, info, descriptor))
+        finally:
+            os.close(descriptor)
+        return info
+
+    def _tested(self, name: str, info: os.stat_result, descriptor: int) -> Artefact:
+        size = info.st_size
+        if info.st_mode & _FORMAT != _REGULAR:
+            return Artefact.UNREADABLE
+        if name != NEFF:
+            return Artefact.VALID if size else Artefact.STUB
+        problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
+        if problem is None:
+            return Artefact.VALID
+        self.problems.append(f"{name}: {problem}")
+        return Artefact.STUB if size <= MARKER_BYTES else Artefact.BROKEN
+
+    def _artefact_closed(self, name: str, problem: OSError) -> os.stat_result:
+        """Not openable quietly: perhaps somebody else's file, perhaps a link, perhaps forbidden."""
+        info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+        linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
+        try:
+            if linked is not None:
+                descriptor = self.house.reader.open_file(linked.path)
+            elif problem.errno == errno.EPERM:
+                descriptor = self.house.reader.open_file(name, self.folder)
+            else:
+                raise problem
+        except OSError as refused:
+            self.problems.append(f"{name}: {os.strerror(refused.errno or 0).lower()}")
+            self._artefact_seen(info, Artefact.UNREADABLE)
+            return info
+        try:
+            seen = os.fstat(descriptor)
+            self._artefact_seen(seen, self._tested(name, seen, descriptor))
+        finally:
+            os.close(descriptor)
+        return info
+
+    def _artefact_seen(self, info: os.stat_result, state: Artefact) -> None:
+        self.artefact_state, self.artefact_bytes = state, info.st_size
+        self.artefact_inode, self.artefact_mtime_ns, self.artefact_mtime = (
+            info.st_ino,
+            info.st_mtime_ns,
+            info.st_mtime,
+        )
+        if self.house.access_times and info.st_atime > info.st_mtime:
+            self.read_at = info.st_atime
+
+    def flags(self, name: str) -> os.stat_result:
+        """Status of the flags file; its text and whether its hash is the folder's."""
+        try:
+            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            return self._flags_closed(name)
+        try:
+            info = os.fstat(descriptor)
+            if info.st_mode & _FORMAT == _REGULAR:
+                self._flags_read(os.read(descriptor, min(info.st_size, _FLAGS_LIMIT)))
+        finally:
+            os.close(descriptor)
+        return info
+
+    def _flags_closed(self, name: str) -> os.stat_result:
+        info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+        linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
+        try:
+            if linked is not None:
+                self._flags_read(self.house.reader.read(linked.path, _FLAGS_LIMIT))
+            elif stat.S_ISREG(info.st_mode):
+                self._flags_read(self.house.reader.read(name, _FLAGS_LIMIT, self.folder))
+        except OSError as problem:
+            self.problems.append(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+        return info
+
+    def _flags_read(self, data: bytes) -> None:
+        known = self.house.flags_seen.get(data)
+        if known is None:
+            known = (data.decode("utf-8", "backslashreplace"), flags_hash(data))
+            self.house.flags_seen[data] = known
+        self.flags_text = known[0]
+        self.flags_ok = self.module[-8:] == known[1]
+
+    def odd(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
+        """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
+        if stat.S_ISDIR(info.st_mode):
+            size = measure(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}", self.house.reader)
+            return Part.OTHER, size.apparent, size.allocated
+        if stat.S_ISLNK(info.st_mode):
+            linked = self._target(name)
+            if linked is None:
+                self.problems.append(f"{name_text(name)}: a link that leads nowhere or out of the cache")
+                return Part.OTHER, info.st_size, info.st_blocks * 512
+            return self._shared(part, linked.info)
+        if not stat.S_ISREG(info.st_mode):
+            self.problems.append(f"{name_text(name)}: neither file nor folder")
+            return Part.OTHER, 0, 0
+        return self._shared(part, info)
+
+    def _shared(self, part: int, info: os.stat_result) -> tuple[int, int, int]:
+        if self.inodes is None or self.links is None:
+            self.inodes, self.links = set(), []
+        if info.st_ino in self.inodes:
+            return part, info.st_size, 0
+        self.inodes.add(info.st_ino)
+        self.links.append((info.st_ino, info.st_blocks * 512))
+        return part, info.st_size, info.st_blocks * 512
+
+    def _target(self, name: str) -> _Linked | None:
+        path = os.path.realpath(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}")
+        inside = path.startswith(self.house.root + "/")
+        blob = "/blobs/" in path and "/models--" in path
+        if not (inside or blob):
+            return None
+        try:
+            info = os.stat(path, follow_symlinks=False)
+        except OSError:
+            return None
+        return _Linked(info, path) if stat.S_ISREG(info.st_mode) else None
+
+    def remark(self, name: str, part: int, size: int, changed_at: float) -> None:
+        """Keep what is worth knowing about a part."""
+        if part == Part.GRAPH:
+            self.graph_bytes = size
+        elif part == Part.DONE:
+            self.done_at = changed_at
+        elif part == Part.LOCK:
+            self.lock_since = changed_at
+        elif part == Part.LOG:
+            self._log(name)
+        elif part == Part.STATS:
+            self._stats(name)
+        else:
+            self.others = [*(self.others or ()), name_text(name)]
+
+    def _text(self, name: str, limit: int) -> str:
+        try:
+            linked = self._target(name) if self.links else None
+            data = self.house.reader.read(linked.path if linked else name, limit, self.folder)
+        except OSError as problem:
+            self.problems.append(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+            return ""
+        return data.decode("utf-8", "replace")
+
+    def _log(self, name: str) -> None:
+        self.failure = failures.read_failure(self._text(name, failures.READ_BYTES))
+        self.log_fails = self.failure is not None
+
+    def _stats(self, name: str) -> None:
+        try:
+            stats = msgspec.json.decode(self._text(name, _FLAGS_LIMIT), type=CompileStats)
+        except msgspec.MsgspecError:
+            return
+        self.compile_seconds, self.recorded_bytes = stats.compile_seconds, stats.artefact_bytes
+
+    def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
+        """The finished record; a lock's holder is judged later, once for all locks."""
+        if self.recorded_bytes not in (None, self.artefact_bytes) and self.artefact_state is Artefact.VALID:
+            self.artefact_state = Artefact.BROKEN
+            self.problems.append(f"artefact: {self.artefact_bytes} bytes, {self.recorded_bytes} were written")
+        written = self.artefact_state is Artefact.VALID
+        return Entry(
+            self.house.compiler,
+            self.module,
+            classify(self.artefact_state, parts, self.house.legacy, self.log_fails),
+            parts,
+            *sums,
+            self.artefact_bytes,
+            self.graph_bytes,
+            self.artefact_state,
+            self.artefact_inode,
+            self.artefact_mtime_ns,
+            self.flags_text,
+            self.flags_ok,
+            (self.done_at or self.artefact_mtime) if written else None,
+            changed_at,
+            self.read_at,
+            self.compile_seconds,
+            Lock(self.lock_since) if self.lock_since is not None else None,
+            self.failure,
+            own.st_ino,
+            own.st_mtime_ns,
+            tuple(self.links) if self.links else (),
+            tuple(self.others) if self.others else (),
+            tuple(self.problems) if self.problems else (),
+        )
+
+
+class CompileStats(msgspec.Struct, frozen=True):
+    """`model.stats.json` of a local compile, as far as the catalogue needs it."""
+
+    compile_seconds: float | None = None
+    artefact_bytes: int | None = None
+
+
+def judged(entry: Entry, lock: Lock) -> Entry:
+    """The same entry with its lock's holder judged."""
+    state = entry.state
+    if entry.state is not State.TRACED:
+        log_fails = entry.failure is not None
+        state = classify(entry.artefact, entry.parts, is_legacy(entry.compiler), log_fails, lock.verdict)
+    return msgspec.structs.replace(entry, lock=lock, state=state)

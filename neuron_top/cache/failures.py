@@ -1,0 +1,94 @@
+"""Reading `model.log`: why a compile failed, when, and whether a retry can help.
+
+Form: `Failed compilation with [<argument list>]:` and a message, sometimes followed by the client's version.
+The classes are those of the published table: what the compiler rejects fails again (deterministic); what the
+machine did to it need not (environment). An empty message points at a compiler that was killed.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from neuron_top.cache.entry import FAILURE_START, Failure
+
+DETERMINISTIC, ENVIRONMENT, UNKNOWN = "deterministic", "environment", "unknown"
+READ_BYTES = 256 * 1024
+"""How much of a log is read; longer ones carry a traceback whose head says it all."""
+
+_HBM = "a retry is useless: use a smaller batch, more parallelism or other flags"
+_COMPILER = "fails again until compiler or flags change: report it, or try another version or other flags"
+_MEMORY = "the compiler was probably killed for host memory: retry with fewer compiles at a time"
+
+_RULES: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (re.compile(r"No space left on device|\berrno 28\b", re.IGNORECASE), ENVIRONMENT, "free disk space, then retry"),
+    (re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)"), DETERMINISTIC, _HBM),
+    (re.compile(r"\bLUR015\b|too many instructions"), DETERMINISTIC, _HBM),
+    (
+        re.compile(
+            r"\bSIGKILL\b|\bKilled\b|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b|signal 9\b|oom-kill"
+        ),
+        ENVIRONMENT,
+        _MEMORY,
+    ),
+    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), ENVIRONMENT, _MEMORY),
+    (
+        re.compile(r"KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"),
+        ENVIRONMENT,
+        "it was interrupted: retry",
+    ),
+    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]"), DETERMINISTIC, _COMPILER),
+    (re.compile(r"\bInternal\b.{0,40}\berror\b", re.IGNORECASE), DETERMINISTIC, _COMPILER),
+)
+_CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3})\]")
+_TIME = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z")
+_CLIENT = re.compile(r"\[libneuronxla [^\]]*\]\]?\s*\Z")
+_BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and stderr:\s*")
+
+
+def read_failure(text: str) -> Failure | None:
+    """The failure a log tells of; None when the text does not start as one."""
+    if not text.startswith(FAILURE_START):
+        return None
+    message = _message(text)
+    found = _TIME.search(message)
+    kind, advice = _judge(message)
+    code = _CODE.search(message)
+    return Failure(
+        kind=kind,
+        code=code[1] if code else None,
+        message=_shortened(message),
+        at=_epoch(found[1]) if found else None,
+        advice=advice,
+    )
+
+
+def _message(text: str) -> str:
+    """What follows the argument list: the list may hold brackets of its own inside quoted flags."""
+    _, mark, rest = text.partition("']:")
+    if not mark:
+        _, mark, rest = text.partition("]:")
+    return _CLIENT.sub("", rest).strip() if mark else text[len(FAILURE_START) :].strip()
+
+
+def _judge(message: str) -> tuple[str, str]:
+    if not message:
+        return ENVIRONMENT, _MEMORY
+    for pattern, kind, advice in _RULES:
+        if pattern.search(message):
+            return kind, advice
+    return UNKNOWN, "read the log: it names no known cause"
+
+
+def _shortened(message: str) -> str:
+    """The first telling line, without its time stamp; at most 500 characters."""
+    lines = [_BACKEND.sub("", _TIME.sub("", line)).strip() for line in message.splitlines()]
+    coded = next((line for line in lines if _CODE.search(line)), None)
+    return (coded or next((line for line in lines if line), ""))[:500]
+
+
+def _epoch(stamp: str) -> float | None:
+    try:
+        return datetime.strptime(stamp, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None

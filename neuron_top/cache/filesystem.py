@@ -1,0 +1,112 @@
+"""What kind of file system a cache lies on: shared or local, access times kept or not, space left."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+SHARED_KINDS = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "lustre",
+        "cifs",
+        "smb3",
+        "9p",
+        "ceph",
+        "glusterfs",
+        "afs",
+        "beegfs",
+        "gpfs",
+        "orangefs",
+        "virtiofs",
+    }
+)
+"""Kinds that several hosts may write to at once. EFS mounts as nfs4, FSx for Lustre as lustre."""
+_HOST_PID_NAMESPACE = "pid:[4026531836]"
+
+
+class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
+    """One mount as it concerns a cache."""
+
+    kind: str | None = None
+    """`ext4`, `xfs`, `nfs4`, `tmpfs`…; None when it could not be told."""
+    shared: bool = False
+    """Other hosts, or processes we cannot see, may write here."""
+    why_shared: str | None = None
+    access_times: str | None = None
+    """`relatime` (day resolution), `strictatime`, `noatime`; None when unknown."""
+    writable: bool | None = None
+    free: int | None = None
+    """Bytes an unprivileged user may still write."""
+    total: int | None = None
+    free_inodes: int | None = None
+
+
+def describe(path: str, proc: str = "/proc") -> Filesystem:
+    """The file system that `path` lies on; all unknown when it does not exist."""
+    try:
+        space = os.statvfs(path)
+    except OSError:
+        return Filesystem()
+    kind, mount_root, options = _mount_of(os.path.realpath(path), proc)
+    why = _why_shared(kind, mount_root, proc)
+    return Filesystem(
+        kind=kind,
+        shared=why is not None,
+        why_shared=why,
+        access_times=_access_times(options, space.f_flag),
+        writable=os.access(path, os.W_OK),
+        free=space.f_bavail * space.f_frsize,
+        total=space.f_blocks * space.f_frsize,
+        free_inodes=space.f_favail if space.f_files else None,
+    )
+
+
+def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str]]:
+    """(kind, root of the mount inside its file system, options) of the innermost mount above `path`."""
+    best: tuple[int, str | None, str, set[str]] = (-1, None, "/", set())
+    try:
+        with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+            for line in table:
+                left, _, right = line.partition(" - ")
+                fields, kind = left.split(" "), right.split(" ")[0]
+                place = _unescaped(fields[4])
+                inside = path == place or path.startswith(place.rstrip("/") + "/")
+                if inside and len(place) >= best[0]:
+                    best = (len(place), kind, _unescaped(fields[3]), set(fields[5].split(",")))
+    except (OSError, IndexError):
+        return None, "/", set()
+    return best[1:]
+
+
+def _unescaped(field: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, char)
+    return field
+
+
+def _access_times(options: set[str], flags: int) -> str | None:
+    if "noatime" in options or flags & getattr(os, "ST_NOATIME", 1024):
+        return "noatime"
+    if "relatime" in options or flags & getattr(os, "ST_RELATIME", 4096):
+        return "relatime"
+    return "strictatime" if options else None
+
+
+def _why_shared(kind: str | None, mount_root: str, proc: str) -> str | None:
+    if kind is None:
+        return None
+    if kind in SHARED_KINDS or (kind.startswith("fuse.") and kind != "fuse.fuse-overlayfs"):
+        return f"{kind} can be written by other hosts"
+    if mount_root != "/" and not _sees_all_processes(proc):
+        return "a folder mounted into this container: processes outside cannot be seen"
+    return None
+
+
+def _sees_all_processes(proc: str) -> bool:
+    try:
+        return os.readlink(f"{proc}/self/ns/pid") == _HOST_PID_NAMESPACE
+    except OSError:
+        return False

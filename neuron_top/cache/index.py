@@ -1,0 +1,124 @@
+"""The stored catalogue: what the last look at a root saw, so that the next start need not look at everything.
+
+One file per root in the state folder: a short head with sums, and behind it all entries. Sums over what is settled
+can be read without decoding 50,000 entries; entries that change by themselves are in the head as they are. The
+file is replaced as a whole, and one that does not read back exactly is as good as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, total, unsettled
+
+_MAGIC = b"neurontop-cache-index-1\n"
+_LENGTH = struct.Struct("<Q")
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The first part of the file."""
+
+    root: str
+    taken_at: float
+    seconds: float
+    young_seconds: float
+    settled: Totals
+    """Sums over the entries in the body; links between them and the open ones are not looked for."""
+    open: tuple[Entry, ...]
+    folders: tuple[Folder, ...]
+    others: tuple[Other, ...]
+    problems: tuple[str, ...]
+    filesystem: Filesystem
+
+
+def path_of(root: str, state: Path) -> Path:
+    """Where the index of `root` (a real path) is kept."""
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
+    return state / "cache-index" / f"{name}.msgpack"
+
+
+def save(snapshot: Snapshot, state: Path, young_seconds: float) -> bool:
+    """Write the index; False when the state folder cannot be written (nothing is lost but time)."""
+    apart: tuple[list[Entry], list[Entry]] = ([], [])
+    for entry in snapshot.entries:
+        apart[unsettled(entry, snapshot.taken_at, young_seconds) or bool(entry.links)].append(entry)
+    settled, open_entries = apart
+    head = Head(
+        root=snapshot.root,
+        taken_at=snapshot.taken_at,
+        seconds=snapshot.seconds,
+        young_seconds=young_seconds,
+        settled=total(settled),
+        open=tuple(open_entries),
+        folders=snapshot.folders,
+        others=snapshot.others,
+        problems=snapshot.problems,
+        filesystem=snapshot.filesystem,
+    )
+    encoder = msgspec.msgpack.Encoder()
+    first = encoder.encode(head)
+    path = path_of(snapshot.root, state)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(temporary, "wb", opener=_private) as file:
+            file.write(_MAGIC + _LENGTH.pack(len(first)) + first)
+            file.write(encoder.encode(settled))
+        temporary.replace(path)
+    except (OSError, UnicodeEncodeError):
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def load_head(root: str, state: Path) -> Head | None:
+    """The head alone; None when there is no usable index of `root`."""
+    try:
+        with open(path_of(root, state), "rb") as file:
+            start = file.read(len(_MAGIC) + _LENGTH.size)
+            if not start.startswith(_MAGIC):
+                return None
+            head = msgspec.msgpack.decode(file.read(_LENGTH.unpack_from(start, len(_MAGIC))[0]), type=Head)
+    except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
+        return None
+    return head if head.root == root else None
+
+
+def load(root: str, state: Path) -> Snapshot | None:
+    """The whole snapshot; None when there is no usable index of `root`."""
+    try:
+        data = path_of(root, state).read_bytes()
+        if not data.startswith(_MAGIC):
+            return None
+        start = len(_MAGIC) + _LENGTH.size
+        end = start + _LENGTH.unpack_from(data, len(_MAGIC))[0]
+        view = memoryview(data)
+        head = msgspec.msgpack.decode(view[start:end], type=Head)
+        settled = msgspec.msgpack.decode(view[end:], type=tuple[Entry, ...])
+    except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
+        return None
+    if head.root != root:
+        return None
+    return Snapshot(
+        root=root,
+        taken_at=head.taken_at,
+        seconds=head.seconds,
+        entries=settled + head.open,
+        folders=head.folders,
+        others=head.others,
+        problems=head.problems,
+        filesystem=head.filesystem,
+    )
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

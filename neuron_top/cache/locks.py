@@ -1,0 +1,192 @@
+"""Is the holder of a lock alive? The evidence, and what it proves.
+
+The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life
+(a compiler that names the key, or its work folder growing) or proof of death (older than the machine's last start;
+nobody uses this cache any more; or no process, no growth, and older than the longest compile known). Our own
+locks name their holder. On shared file systems death is never proved from one host. Everything else is unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from neuron_top.cache import filesystem, layout, lock_owner, processes, work_dirs
+from neuron_top.cache.entry import Entry, Lock, Verdict
+from neuron_top.cache.lock_owner import LockOwner
+from neuron_top.cache.processes import Process
+from neuron_top.cache.quiet import QuietReader
+
+QUIET_AGE = 15 * 60.0
+"""With nobody using the cache, a lock older than this is dead, seconds."""
+GROWTH_SECONDS = 5 * 60.0
+"""A work folder that changed within this time grows."""
+LONGEST_COMPILE = 3 * 3600.0
+"""Default for the longest compile known, seconds."""
+RECENT_CHANGE = 10 * 60.0
+_LOCK_NAMES = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
+_OWNER_NAMES = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What was looked at, once for all locks of a root."""
+
+    now: float
+    boot: float | None = None
+    shared: bool = False
+    why_shared: str | None = None
+    processes: tuple[Process, ...] = ()
+    in_use: str | None = None
+    """Why the root counts as used, in words; None = nobody seen uses it."""
+    unseen: int = 0
+    """Processes whose files and environment we may not see."""
+    work_newest: dict[str, float] = {}
+    work_open: dict[str, int] = {}
+    """Key → process with a file of that key's work folder open."""
+    longest_compile: float = LONGEST_COMPILE
+
+
+def judge(module: str, since: float, evidence: Evidence, owner: Lock | None = None) -> Lock:
+    """The lock of `module`, held since `since`, in the light of the evidence. `owner` is what our own mark says."""
+    if owner is not None and owner.verdict is not Verdict.UNKNOWN:
+        return owner
+    life = _life(module, evidence)
+    if life is not None:
+        proof, holder = life
+        return Lock(since, Verdict.ALIVE, proof, holder)
+    death = _death(module, since, evidence)
+    named = owner.owner if owner is not None else None
+    if death is not None:
+        return Lock(since, Verdict.DEAD, death, named)
+    return Lock(since, Verdict.UNKNOWN, None, named)
+
+
+def _life(module: str, evidence: Evidence) -> tuple[str, str | None] | None:
+    for process in evidence.processes:
+        if any(module in word for word in process.command):
+            return f"process {process.pid} names the graph in its command", f"pid {process.pid}"
+    changed = evidence.work_newest.get(module)
+    if changed is not None and evidence.now - changed < GROWTH_SECONDS:
+        return f"its work folder changed {max(0, round(evidence.now - changed))} s ago", None
+    if module in evidence.work_open:
+        pid = evidence.work_open[module]
+        return f"process {pid} has a file of its work folder open", f"pid {pid}"
+    return None
+
+
+def _death(module: str, since: float, evidence: Evidence) -> str | None:
+    if evidence.shared:
+        return None
+    if evidence.boot is not None and since < evidence.boot:
+        return "it is older than the last start of this machine"
+    age = evidence.now - since
+    unseen = f" ({evidence.unseen} processes could be seen by their command only)" if evidence.unseen else ""
+    if evidence.in_use is None and age > QUIET_AGE:
+        return f"nobody uses this cache and the lock is older than 15 minutes{unseen}"
+    if age > evidence.longest_compile:
+        return f"no process names the graph, no work folder grows, and no compile took so long yet{unseen}"
+    return None
+
+
+def gather(
+    root: str,
+    modules: Iterable[str],
+    *,
+    proc: str = "/proc",
+    tmp: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+    newest_change: float | None = None,
+    now: float | None = None,
+) -> Evidence:
+    """Look at the machine, for the locked `modules` of one root. `newest_change`: latest mtime seen below it.
+
+    The locks themselves must not count as a change. Nothing is written; a few milliseconds per hundred processes.
+    """
+    now = time.time() if now is None else now
+    modules = list(modules)
+    disk = filesystem.describe(root, proc)
+    running = processes.read_processes(proc)
+    in_use, unseen, work_open = _users(root, modules, running, proc)
+    if in_use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
+        in_use = "a file below it changed in the last ten minutes"
+    return Evidence(
+        now=now,
+        boot=processes.boot_time(proc),
+        shared=disk.shared,
+        why_shared=disk.why_shared,
+        processes=tuple(running),
+        in_use=in_use,
+        unseen=unseen,
+        work_newest=work_dirs.newest_by_module(modules, environ, tmp),
+        work_open=work_open,
+    )
+
+
+def judge_all(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
+    """A verdict on every lock of a root from what runs on this machine now; by entry path."""
+    evidence = gather(root, {entry.module for entry in locked}, newest_change=newest_change)
+    return {
+        entry.path: judge(entry.module, entry.lock.since, evidence, owner_of(root, entry))
+        for entry in locked
+        if entry.lock is not None
+    }
+
+
+def owner_of(root: str, entry: Entry) -> Lock | None:
+    """What our own mark in or beside the lock says; None for a lock of the SDK's, which names nobody."""
+    if entry.lock is None:
+        return None
+    reader = QuietReader()
+    for name in (*_LOCK_NAMES, *_OWNER_NAMES):
+        try:
+            data = reader.read(f"{root}/{entry.path}/{name}", 4096)
+            owner = msgspec.json.decode(data, type=LockOwner)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        return _owned(entry.lock.since, owner)
+    return None
+
+
+def _owned(since: float, owner: LockOwner) -> Lock:
+    named = f"pid {owner.pid} on {owner.host}"
+    alive = lock_owner.is_alive(owner)
+    if alive is None:
+        return Lock(since, Verdict.UNKNOWN, None, named)
+    if alive:
+        return Lock(since, Verdict.ALIVE, f"its holder, process {owner.pid}, lives", named)
+    return Lock(since, Verdict.DEAD, f"its holder, process {owner.pid}, has ended", named)
+
+
+def _users(root: str, modules: list[str], running: list[Process], proc: str) -> tuple[str | None, int, dict[str, int]]:
+    """(why the root counts as used, processes not fully seen, key → pid with its work file open)."""
+    real, unseen = os.path.realpath(root), 0
+    reasons: list[str] = []
+    work_open: dict[str, int] = {}
+    for process in running:
+        if process.compiles:
+            reasons.append(f"process {process.pid} is a Neuron compiler")
+        if process.environ is not None and names_root(process, real):
+            reasons.append(f"process {process.pid} names it in its environment")
+        paths = processes.open_paths(process.pid, proc)
+        if paths is None:
+            unseen += 1
+            continue
+        for path in paths:
+            if path.startswith("/dev/neuron"):
+                reasons.append(f"process {process.pid} has {path} open")
+            elif path == real or path.startswith(real + "/"):
+                reasons.append(f"process {process.pid} has a file below it open")
+            work_open.update((module, process.pid) for module in modules if module in path)
+    return (reasons[0] if reasons else None), unseen, work_open
+
+
+def names_root(process: Process, root: str) -> bool:
+    """True when the process's cache variables name `root` (a real path)."""
+    environ = process.environ or {}
+    url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")
+    if url and os.path.realpath(os.path.join(process.cwd or "/", url)) == root:
+        return True
+    return root in environ.get("NEURON_CC_FLAGS", "")

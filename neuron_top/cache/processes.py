@@ -1,0 +1,114 @@
+"""Processes as far as caches are concerned: who compiles, who uses which root, who holds a file open.
+
+Read straight from /proc because the open devices (`/dev/neuron*`) and the environments are what matters, and
+because the tree's place is a parameter: a test builds a small one. What may not be read is None, and is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+COMPILER_NAMES = ("neuronx-cc", "neuron_parallel_compile", "walrus_driver", "neuron-cc")
+"""`walrus_driver` is the compiler's long-running back end: a search for neuronx-cc alone misses it."""
+VARIABLES = (
+    "NEURON_COMPILE_CACHE_URL",
+    "NEURON_CC_FLAGS",
+    "NEURON_LIBTORCH_REMOTE_CACHE",
+    "VLLM_CACHE_ROOT",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+    "JAX_COMPILATION_CACHE_DIR",
+    "TORCH_NEURONX_NEFF_CACHE_DIR",
+    "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR",
+    "BASE_COMPILE_WORK_DIR",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+)
+"""Environment variables that name a cache or a work folder."""
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """One live process."""
+
+    pid: int
+    command: tuple[str, ...]
+    environ: dict[str, str] | None
+    """Only VARIABLES; None when the environment may not be read (another user's process)."""
+    cwd: str | None
+
+    @property
+    def compiles(self) -> bool:
+        """True for a Neuron compiler, its back end or the parallel-compile tool."""
+        return any(os.path.basename(word) in COMPILER_NAMES for word in self.command[:3])
+
+
+def read_processes(proc: str = "/proc") -> list[Process]:
+    """Every process that can be seen, ourselves left out."""
+    own = str(os.getpid())
+    found = []
+    for name in _numbers(proc):
+        if name == own:
+            continue
+        command = _words(f"{proc}/{name}/cmdline")
+        if command:
+            found.append(
+                Process(
+                    pid=int(name), command=command, environ=_environ(f"{proc}/{name}"), cwd=_link(f"{proc}/{name}/cwd")
+                )
+            )
+    return found
+
+
+def open_paths(pid: int, proc: str = "/proc") -> list[str] | None:
+    """Paths a process holds open; None when they may not be seen or the process is gone."""
+    folder = f"{proc}/{pid}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return None
+    return [target for name in names if (target := _link(f"{folder}/{name}"))]
+
+
+def boot_time(proc: str = "/proc") -> float | None:
+    """When this machine was started, seconds since the epoch."""
+    try:
+        with open(f"{proc}/stat", encoding="ascii", errors="replace") as lines:
+            return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _numbers(proc: str) -> Iterator[str]:
+    try:
+        yield from sorted((name for name in os.listdir(proc) if name.isdigit()), key=int)
+    except OSError:
+        return
+
+
+def _words(path: str) -> tuple[str, ...]:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(1 << 20)
+    except OSError:
+        return ()
+    return tuple(word.decode("utf-8", "replace") for word in data.rstrip(b"\0").split(b"\0")) if data else ()
+
+
+def _environ(folder: str) -> dict[str, str] | None:
+    try:
+        with open(f"{folder}/environ", "rb") as file:
+            data = file.read(1 << 20)
+    except OSError:
+        return None
+    pairs = (item.decode("utf-8", "surrogateescape").partition("=") for item in data.split(b"\0"))
+    return {name: value for name, _, value in pairs if name in VARIABLES}
+
+
+def _link(path: str) -> str | None:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None

@@ -1,0 +1,142 @@
+"""Which caches exist on this machine, and who uses them.
+
+The root of the Neuron cache: `--cache_dir` in `NEURON_CC_FLAGS`, then `NEURON_COMPILE_CACHE_URL`, then the SDK's
+default. A running job's own environment counts, not ours: every process that may be read is asked. Neighbours
+(Inductor, Triton, JAX, vLLM, the hub's blob cache) are found to be sized, never to be changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache.processes import Process
+from neuron_top.cache.quiet import name_text
+
+NEURON = "neuron"
+"""The kind of root that the catalogue lists entry by entry."""
+_CACHE_DIR = "--cache_dir"
+
+
+class Root(msgspec.Struct, frozen=True, kw_only=True):
+    """One cache that may exist. `origin` says where its path comes from, in words."""
+
+    kind: str
+    """`neuron`, `hub`, `vllm-neuron`, `torch-neuronx`, `nki`, `inductor`, `triton`, `jax`, `vllm`."""
+    path: str
+    origin: str
+    exists: bool
+    remote: bool = False
+    """An `s3://` URL: not on this machine."""
+    users: tuple[int, ...] = ()
+    """Processes whose environment names it."""
+
+
+def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None) -> Root:
+    """The Neuron cache that a job started here with this environment would use."""
+    path, origin = _named(environ)
+    return _root(NEURON, path or DEFAULT_ROOT, origin or "the SDK's default", cwd)
+
+
+def find(
+    environ: Mapping[str, str] = os.environ, processes: Iterable[Process] = (), cwd: str | None = None
+) -> list[Root]:
+    """Every cache named by a default, by our environment or by a running process; each path once, ours first."""
+    found = [root_in_force(environ, cwd), _root(NEURON, DEFAULT_ROOT, "the SDK's default")]
+    for process in processes:
+        theirs = process.environ or {}
+        path, origin = _named(theirs)
+        if path:
+            named = _root(NEURON, path, f"{origin} of process {process.pid}", process.cwd)
+            found.append(msgspec.structs.replace(named, users=(process.pid,)))
+        found += [
+            msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=(process.pid,))
+            for root in _neighbours(theirs, defaults=False)
+        ]
+    found += _neighbours(environ, defaults=True)
+    return _merged(found)
+
+
+def cache_dir_flag(flags: str) -> str | None:
+    """The value of `--cache_dir` in NEURON_CC_FLAGS, the last one winning; None when it is not given."""
+    try:
+        words = shlex.split(flags)
+    except ValueError:
+        words = flags.split()
+    value = None
+    for position, word in enumerate(words):
+        if word.startswith(_CACHE_DIR + "="):
+            value = word[len(_CACHE_DIR) + 1 :]
+        elif word == _CACHE_DIR and position + 1 < len(words):
+            value = words[position + 1]
+    return value or None
+
+
+def _named(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+    flag = cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))
+    if flag:
+        return flag, "--cache_dir in NEURON_CC_FLAGS"
+    url = environ.get("NEURON_COMPILE_CACHE_URL")
+    return (url, "NEURON_COMPILE_CACHE_URL") if url else (None, None)
+
+
+def _root(kind: str, path: str, origin: str, cwd: str | None = None) -> Root:
+    if "://" in path and not path.startswith("file://"):
+        return Root(kind=kind, path=path, origin=origin, exists=False, remote=True)
+    place = os.path.abspath(os.path.join(cwd or os.curdir, os.path.expanduser(path.removeprefix("file://"))))
+    return Root(kind=kind, path=name_text(place), origin=origin, exists=os.path.isdir(place))
+
+
+def _neighbours(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
+    """(kind, variable, path under the variable's value, default path), one row a cache."""
+    home, tmp = Path.home(), tempfile.gettempdir()
+    user = environ.get("USER") or environ.get("LOGNAME") or _user()
+    hub = "models--aws-neuron--optimum-neuron-cache"
+    table = (
+        ("hub", "HF_HUB_CACHE", hub, None),
+        ("hub", "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
+        ("vllm-neuron", "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
+        ("vllm-neuron", None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
+        ("vllm-neuron", "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
+        ("torch-neuronx", "TORCH_NEURONX_NEFF_CACHE_DIR", "", f"{tmp}/neff_cache"),
+        ("torch-neuronx", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR", "", f"{tmp}/local_cache"),
+        ("nki", None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
+        ("inductor", "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
+        ("triton", "TRITON_CACHE_DIR", "", home / ".triton/cache"),
+        ("jax", "JAX_COMPILATION_CACHE_DIR", "", None),
+        ("vllm", "VLLM_CACHE_ROOT", "torch_compile_cache", home / ".cache/vllm/torch_compile_cache"),
+    )
+    found = []
+    for kind, variable, below, default in table:
+        value = environ.get(variable) if variable else None
+        if value:
+            found.append(_root(kind, os.path.join(value, below).rstrip("/"), str(variable)))
+        elif default and defaults:
+            found += [root for root in (_root(kind, str(default), "default"),) if root.exists]
+    return found
+
+
+def _user() -> str:
+    try:
+        return Path.home().owner()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _merged(roots: Iterable[Root]) -> list[Root]:
+    unique: dict[tuple[str, str], Root] = {}
+    for root in roots:
+        key = (root.kind, root.path)
+        first = unique.get(key)
+        unique[key] = (
+            root
+            if first is None
+            else msgspec.structs.replace(first, users=tuple(dict.fromkeys((*first.users, *root.users))))
+        )
+    return list(unique.values())

@@ -1,0 +1,208 @@
+"""A cache folder → a snapshot. Looks only: nothing is written, links lead nowhere, access times stay.
+
+One thread, because more of them made a warm walk slower in every measurement. A first scan opens each entry's
+folder once, asks for each file's status once, and reads the artefact's header and the flags of entries that are
+new or changed. A refresh asks for the status of entry folders only, and looks again at those whose time differs,
+that were written to lately, or whose state passes: a folder's time does not change when a file in it is rewritten
+in place.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from neuron_top.cache import filesystem, layouts, locks
+from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
+from neuron_top.cache.entry_reader import EntryReader, judged
+from neuron_top.cache.old_layouts import read_old
+from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.snapshot import Folder, Other, Snapshot, unsettled
+from neuron_top.cache.tree import measure
+
+YOUNG_SECONDS = 900.0
+"""An entry written to within this time is looked at on every refresh, seconds."""
+OTHERS_LIMIT = 200_000
+"""How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
+
+Judges = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
+"""(root, locked entries, newest change below the root) → lock per entry path."""
+
+
+def scan(root: str, *, judges: Judges = locks.judge_all, now: float | None = None) -> Snapshot:
+    """Look at everything below `root`. Raises NothingToShow when there is no such folder."""
+    return _Scan(root, None, judges, now).run()
+
+
+def refresh(before: Snapshot, *, judges: Judges = locks.judge_all, now: float | None = None) -> Snapshot:
+    """Look again at what may have changed since `before`; entries that did not are the same objects."""
+    return _Scan(before.root, before, judges, now).run()
+
+
+def refresh_entries(
+    before: Snapshot, paths: Iterable[str], *, judges: Judges = locks.judge_all, now: float | None = None
+) -> Snapshot:
+    """Look again at these entries only (`compiler/module`): what a notification names."""
+    return _Scan(before.root, before, judges, now).run_only(set(paths))
+
+
+def look_at(root: str, entries: Sequence[Entry], *, judges: Judges = locks.judge_all) -> list[Entry]:
+    """These entries as they are now, without the rest of the root; entries that are gone are left out."""
+    partial = Snapshot(root=root, taken_at=0.0, seconds=0.0, entries=tuple(entries), folders=())
+    return list(refresh_entries(partial, [entry.path for entry in entries], judges=judges).entries)
+
+
+class _Scan:
+    def __init__(self, root: str, before: Snapshot | None, judges: Judges, now: float | None) -> None:
+        self.root = os.path.realpath(root)
+        self.before = before
+        self.judges = judges
+        self.now = time.time() if now is None else now
+        self.disk = filesystem.describe(self.root)
+        self.reader = QuietReader()
+        self.problems: list[str] = []
+        self.entries: list[Entry] = []
+        self.folders: list[Folder] = []
+        self.others: list[Other] = []
+        self.known: dict[str, dict[str, Entry]] = {}
+        for entry in before.entries if before else ():
+            self.known.setdefault(entry.compiler, {})[entry.module] = entry
+        self.known_others = {other.path: other for other in before.others} if before else {}
+
+    def run(self) -> Snapshot:
+        started = time.perf_counter()
+        with _no_collection():
+            found = layouts.discover(self.root, self.reader)
+            self.problems += found.problems
+            for compiler in found.compilers:
+                self._compiler(compiler)
+            for path in found.others:
+                self._other(path)
+        return self._snapshot(started)
+
+    def run_only(self, paths: set[str]) -> Snapshot:
+        started = time.perf_counter()
+        before = self.before
+        if before is None:
+            raise ValueError("only a snapshot can be refreshed")
+        self.entries = [entry for entry in before.entries if entry.path not in paths]
+        self.folders, self.others = list(before.folders), list(before.others)
+        for compiler in {path.rpartition("/")[0] for path in paths}:
+            names = [path.rpartition("/")[2] for path in paths if path.rpartition("/")[0] == compiler]
+            with self._opened(compiler) as descriptor:
+                if descriptor is not None:
+                    self._entries(compiler, descriptor, names, again=True)
+        return self._snapshot(started)
+
+    def _snapshot(self, started: float) -> Snapshot:
+        self._judge_locks()
+        return Snapshot(
+            root=self.root,
+            taken_at=self.now,
+            seconds=time.perf_counter() - started,
+            entries=tuple(self.entries),
+            folders=tuple(self.folders),
+            others=tuple(self.others),
+            problems=tuple(self.problems),
+            disturbed=self.reader.disturbed,
+            filesystem=self.disk,
+        )
+
+    @contextmanager
+    def _opened(self, compiler: str) -> Iterator[int | None]:
+        """A descriptor of a compiler folder, or None when it cannot be opened (which is then a problem)."""
+        try:
+            descriptor = self.reader.open_folder(f"{self.root}/{compiler}")
+        except OSError as problem:
+            if problem.errno is not None and not isinstance(problem, FileNotFoundError):
+                self.problems.append(f"{compiler}: {os.strerror(problem.errno).lower()}")
+            yield None
+            return
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _compiler(self, compiler: str) -> None:
+        with self._opened(compiler) as descriptor:
+            if descriptor is None:
+                return
+            own = os.fstat(descriptor)
+            # The listing comes after the time: what appears in between is seen by the next refresh.
+            self.folders.append(Folder(compiler, own.st_ino, own.st_mtime_ns))
+            self._entries(compiler, descriptor, os.listdir(descriptor), again=False)
+
+    def _entries(self, compiler: str, descriptor: int, names: Iterable[str], *, again: bool) -> None:
+        keeps_times = self.disk.access_times != "noatime"
+        house = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
+        known, entries, match = self.known.get(compiler, {}), self.entries, MODULE.match
+        for name in names:
+            before = known.get(name)
+            if before is not None and not again and self._unchanged(before, descriptor):
+                entries.append(before)
+            elif match(name):
+                entry = house.read(name, before)
+                if entry is not None:
+                    entries.append(entry)
+            elif TRACED.match(name):
+                old = read_old(self.root, compiler, name, self.reader)
+                if old is not None:
+                    entries.append(old)
+            else:
+                self._other(f"{compiler}/{name}")
+
+    def _unchanged(self, before: Entry, descriptor: int) -> bool:
+        if unsettled(before, self.now, YOUNG_SECONDS):
+            return False
+        try:
+            own = os.stat(before.module, dir_fd=descriptor, follow_symlinks=False)
+        except OSError:
+            return False
+        return own.st_mtime_ns == before.folder_mtime_ns and own.st_ino == before.folder_inode
+
+    def _other(self, path: str) -> None:
+        """The registry, a lock, a name nobody knows: counted; again only when its folder's time differs."""
+        place = f"{self.root}/{path}"
+        try:
+            own = os.lstat(place)
+        except OSError:
+            return
+        name = name_text(path)
+        known = self.known_others.get(name)
+        if known is not None and known.mtime_ns == own.st_mtime_ns:
+            self.others.append(known)
+            return
+        if not stat.S_ISDIR(own.st_mode):
+            self.others.append(Other(name, own.st_blocks * 512, 1, own.st_mtime_ns))
+            return
+        size = measure(place, self.reader, OTHERS_LIMIT)
+        if not size.complete:
+            self.problems.append(f"{name}: not all of it could be read")
+        self.others.append(Other(name, size.allocated, size.files, own.st_mtime_ns))
+
+    def _judge_locks(self) -> None:
+        locked = [entry for entry in self.entries if entry.lock is not None]
+        if not locked:
+            return
+        newest = max((entry.changed_at for entry in self.entries if entry.lock is None), default=None)
+        verdicts = self.judges(self.root, locked, newest)
+        self.entries = [
+            judged(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
+            for entry in self.entries
+        ]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Thousands of records are made and all are kept: collecting garbage in between finds none."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,0 +1,125 @@
+"""A cache root as last seen: its entries, what else lies in it, and the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from neuron_top.cache.entry import UNSETTLED, Entry, State
+from neuron_top.cache.filesystem import Filesystem
+
+
+class Folder(msgspec.Struct, frozen=True, array_like=True):
+    """One folder that holds entries, most often a compiler version's; `name` is its path below the root."""
+
+    name: str
+    inode: int
+    mtime_ns: int
+
+
+class Other(msgspec.Struct, frozen=True, array_like=True):
+    """What is neither an entry nor a compiler folder: registry, `lock`, unknown names. Counted, never touched."""
+
+    path: str
+    allocated: int
+    files: int
+    mtime_ns: int
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """How many entries, and what they take. Bytes are disk blocks, each inode once over all that is summed."""
+
+    entries: int = 0
+    bytes: int = 0
+    apparent_bytes: int = 0
+    compile_seconds: float | None = None
+    """Sum of the compile times that are known; None when none is."""
+
+    def __add__(self, other: Tally) -> Tally:
+        seconds = [part for part in (self.compile_seconds, other.compile_seconds) if part is not None]
+        return Tally(
+            self.entries + other.entries,
+            self.bytes + other.bytes,
+            self.apparent_bytes + other.apparent_bytes,
+            sum(seconds) if seconds else None,
+        )
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums over the entries of one root."""
+
+    all: Tally = Tally()
+    states: dict[str, Tally] = {}
+    compilers: dict[str, Tally] = {}
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            all=self.all + other.all,
+            states=_merged(self.states, other.states),
+            compilers=_merged(self.compilers, other.compilers),
+        )
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One look at a root. Nothing in it changes later; `scan.refresh` gives a new one."""
+
+    root: str
+    taken_at: float
+    seconds: float
+    """How long the look took."""
+    entries: tuple[Entry, ...]
+    folders: tuple[Folder, ...]
+    others: tuple[Other, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What below the root could not be read, in words; empty when the look was complete."""
+    disturbed: int = 0
+    """Files and folders opened in a way that may have moved their access time (not ours, and we are not root)."""
+    filesystem: Filesystem = Filesystem()
+
+    def find(self, text: str) -> list[Entry]:
+        """Entries whose module, or `compiler/module`, is or contains `text`; an exact one alone if there is one."""
+        exact = [entry for entry in self.entries if text in (entry.module, entry.path)]
+        return exact or [entry for entry in self.entries if text in entry.path]
+
+    def totals(self) -> Totals:
+        """The sums over all entries."""
+        return total(self.entries)
+
+
+def unsettled(entry: Entry, now: float, young_seconds: float) -> bool:
+    """True for an entry that may change without its folder's time changing: open, or written to lately."""
+    return entry.state in UNSETTLED or now - entry.changed_at < young_seconds
+
+
+def total(entries: Iterable[Entry]) -> Totals:
+    """Sums by state and by compiler; an inode that several entries share is counted with the first of them."""
+    seen: set[int] = set()
+    states: dict[State, list[float | int | None]] = {}
+    compilers: dict[str, list[float | int | None]] = {}
+    for entry in entries:
+        allocated = entry.allocated
+        for inode, size in entry.links:
+            if inode in seen:
+                allocated -= size
+            seen.add(inode)
+        for sums in (
+            states.setdefault(entry.state, [0, 0, 0, None]),
+            compilers.setdefault(entry.compiler, [0, 0, 0, None]),
+        ):
+            sums[0] += 1  # type: ignore[operator]
+            sums[1] += allocated  # type: ignore[operator]
+            sums[2] += entry.apparent  # type: ignore[operator]
+            if entry.compile_seconds is not None:
+                sums[3] = (sums[3] or 0.0) + entry.compile_seconds
+    by_state = {str(state): _tally(states[state]) for state in State if state in states}
+    by_compiler = {name: _tally(sums) for name, sums in sorted(compilers.items())}
+    return Totals(all=sum(by_state.values(), Tally()), states=by_state, compilers=by_compiler)
+
+
+def _tally(sums: Sequence[float | int | None]) -> Tally:
+    return Tally(int(sums[0] or 0), int(sums[1] or 0), int(sums[2] or 0), sums[3])
+
+
+def _merged(left: dict[str, Tally], right: dict[str, Tally]) -> dict[str, Tally]:
+    return {name: left.get(name, Tally()) + right.get(name, Tally()) for name in sorted({*left, *right})}

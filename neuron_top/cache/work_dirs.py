@@ -1,0 +1,111 @@
+"""Where compilers work: folders outside the cache that grow while a compile runs and stay behind when it dies.
+
+Growth of such a folder is the best sign that a compile lives; what dead compiles left there counts as disk to be
+had back. Names are those of the SDK's wrapper, of its parallel compile and of NxD.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from neuron_top.cache.processes import Process
+from neuron_top.cache.tree import measure
+
+QUIET_SECONDS = 600.0
+"""A work folder that changed more recently belongs to a live compile, whatever the process list says."""
+_KEY = re.compile(r"MODULE_[0-9a-f]{1,20}\+[0-9a-f]{8}")
+_SCANNED_FOLDERS = 20_000
+
+
+class WorkDir(msgspec.Struct, frozen=True, kw_only=True):
+    """One work folder. `modules` are the cache keys its file names carry."""
+
+    path: str
+    kind: str
+    """`compile` (one graph), `nxd`, `parallel`."""
+    modules: tuple[str, ...]
+    allocated: int | None
+    """Disk blocks; None when it was not measured."""
+    newest: float | None
+    alive: bool | None
+    """A process names it, or it changed in the last ten minutes. None when it was not looked at."""
+
+
+def places(environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> list[tuple[str, str]]:
+    """(kind, glob pattern) of every place where work folders of this machine may lie."""
+    tmp = tmp or tempfile.gettempdir()
+    nxd = environ.get("BASE_COMPILE_WORK_DIR") or f"{tmp}/nxd_model"
+    return [
+        ("compile", f"{glob.escape(tmp)}/*/neuroncc_compile_workdir/*/"),
+        ("nxd", f"{glob.escape(nxd)}/*/*/"),
+        ("parallel", f"{glob.escape(tmp)}/*/parallel_compile_workdir/"),
+    ]
+
+
+def find(
+    processes: Iterable[Process] = (),
+    environ: Mapping[str, str] = os.environ,
+    tmp: str | None = None,
+    now: float | None = None,
+) -> list[WorkDir]:
+    """All work folders with their sizes and whether somebody works in them."""
+    now = time.time() if now is None else now
+    commands = [" ".join(process.command) for process in processes]
+    found = []
+    for kind, path in _folders(environ, tmp):
+        size = measure(path)
+        named = any(path in command for command in commands)
+        recent = size.newest is not None and now - size.newest < QUIET_SECONDS
+        found.append(
+            WorkDir(
+                path=path,
+                kind=kind,
+                modules=tuple(sorted(_modules(path))),
+                allocated=size.allocated,
+                newest=size.newest,
+                alive=named or recent,
+            )
+        )
+    return found
+
+
+def newest_by_module(
+    modules: Iterable[str], environ: Mapping[str, str] = os.environ, tmp: str | None = None
+) -> dict[str, float]:
+    """For each of `modules` that a work folder names: when that folder last changed."""
+    wanted = set(modules)
+    newest: dict[str, float] = {}
+    for _, path in _folders(environ, tmp):
+        keys = wanted & _modules(path)
+        if not keys:
+            continue
+        changed = measure(path, limit=50_000).newest
+        for key in keys if changed is not None else ():
+            newest[key] = max(newest.get(key, changed or 0.0), changed or 0.0)
+    return newest
+
+
+def _folders(environ: Mapping[str, str], tmp: str | None) -> Iterable[tuple[str, str]]:
+    count = 0
+    for kind, pattern in places(environ, tmp):
+        for path in glob.iglob(pattern):
+            if os.path.islink(path.rstrip("/")):
+                continue
+            yield kind, path.rstrip("/")
+            count += 1
+            if count >= _SCANNED_FOLDERS:
+                return
+
+
+def _modules(path: str) -> set[str]:
+    try:
+        return {match[0] for name in os.listdir(path) if (match := _KEY.search(name))}
+    except OSError:
+        return set()

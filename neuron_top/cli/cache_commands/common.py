@@ -1,0 +1,186 @@
+"""What the sub-commands share: which root is meant, the snapshot of it, entries as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from neuron_top import settings
+from neuron_top.cache import catalogue, roots
+from neuron_top.cache.entry import Entry, Failure, Lock, State
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.quiet import name_text
+from neuron_top.cache.snapshot import Snapshot, Tally, Totals
+from neuron_top.cli.output import narrate
+from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.units import bytes_text
+
+
+def add_root(parser: argparse.ArgumentParser) -> None:
+    """The arguments every sub-command has."""
+    parser.add_argument("root", nargs="?", metavar="ROOT", help="the cache's folder (default: the one in force)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def chosen_root(given: str | None) -> str:
+    """The folder that is meant. Raises UsageError for a URL that is not on this machine."""
+    if given is not None:
+        root = given.removeprefix("file://")
+        origin = "given"
+    else:
+        in_force = roots.root_in_force()
+        root, origin = in_force.path, in_force.origin
+    if "://" in root:
+        raise UsageError(f"{root} ({origin}) is not a folder of this machine: name a local copy of it")
+    return root
+
+
+def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
+    """The catalogue's current picture of `root`; what could not be seen is said on stderr."""
+    snapshot = catalogue.open_root(root, state_path(), full=full)
+    for problem in snapshot.problems[:10]:
+        narrate(f"neurontop: {problem}")
+    if len(snapshot.problems) > 10:
+        narrate(f"neurontop: and {len(snapshot.problems) - 10} more that could not be read")
+    if snapshot.disturbed:
+        narrate(f"neurontop: {snapshot.disturbed} files of other users were opened; their access times may have moved")
+    return snapshot
+
+
+def name_others(root: str) -> None:
+    """Tell a person which other Neuron caches exist here."""
+    if not sys.stderr.isatty():
+        return
+    own = os.path.realpath(root)
+    for other in roots.find():
+        if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != own:
+            narrate(f"neurontop: another cache lies in {other.path} ({other.origin})")
+
+
+def state_path() -> Path:
+    """Where the index is kept, by the settings in force."""
+    return settings.load()[0].state_path
+
+
+def root_text(root: str) -> str:
+    """A root's path as text that can be encoded."""
+    return name_text(root)
+
+
+def state_names(text: str) -> frozenset[State]:
+    """`failed,todo` → states. Raises UsageError for a name that is none."""
+    try:
+        return frozenset(State(name.strip()) for name in text.split(",") if name.strip())
+    except ValueError as problem:
+        raise UsageError(f"--state: {problem}; states: {', '.join(State)}") from None
+
+
+def one_entry(snapshot: Snapshot, text: str) -> Entry:
+    """The entry that `text` names. Raises NothingToShow for none, UsageError for several."""
+    found = snapshot.find(text)
+    if not found:
+        raise NothingToShow(f"no entry of {snapshot.root} matches {text!r}")
+    if len(found) > 1:
+        names = ", ".join(entry.path for entry in found[:5])
+        raise UsageError(f"{len(found)} entries match {text!r}: {names}{' …' if len(found) > 5 else ''}")
+    return found[0]
+
+
+def instant(seconds: float | None) -> str | None:
+    """RFC 3339 in UTC, whole seconds; None stays None."""
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def entry_json(entry: Entry, now: float) -> dict[str, Any]:
+    """One entry as `--json` gives it: raw bytes and seconds, instants in UTC, unknown as null."""
+    return {
+        "compiler": entry.compiler,
+        "module": entry.module,
+        "state": entry.state,
+        "bytes": entry.allocated,
+        "apparent_bytes": entry.apparent,
+        "neff_bytes": entry.neff_bytes,
+        "artefact_bytes": entry.artefact_bytes,
+        "graph_bytes": entry.graph_bytes,
+        "flags": entry.flag_list(),
+        "flags_hash_ok": entry.flags_hash_ok,
+        "compiled_at": instant(entry.compiled_at),
+        "compile_seconds": entry.compile_seconds,
+        "last_used": instant(entry.read_at),
+        "last_used_known_by": "access time" if entry.read_at is not None else None,
+        "changed_at": instant(entry.changed_at),
+        "lock": lock_json(entry.lock, now),
+        "failure": failure_json(entry.failure),
+        "unknown_files": list(entry.others),
+        "problems": list(entry.problems),
+    }
+
+
+def lock_json(lock: Lock | None, now: float) -> dict[str, Any] | None:
+    """A lock with its age in seconds and what proves its holder alive or dead."""
+    if lock is None:
+        return None
+    return {
+        "age_seconds": round(max(0.0, now - lock.since), 3),
+        "since": instant(lock.since),
+        "verdict": lock.verdict,
+        "proof": lock.proof,
+        "owner": lock.owner,
+    }
+
+
+def failure_json(failure: Failure | None) -> dict[str, Any] | None:
+    """A failure's class, code, message, time and advice."""
+    if failure is None:
+        return None
+    return {
+        "class": failure.kind,
+        "code": failure.code,
+        "message": failure.message,
+        "at": instant(failure.at),
+        "advice": failure.advice,
+    }
+
+
+def totals_json(totals: Totals, disk: Filesystem) -> dict[str, Any]:
+    """The sums, by state and by compiler, and the disk's free space."""
+    return {
+        **_tally_json(totals.all),
+        "states": {name: _tally_json(tally) for name, tally in totals.states.items()},
+        "compilers": {name: _tally_json(tally) for name, tally in totals.compilers.items()},
+        "free_bytes": disk.free,
+        "disk_bytes": disk.total,
+        "free_inodes": disk.free_inodes,
+        "filesystem": disk.kind,
+        "shared": disk.shared,
+    }
+
+
+def _tally_json(tally: Tally) -> dict[str, Any]:
+    return {
+        "entries": tally.entries,
+        "bytes": tally.bytes,
+        "apparent_bytes": tally.apparent_bytes,
+        "compile_seconds": tally.compile_seconds,
+    }
+
+
+def disk_text(disk: Filesystem) -> str:
+    """`12.3 GiB free of 100 GiB on ext4`, with a warning where one is due."""
+    text = f"{bytes_text(disk.free)} free of {bytes_text(disk.total)} on {disk.kind or 'an unknown file system'}"
+    return f"{text} (shared: {disk.why_shared})" if disk.shared else text
+
+
+def now() -> float:
+    """The wall clock."""
+    return time.time()

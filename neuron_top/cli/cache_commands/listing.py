@@ -1,0 +1,105 @@
+"""List the entries of a cache: state, size, age, compile time, flags and, for a failure, its cause.
+
+  neurontop cache ls --state failed,corrupt --sort bytes
+  neurontop cache ls --json | jq '.entries[] | select(.state == "todo") | .module'
+
+The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
+holder, what is wrong with a file. `last used` is the artefact's access time where the mount keeps it (with `relatime`
+to the day); an entry never read since it was written has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from neuron_top.cache.entry import FAILURES, MEANINGS, Entry
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+
+_LAST = float("-inf")
+SORTS: dict[str, tuple[Callable[[Entry], Any], bool]] = {
+    "module": (lambda entry: (entry.compiler, entry.module), False),
+    "compiler": (lambda entry: (entry.compiler, entry.module), False),
+    "state": (lambda entry: (entry.state, entry.compiler, entry.module), False),
+    "bytes": (lambda entry: entry.allocated, True),
+    "compiled": (lambda entry: entry.compiled_at or _LAST, True),
+    "used": (lambda entry: entry.read_at or _LAST, True),
+    "seconds": (lambda entry: entry.compile_seconds or _LAST, True),
+}
+"""Order → (key, largest first)."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache ls`."""
+    common.add_root(parser)
+    parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")
+    parser.add_argument("--sort", choices=SORTS, default="module", help="order of the rows (default: module)")
+    parser.add_argument("--full", action="store_true", help="look at every file again, not only at what changed")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    root = common.chosen_root(arguments.root)
+    snapshot = common.take_snapshot(root, full=arguments.full)
+    key, largest_first = SORTS[arguments.sort]
+    entries = sorted(snapshot.entries, key=key, reverse=largest_first)
+    if arguments.state:
+        entries = [entry for entry in entries if entry.state in arguments.state]
+    now = common.now()
+    if arguments.json:
+        print_json(
+            {
+                "root": common.root_text(snapshot.root),
+                "as_of": common.instant(snapshot.taken_at),
+                "entries": [common.entry_json(entry, now) for entry in entries],
+                "totals": common.totals_json(snapshot.totals(), snapshot.filesystem),
+                "problems": list(snapshot.problems),
+            }
+        )
+        return 0
+    if entries:
+        print(table(_HEADER, (_row(entry, now) for entry in entries), right=(2, 3, 4, 5)))
+    narrate(_closing(len(entries), len(snapshot.entries), snapshot.root))
+    common.name_others(root)
+    return 0
+
+
+_HEADER = ("module", "state", "size", "age", "compile", "last used", "compiler", "")
+
+
+def _row(entry: Entry, now: float) -> tuple[str, ...]:
+    return (
+        entry.module,
+        entry.state,
+        bytes_text(entry.allocated),
+        _age(entry.compiled_at or entry.changed_at, now),
+        duration_text(entry.compile_seconds),
+        _age(entry.read_at, now),
+        entry.compiler,
+        visible(remark(entry)),
+    )
+
+
+def remark(entry: Entry) -> str:
+    """What is most worth knowing besides the state, on one line."""
+    if entry.failure is not None and entry.state in FAILURES:
+        cause = entry.failure.code or entry.failure.message.partition("\n")[0][:60] or "no message"
+        return f"{cause}: {entry.failure.kind}, {entry.failure.advice}"
+    if entry.lock is not None:
+        return entry.lock.proof or MEANINGS[entry.state]
+    if entry.problems:
+        return entry.problems[0]
+    return "flags do not match the folder's name" if entry.flags_hash_ok is False else ""
+
+
+def _age(at: float | None, now: float) -> str:
+    return UNKNOWN if at is None else duration_text(max(0.0, now - at))
+
+
+def _closing(shown: int, there: int, root: str) -> str:
+    of = "" if shown == there else f" of {count_text(there)}"
+    return f"{count_text(shown)}{of} entries in {visible(common.root_text(root))}"

@@ -1,0 +1,61 @@
+"""Sum up a cache: entries and bytes by state and by compiler version, free disk space.
+
+Bytes are allocated disk blocks, each file counted once however many names it has. Sums of entries that nothing has
+touched for a while come from the stored index; `as of` says when those were seen last, and `--fresh` asks all again.
+
+  neurontop cache stats --json | jq .totals.bytes
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top.cache import catalogue, filesystem
+from neuron_top.cache.entry import MEANINGS, State
+from neuron_top.cache.snapshot import Tally
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import bytes_text, count_text, duration_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache stats`."""
+    common.add_root(parser)
+    parser.add_argument("--fresh", action="store_true", help="ask every entry's folder again, whatever the index says")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    root = common.chosen_root(arguments.root)
+    trusted = 0.0 if arguments.fresh else catalogue.TRUSTED_SECONDS
+    sums = catalogue.sums(root, common.state_path(), trusted_seconds=trusted)
+    disk = filesystem.describe(sums.root)
+    if arguments.json:
+        totals = common.totals_json(sums.totals, disk)
+        print_json(
+            {
+                "root": common.root_text(sums.root),
+                "as_of": common.instant(sums.as_of),
+                "totals": {**totals, "other_bytes": sums.other_bytes, "other_files": sums.other_files},
+            }
+        )
+        return 0
+    print(f"{visible(common.root_text(sums.root))}  ({common.disk_text(disk)})\n")
+    print(_part("state", sums.totals.states, meanings=True))
+    print("\n" + _part("compiler", sums.totals.compilers, meanings=False))
+    if sums.other_files:
+        print(f"\nbeside the entries: {count_text(sums.other_files)} files, {bytes_text(sums.other_bytes)}")
+    print(f"as of {common.instant(sums.as_of)}")
+    common.name_others(root)
+    return 0
+
+
+def _part(name: str, tallies: dict[str, Tally], *, meanings: bool) -> str:
+    rows = [(*_row(key, tally), MEANINGS[State(key)] if meanings else "") for key, tally in tallies.items()]
+    whole = sum(tallies.values(), Tally())
+    return table((name, "entries", "size", "compile", ""), [*rows, (*_row("all", whole), "")], right=(1, 2, 3))
+
+
+def _row(name: str, tally: Tally) -> tuple[str, str, str, str]:
+    return name, count_text(tally.entries), bytes_text(tally.bytes), duration_text(tally.compile_seconds)
