@@ -1,7 +1,8 @@
 """One time line for log lines with a clock, with a clock in another zone, and without any.
 
-A line without a clock is dated by its arrival while its source is followed live, and by the last clock reading of
-its source when an old file is read: otherwise a dot from last year's log would have happened today. A source of
+A line without a clock is dated by its arrival while its source is followed live. When an old file is read, that
+would put a dot of last year's log into today: a compiler's line then has no time at all (bounds come from the
+lines around it), any other the last clock reading of its source. A source of
 a run that we started ourselves cannot lie hours away; a lag of whole quarter hours is then its time zone.
 """
 
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from neuron_top.events import LogEvent
+from neuron_top.events import CompileLogEvent, LogEvent
 
 LIVE_SECONDS = 5.0
 """A source whose lines arrive within this of their own clock is followed live."""
@@ -47,7 +48,8 @@ class Clocks:
             return event
         if abs(clock.lag - clock.offset) <= LIVE_SECONDS:
             return event
-        return msgspec.structs.replace(event, seen=clock.at + clock.offset)
+        reading = None if isinstance(event, CompileLogEvent) else clock.at + clock.offset
+        return msgspec.structs.replace(event, seen=reading)
 
 
 def _zone(lag: float) -> float:

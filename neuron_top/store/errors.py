@@ -9,6 +9,12 @@ class StoreUnusable(NeuronTopError):
     """The store cannot be opened, read or written."""
 
 
+class StoreMissing(StoreUnusable):
+    """There is no store to read yet."""
+
+    exit_code = 3
+
+
 class StoreCorrupt(StoreUnusable):
     """The file is broken; it was moved aside and a new one can be made."""
 

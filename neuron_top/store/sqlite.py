@@ -36,8 +36,7 @@ class Store:
         """Open, or create, the store at `path` (a file; its folder is made).
 
         Raises StoreCorrupt after moving a broken file aside, StoreNewer for a later program's file,
-        StoreUnusable when it cannot be opened or written, NothingToShow-like StoreUnusable when
-        `read_only` and there is none.
+        StoreUnusable when it cannot be opened or written, StoreMissing when `read_only` and there is none.
         """
         self.path = path
         self._connection = _connect(path, read_only=read_only)
@@ -114,6 +113,8 @@ class Store:
         """Delete a recording's rows (its folder is `retention`'s business)."""
         with self._checked(), self._transaction() as connection:
             connection.execute("DELETE FROM runs WHERE id = ?", (run,))
+        with self._checked():
+            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     # --- reading ---
 
@@ -207,6 +208,7 @@ class Store:
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only or version == SCHEMA_VERSION:
             return
+        self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction() as connection:  # two processes may be first at the same moment

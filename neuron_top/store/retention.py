@@ -1,0 +1,106 @@
+"""Which recordings go when there are too many or they are too big: rows and folders, oldest finished first.
+
+This module deletes, so it is narrow: only a folder that lies directly in `<state folder>/runs` and bears the
+recording's id, never a link, never a recording that still runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from neuron_top.errors import RefusedForSafety
+from neuron_top.store.records import RunRecord
+from neuron_top.store.sqlite import Store
+
+RUNS_FOLDER = "runs"
+FOREIGN_SECONDS = 86400.0
+"""How long another host's silent recording is taken to be alive."""
+
+
+class Dropped(msgspec.Struct, frozen=True, kw_only=True):
+    """A recording that was deleted, and the bytes that its rows and its folder took."""
+
+    id: str
+    freed_bytes: int
+
+
+def recorder_alive(record: RunRecord) -> bool:
+    """Whether the recording is still being written: not finished, and its process exists.
+
+    A process of another host cannot be looked up: a recording of such a one lives while it was touched lately.
+    """
+    if not record.open:
+        return False
+    if record.node and record.node != socket.gethostname():
+        return time.time() - record.touched < FOREIGN_SECONDS
+    return record.pid is not None and psutil.pid_exists(record.pid)
+
+
+def folder_of(state: Path, run: str) -> Path:
+    """Where a recording's files lie. Raises RefusedForSafety for an id that would lead out of the folder."""
+    if not run or run in (".", "..") or "/" in run or "\0" in run:
+        raise RefusedForSafety(f"{run!r} is no name of a recording")
+    return state / RUNS_FOLDER / run
+
+
+def surplus(
+    records: Iterable[RunRecord],
+    sizes: Callable[[RunRecord], int],
+    keep_runs: int,
+    keep_bytes: int,
+    alive: Callable[[RunRecord], bool] = recorder_alive,
+) -> list[RunRecord]:
+    """Which recordings exceed the limits, oldest first. Pure but for what is passed in.
+
+    `sizes` gives the bytes of a recording; running ones count against the limits but never go.
+    """
+    newest_first = sorted(records, key=lambda record: (record.started or record.touched, record.id), reverse=True)
+    count, total, going = 0, 0, []
+    for record in newest_first:
+        size = sizes(record)
+        if not alive(record) and (count + 1 > keep_runs or total + size > keep_bytes) and count:
+            going.append(record)
+            continue
+        count, total = count + 1, total + size
+    return going[::-1]
+
+
+def enforce(store: Store, state: Path, keep_runs: int, keep_bytes: int) -> list[Dropped]:
+    """Delete what exceeds the limits; the newest recording always stays. Returns what went."""
+    going = surplus(store.runs(), lambda record: record.bytes + _folder_bytes(state, record.id), keep_runs, keep_bytes)
+    return [delete(store, state, record.id) for record in going]
+
+
+def delete(store: Store, state: Path, run: str) -> Dropped:
+    """Delete one recording, rows and folder. Raises RefusedForSafety while it runs, or when its folder is a link."""
+    record = next((one for one in store.runs() if one.id == run), None)
+    if record is not None and recorder_alive(record):
+        raise RefusedForSafety(f"recording {run} is still being written by process {record.pid}")
+    folder = folder_of(state, run)
+    if folder.is_symlink():
+        raise RefusedForSafety(f"{folder} is a link; remove it by hand if it is not needed")
+    size = _folder_bytes(state, run) + (record.bytes if record is not None else 0)
+    store.forget(run)  # rows first: a folder without rows is swept later, rows without a folder would mislead
+    if folder.is_dir():
+        shutil.rmtree(folder)
+    return Dropped(id=run, freed_bytes=size)
+
+
+def _folder_bytes(state: Path, run: str) -> int:
+    """Allocated bytes of a recording's files; what vanishes meanwhile counts nothing."""
+    total = 0
+    for folder, _names, files in os.walk(folder_of(state, run), onerror=lambda _error: None):
+        for name in files:
+            try:
+                total += os.lstat(Path(folder, name)).st_blocks * 512
+            except OSError:
+                continue
+    return total
