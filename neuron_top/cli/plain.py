@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from neuron_top import units
-from neuron_top.views.overview import Overview
+from neuron_top.views.overview import CoreRow, Overview
 from neuron_top.views.summary import Summary
 
 QUIET_SECONDS = 10.0
@@ -74,6 +74,33 @@ def _training_parts(view: Overview) -> list[str]:
     if training.throughput is not None:
         parts.append(f"{units.number_text(training.throughput, 3)} {training.throughput_unit}".rstrip())
     return [", ".join(parts)]
+
+
+def overview_text(view: Overview) -> str:
+    """The overview once, for a person: what `neurontop status` prints."""
+    head = view.header
+    title = " · ".join(part for part in (head.name or "this machine", head.state, head.run) if part)
+    rows = [
+        ("elapsed", units.duration_text(head.elapsed)),
+        ("graphs", ", ".join(_compile_parts(view)).removeprefix("graphs: ") or units.UNKNOWN),
+        ("compile time", f"{units.duration_text(view.compile.seconds)} ({units.percent_text(view.compile.share)})"),
+        ("hit rate", units.percent_text(view.cache.hit_rate)),
+        ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
+    ]
+    rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
+    rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
+    return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _core_words(core: CoreRow) -> str:
+    words = [f"{units.percent_text(core.utilization)} busy", units.bytes_text(core.memory)]
+    if core.capacity is not None:
+        words[-1] += f" of {units.bytes_text(core.capacity)}"
+    if core.peak is not None:
+        words.append(f"peak {units.bytes_text(core.peak)}")
+    if core.rank is not None:
+        words.append(f"rank {core.rank}")
+    return ", ".join(words) + (" (old)" if core.stale else "")
 
 
 def summary_text(closing: Summary, folder: str) -> str:

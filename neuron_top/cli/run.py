@@ -7,7 +7,7 @@ every compile, every worker's memory is recorded and shown.
 
 On a terminal the live screen opens (leave it with q: the job goes on); elsewhere the output passes through and compact
 progress lines go to stderr. At the end comes a summary: wall time, compile time and its share, cache hits, misses
-and failures, lock waits, peak memory per core. `neurontop runs` lists what was recorded, `neurontop replay last` plays it.
+and failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one.
 
 Ctrl-C is passed to the job once; a second one ends all its processes, a third kills them.
 

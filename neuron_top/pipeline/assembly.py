@@ -1,14 +1,80 @@
-"""Which sources a live view of this machine has, besides the logs and jobs it was told of."""
+"""Which sources a live view has: those of this machine, and those for the paths a person named."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.discover import Discovery, Unless
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.live import LiveFeed
+from neuron_top.pipeline.sources import LogFiles, StandardInput, TelemetryLog
 from neuron_top.runtime.source import Source
 from neuron_top.runtime.sources import telemetry_sources
 from neuron_top.settings import Settings
+
+STANDARD_INPUT = "-"
+_LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
+_DEEPEST = 4
+_MOST_LOGS = 500
 
 
 def machine_sources(settings: Settings) -> Sequence[Source]:
     """Device telemetry of this machine: absent devices say so once and cost nothing more."""
     return telemetry_sources(settings)
+
+
+def machine_feed(settings: Settings) -> LiveFeed:
+    """Whatever runs here: jobs as they come and go, and the devices."""
+    book = LogBook()
+    jobs = Discovery(settings, book)
+    machine = [Unless(source, jobs) for source in machine_sources(settings)]
+    return LiveFeed([jobs, *machine], book=book, history_seconds=settings.history_seconds)
+
+
+def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
+    """Logs, folders of logs, telemetry files and `-`. A path that does not exist yet is waited for.
+
+    Raises NothingToShow for one whose folder does not exist either.
+    """
+    book = LogBook()
+    sources: list[Source] = []
+    logs = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
+    for path in logs:
+        if not path.exists() and not path.absolute().parent.is_dir():
+            raise NothingToShow(f"{path}: neither the file nor its folder exists")
+    if STANDARD_INPUT in paths:
+        sources.append(StandardInput(book))
+    if logs:
+        sources.append(LogFiles(lambda: _expanded(logs), book))
+    sources += [TelemetryLog(Path(path)) for path in paths if _is_telemetry(path)]
+    return LiveFeed(sources, book=book, history_seconds=settings.history_seconds)
+
+
+def _is_telemetry(path: str) -> bool:
+    return path.endswith((".jsonl", ".ndjson"))
+
+
+def _expanded(paths: Sequence[Path]) -> Iterator[Path]:
+    """Files as they are; of folders the logs in them, as they are now."""
+    for path in paths:
+        if path.is_dir():
+            yield from _logs_below(path)
+        else:
+            yield path
+
+
+def _logs_below(folder: Path) -> Iterator[Path]:
+    """Logs of a folder and of those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most 500."""
+    count = 0
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        if len(here.relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "MODULE_")))
+        for name in sorted(names):
+            if Path(name).suffix in _LOG_SUFFIXES and count < _MOST_LOGS:
+                count += 1
+                yield here / name

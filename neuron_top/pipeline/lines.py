@@ -102,7 +102,14 @@ class LogBook:
                 count, (row for name in chosen if name in self._logs for row in self._last(name, count))
             )
             newest.sort()
-            return [_readable(name, offset, text, level) for _, offset, text, name, level in newest]
+            lines = [readable(name, offset, text, level) for _, offset, text, name, level in newest]
+            # A compiler's dots stand for minutes in a line that has no end yet.
+            unfinished = [
+                readable(name, log.rest_offset, log.rest, "")
+                for name in chosen
+                if (log := self._logs.get(name)) and log.rest
+            ]
+            return [*lines, *unfinished][-count:]
 
     def _last(self, source: str, count: int) -> Iterator[tuple[int, int, bytes, str, str]]:
         log = self._logs[source]
@@ -122,7 +129,8 @@ def level_of(event: AnyEvent) -> str:
     return "" if isinstance(event, StepReported) else "event"
 
 
-def _readable(source: str, offset: int, text: bytes, level: str) -> LogLine:
+def readable(source: str, offset: int, text: bytes, level: str) -> LogLine:
+    """A line for a screen."""
     # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
     last = text.rstrip(b"\r").rpartition(b"\r")[2]
     return LogLine(source=source, offset=offset, text=visible(last.decode(errors="replace")), level=level)

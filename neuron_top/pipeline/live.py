@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from neuron_top.events import AnyEvent, SourceUnavailable
+from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
 from neuron_top.pipeline.feed import LogLine
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.run.model import Run
@@ -29,6 +29,7 @@ CHANGED_SECONDS = 0.05
 WRITE_SECONDS = 0.1
 """The store is written at most ten times a second."""
 _STOP_SECONDS = 5.0
+_SETTLED_SECONDS = 0.5
 
 
 class Keeper(Protocol):
@@ -51,7 +52,9 @@ class LiveFeed:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`keeper` is called in the courier thread, because an open store belongs to one thread."""
-        self._run = Run(history_seconds)
+        self._run, self._history = Run(history_seconds), history_seconds
+        self._machine: dict[str, AnyEvent] = {}
+        """What was last said of the machine's devices and of each source."""
         self._book, self._clock, self._make_keeper = book, clock, keeper
         self._node = socket.gethostname()
         self._lock = threading.Lock()
@@ -102,6 +105,18 @@ class LiveFeed:
         """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
         return not any(thread.is_alive() for thread in self._threads)
 
+    def settle(self, seconds: float) -> None:
+        """Wait until no event has come for a while (or every source has ended), `seconds` at most."""
+        deadline = time.monotonic() + seconds
+        before = -1
+        while time.monotonic() < deadline and not self.ended:
+            with self._lock:
+                events = self._run.events
+            if events == before and events:
+                return
+            before = events
+            self._stopping.wait(_SETTLED_SECONDS)
+
     def wait_for(self, name: str) -> None:
         """Block until the sources of this name have come to their end."""
         for source, thread in zip(self._sources, self._threads, strict=True):
@@ -117,6 +132,10 @@ class LiveFeed:
             node=event.node or self._node,
         )
         with self._lock:
+            if isinstance(event, RunStarted) and self._run.job.run not in ("", event.run):
+                self._begin_anew()
+            if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
+                self._machine[getattr(event, "name", "devices")] = event
             self._run.apply(event)
             if self._make_keeper is not None:
                 self._unkept.append(event)
@@ -130,6 +149,12 @@ class LiveFeed:
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all logs, or of one."""
         return self._book.tail(count, source)
+
+    def _begin_anew(self) -> None:
+        """Another job: a new run, which knows of the machine what the last one knew."""
+        self._run = Run(self._history)
+        for event in self._machine.values():
+            self._run.apply(event)
 
     def _start_source(self, source: Source) -> None:
         thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)

@@ -12,21 +12,8 @@ from pathlib import Path
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent, RunStarted
-from neuron_top.settings import Settings
-from neuron_top.store.sqlite import FILE_NAME, Store
-
-OUTPUT_NAME = "output.log"
-EVENTS_NAME = "events"
-
-
-def run_folder(settings: Settings, run: str) -> Path:
-    """Where a run's files are kept: `output.log` and the folder `events` of the side channel."""
-    return settings.state_path / "runs" / run
-
-
-def store_path(settings: Settings) -> Path:
-    """The store that all recordings of this user share."""
-    return settings.state_path / FILE_NAME
+from neuron_top.pipeline.recordings import EVENTS_NAME, OUTPUT_NAME
+from neuron_top.store.sqlite import Store
 
 
 class OutputFile:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,18 +21,17 @@ from neuron_top.events import RunFinished, RunStarted
 from neuron_top.pipeline.job import JobOutput
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
-from neuron_top.pipeline.recorder import EVENTS_NAME, OutputFile, Recorder, run_folder, store_path
+from neuron_top.pipeline.recorder import OutputFile, Recorder
+from neuron_top.pipeline.recordings import EVENTS_NAME, LOCK_NAME, new_run_id, run_folder, store_path
 from neuron_top.pipeline.sources import SideChannel
 from neuron_top.runtime import versions
-from neuron_top.runtime.launch import EVENTS_VARIABLE, RUN_VARIABLE, CommandNotStarted, Job
+from neuron_top.runtime.launch import CommandNotStarted, Job
 from neuron_top.runtime.source import Periodic, Source
+from neuron_top.runtime.variables import EVENTS_VARIABLE, RUN_VARIABLE
 from neuron_top.runtime.workers import WorkerSampler
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.views.summary import Summary, summary
-
-LOCK_NAME = "recording.lock"
-"""Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
 
 
 class Recording:
@@ -103,7 +101,7 @@ class Recording:
         )
 
     def finish(self) -> tuple[int, Summary]:
-        """Wait for the command, read everything out and close the recording: exit status (negative: signal), summary."""
+        """Wait for the command, read everything out, close the recording: exit status (negative: signal), summary."""
         code = self.job.wait()
         self.feed.wait_for("job")
         if self.job.interrupted_by or code < 0:
@@ -126,26 +124,6 @@ class Recording:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
         except (NeuronTopError, OSError) as problem:
             self._warn(f"the end of the run is not recorded: {problem}")
-
-
-def new_run_id() -> str:
-    """Sorts by time, tells it to a person, and is unique: `20260214-093011-7f3a`."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-
-
-def is_recording(folder: Path) -> bool:
-    """Whether a process records into this run folder now."""
-    try:
-        number = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(number)
-    return False
 
 
 def _hold(path: Path) -> int | None:

@@ -16,6 +16,7 @@ from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.wakeup import Wakeup
 from neuron_top.runtime.source import Emit
 from neuron_top.runtime.tail import FileTail, Turn
+from neuron_top.runtime.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
 
@@ -101,6 +102,35 @@ class StandardInput:
     def stop(self) -> None:
         """Stop reading."""
         os.write(self._theirs, b"x")
+
+
+class TelemetryLog:
+    """Follows a file of neuron-monitor's records, or a saved listing of neuron-ls."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"telemetry:{path}"
+        self._tail = FileTail(path)
+        self._reader = TelemetryFile(source=self.name)
+        self._wakeup = Wakeup()
+        self._wakeup.watch(path)
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                for item in self._tail.drain():
+                    if not isinstance(item, Turn):
+                        _emit_all(self._reader.feed(item.data), emit)
+                if last:
+                    break
+                self._wakeup.wait()
+        _emit_all(self._reader.flush(), emit)
+        self._tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
 
 
 class SideChannel:

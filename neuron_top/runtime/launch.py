@@ -32,9 +32,8 @@ from typing import NamedTuple
 import psutil
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.runtime.variables import RUN_VARIABLE
 
-RUN_VARIABLE = "NEURONTOP_RUN"
-EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
 _READ_BYTES = 1 << 16
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""

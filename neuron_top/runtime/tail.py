@@ -54,8 +54,16 @@ class FileTail:
         self._fingerprint = b""
         self._vanished = False
         self._successor_seen = False
-        if self._open() and from_end and self._descriptor is not None and not self._streams:
-            self._skip_to_end(self._descriptor)
+        self._open()
+        if from_end:
+            self.begin_near_end(0)
+
+    def begin_near_end(self, length: int) -> None:
+        """Skip what is there now, except its last `length` bytes. A pipe has no end to begin at."""
+        if self._descriptor is not None and not self._streams:
+            self._position = max(0, os.fstat(self._descriptor).st_size - length)
+            start = max(0, self._position - _FINGERPRINT_BYTES)
+            self._fingerprint = os.pread(self._descriptor, self._position - start, start)
 
     @property
     def position(self) -> int:
@@ -64,7 +72,7 @@ class FileTail:
 
     def read(self, limit: int = 16) -> list[Chunk | Turn]:
         """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
-        if self._descriptor is None and not self._open():
+        if self._descriptor is None and self._open() is None:
             return []
         turns: list[Chunk | Turn] = []
         if self._was_rewritten():
@@ -93,32 +101,27 @@ class FileTail:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _open(self) -> bool:
+    def _open(self) -> int | None:
         """Open what stands under the path now. O_NONBLOCK: a FIFO without a writer must not hang us."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as problem:
             self.problem = None if problem.errno == errno.ENOENT else problem
-            return False
+            return None
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             os.close(descriptor)
             self.problem = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.path)
-            return False
+            return None
         identity = (status.st_dev, status.st_ino)
         if identity != self._identity:
             self._restart()
         self._descriptor, self._identity, self.problem = descriptor, identity, None
         self._streams = not stat.S_ISREG(status.st_mode)
-        return True
+        return descriptor
 
     def _restart(self) -> None:
         self._position, self._fingerprint = 0, b""
-
-    def _skip_to_end(self, descriptor: int) -> None:
-        self._position = os.fstat(descriptor).st_size
-        start = max(0, self._position - _FINGERPRINT_BYTES)
-        self._fingerprint = os.pread(descriptor, self._position - start, start)
 
     def _was_rewritten(self) -> bool:
         """The file is shorter than what we read, or other bytes stand where ours stood."""
@@ -164,4 +167,4 @@ class FileTail:
         how = "appeared" if self._vanished else "rotated"
         self._successor_seen = self._vanished = False
         self.close()
-        return [Turn(self.path, how)] if self._open() else []
+        return [Turn(self.path, how)] if self._open() is not None else []

@@ -26,6 +26,8 @@ _SHARE_FOR_MEMORY = 0.01
 _SHARE_FOR_TREE = 0.005
 _YOUNG_SECONDS = 10.0
 """Between fork and exec a process still shows its parent's environment and command: the young are asked again."""
+_SETTLED_SECONDS = 2.0
+"""A process younger than this is not yet known to be the one that does the work."""
 
 
 class _Member(msgspec.Struct):
@@ -45,10 +47,18 @@ class WorkerSampler:
     """Looks at a job's processes; `look` is called once per period and says what changed and what was measured."""
 
     def __init__(
-        self, roots: Callable[[], Iterable[int]], *, clock: Callable[[], float] = time.monotonic, period: float = 1.0
+        self,
+        roots: Callable[[], Iterable[int]],
+        *,
+        period: float = 1.0,
+        told_only: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`roots`: the processes that make up the job together with all their descendants."""
-        self._roots, self._clock, self._period = roots, clock, period
+        """`roots`: the processes that make up the job together with all their descendants.
+
+        `told_only`: show those that were told a place and no other, where the roots need not be one job.
+        """
+        self._roots, self._period, self._told_only, self._clock = roots, period, told_only, clock
         self._members: dict[int, _Member] = {}
         self._tree_due = 0.0
         self._boot = processes.boot_time()
@@ -73,12 +83,12 @@ class WorkerSampler:
             known = self._members.get(stat.pid)
             if known is None or known.stat.started != stat.started:
                 self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
-            if not known.role and (not known.command or self._is_young(stat)):
+            if not known.role and (not known.command or self._age(stat) < _YOUNG_SECONDS):
                 yield from self._classify(known)
         yield from self._choose_lone_worker(stats)
 
-    def _is_young(self, stat: Stat) -> bool:
-        return time.time() - (self._boot + stat.started) < _YOUNG_SECONDS
+    def _age(self, stat: Stat) -> float:
+        return time.time() - (self._boot + stat.started)
 
     def _classify(self, member: _Member) -> Iterator[AnyEvent]:
         """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
@@ -103,13 +113,13 @@ class WorkerSampler:
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
         """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
-        if any(member.role in ("worker", "launcher") for member in self._members.values()):
+        if self._told_only or any(member.role in ("worker", "launcher") for member in self._members.values()):
             return
         candidates = [member for member in self._members.values() if member.command and not member.role]
         if not candidates:
             return
         largest = max(candidates, key=lambda member: stats[member.stat.pid].resident if member.stat.pid in stats else 0)
-        if not self._is_young(largest.stat) or len(candidates) == 1:
+        if len(candidates) == 1 or self._age(largest.stat) > _SETTLED_SECONDS:
             largest.role, largest.place = "worker", LONE
             yield self._seen(largest)
 

@@ -1,0 +1,63 @@
+"""Play a recording on the live screen: everything as it was shown, at the pace it came.
+
+    neurontop replay last --speed 10
+    neurontop replay 20260214-0930          the beginning of an id is enough where it is unique
+    neurontop replay baseline               the newest recording of that name
+
+On the screen: space stops and goes on, the arrows move in time, + and - change the speed. Without a terminal the
+closing state is printed at once.
+
+exit status: 0 fine · 3 no such recording
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import print_json
+from neuron_top.cli.plain import overview_text
+from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.recordings import find_recording, load_run, store_path
+from neuron_top.store.sqlite import Store
+from neuron_top.views.overview import overview
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `replay`."""
+    parser.add_argument("run", metavar="RUN", help="id, unique beginning of one, name, or `last`")
+    parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="recorded seconds per second (1)")
+    parser.add_argument("--json", action="store_true", help="the closing overview as JSON, without a screen")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Play it."""
+    settings, _ = configuration.load()
+    path = store_path(settings)
+    if not path.is_file():
+        raise NothingToShow(f"nothing was recorded yet in {path.parent}")
+    with Store(path, read_only=True) as store:
+        record = find_recording(store, arguments.run)
+        if arguments.json or not _has_terminal():
+            end = record.finished if record.finished is not None else record.touched
+            view = overview(load_run(store, record.id, settings.history_seconds), end)
+            print_json(view) if arguments.json else print(overview_text(view))
+            return 0
+    from neuron_top.pipeline.replay import ReplayFeed
+    from neuron_top.tui.app import TopApp
+
+    feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)
+    return TopApp(feed, settings).run() or 0
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _speed(text: str) -> float:
+    value = float(text)
+    if not 0.001 <= value <= 1000:
+        raise argparse.ArgumentTypeError("must lie between 0.001 and 1000")
+    return value

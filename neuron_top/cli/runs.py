@@ -1,0 +1,71 @@
+"""List the recordings, newest first: when, how long, how it ended, how much of it was compiling.
+
+    neurontop runs                 the newest twenty
+    neurontop runs --all --json    all of them, for a program
+
+`neurontop replay RUN` plays one; RUN is its id, the beginning of its id, its name, or `last`.
+
+exit status: 0 fine · 3 nothing was recorded yet
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from neuron_top import settings as configuration
+from neuron_top import units
+from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
+from neuron_top.store.sqlite import Store
+from neuron_top.views.runs import RunRow, run_row
+
+_SHOWN = 20
+_HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `runs`."""
+    parser.add_argument("--all", action="store_true", help="all recordings, not the newest twenty")
+    parser.add_argument("--json", action="store_true", help="as one JSON document")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """List them."""
+    settings, _ = configuration.load()
+    path = store_path(settings)
+    if not path.is_file():
+        raise NothingToShow(
+            f"nothing was recorded yet in {path.parent}; `neurontop run -- <command>` makes a recording"
+        )
+    with Store(path, read_only=True) as store:
+        records = store.runs()
+    shown = records if arguments.all else records[:_SHOWN]
+    now = time.time()
+    rows = [run_row(one, now, recorder_alive=is_recording(run_folder(settings, one.id))) for one in shown]
+    if arguments.json:
+        print_json({"schema": 1, "runs": rows})
+        return 0
+    if not rows:
+        raise NothingToShow(
+            f"nothing was recorded yet in {path.parent}; `neurontop run -- <command>` makes a recording"
+        )
+    print(table(_HEADER, [_cells(row) for row in rows], right=(3, 5, 6, 7)))
+    if len(records) > len(shown):
+        narrate(f"{len(records) - len(shown)} older ones: neurontop runs --all")
+    return 0
+
+
+def _cells(row: RunRow) -> tuple[str, ...]:
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else units.UNKNOWN
+    return (
+        row.id,
+        row.name or (row.command[0].rpartition("/")[2] if row.command else units.UNKNOWN),
+        started,
+        units.duration_text(row.seconds),
+        row.state,
+        units.percent_text(row.compile_share),
+        units.percent_text(row.hit_rate),
+        units.bytes_text(row.bytes),
+    )

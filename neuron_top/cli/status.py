@@ -1,0 +1,76 @@
+"""The overview once, for scripts: the job that is recorded now, else worker processes that run here, else the last
+recording.
+
+    neurontop status
+    neurontop status --json | jq .compile.running
+    until [ "$(neurontop status --json | jq .training.step)" -ge 100 ]; do sleep 5; done
+
+JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
+
+exit status: 0 fine · 1 the job failed, or a compile of it did · 3 nothing to show
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import print_json
+from neuron_top.cli.plain import overview_text
+from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.recordings import load_run, recordings_in_progress, store_path
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.views.overview import Overview, overview
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `status`."""
+    parser.add_argument("--json", action="store_true", help="as one JSON document")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print it."""
+    settings, _ = configuration.load()
+    view = _recorded_now(settings) or _workers_here() or _last_recorded(settings)
+    if view is None:
+        raise NothingToShow(
+            f"nothing to show: no recording in {store_path(settings)}, and no process of yours with LOCAL_RANK or "
+            "NEURON_RT_VISIBLE_CORES; start a job with `neurontop run -- <command>`"
+        )
+    print_json(view) if arguments.json else print(overview_text(view))
+    failed = view.header.exit_code not in (None, 0) or view.compile.failed > 0
+    return 1 if failed else 0
+
+
+def _recorded_now(settings: Settings) -> Overview | None:
+    running = recordings_in_progress(settings)
+    if not running or not store_path(settings).is_file():
+        return None
+    with Store(store_path(settings), read_only=True) as store:
+        return overview(load_run(store, running[0], settings.history_seconds), time.time())
+
+
+def _workers_here() -> Overview | None:
+    from neuron_top.pipeline.finder import WorkerFinder
+    from neuron_top.runtime.workers import WorkerSampler
+
+    pids = WorkerFinder().look()
+    if not pids:
+        return None
+    run = Run()
+    for event in WorkerSampler(lambda: pids, told_only=True).look():
+        run.apply(event)
+    return overview(run, time.time())
+
+
+def _last_recorded(settings: Settings) -> Overview | None:
+    if not store_path(settings).is_file():
+        return None
+    with Store(store_path(settings), read_only=True) as store:
+        records = store.runs(limit=1)
+        if not records:
+            return None
+        return overview(load_run(store, records[0].id, settings.history_seconds), time.time())

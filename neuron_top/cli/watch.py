@@ -1,0 +1,106 @@
+"""The live screen: what runs on this machine now, or the logs that are named. The default command.
+
+    neurontop                          jobs of this machine as they come and go, its devices and caches
+    neurontop watch train.log          one log from its beginning, and on while it grows
+    neurontop watch logs/              every log in a folder, new ones too (torchrun's --log-dir)
+    torchrun train.py 2>&1 | neurontop watch --plain -
+    neurontop watch monitor.jsonl      what neuron-monitor wrote
+    neurontop watch --json train.log   the overview as a stream of JSON lines
+
+A path may be named before it exists. Without a terminal the state is printed once, after everything there is was read;
+--plain and --json go on until Ctrl-C, or until the end of standard input. With nothing running it says what it looked
+for, where, and what to do next.
+
+exit status: 0 fine · 3 a named path cannot exist · 130 interrupted while printing lines
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import narrate, print_json_line
+from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, overview_text
+from neuron_top.pipeline.live import LiveFeed
+from neuron_top.settings import Settings
+from neuron_top.views.overview import Overview, overview
+
+_ONCE_SECONDS = 3.0
+"""How long a look at this machine may take when nobody waits for more."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `watch`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, .jsonl of neuron-monitor")
+    face = parser.add_mutually_exclusive_group()
+    face.add_argument("--plain", action="store_true", help="progress lines instead of the screen")
+    face.add_argument("--json", action="store_true", help="the overview as JSON lines, one per change and second")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Show it."""
+    from neuron_top.pipeline.assembly import machine_feed, paths_feed
+
+    settings, _ = configuration.load()
+    feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
+    if arguments.json:
+        return _follow(feed, print_json_line, 1.0)
+    if arguments.plain:
+        return _follow(feed, PlainProgress(print_flushed).show, LOOK_SECONDS)
+    if _has_terminal(arguments.paths):
+        return _on_screen(feed, settings)
+    return _once(feed, settings, named=bool(arguments.paths))
+
+
+def print_flushed(line: str) -> None:
+    """A line on stdout, at once."""
+    print(line, flush=True)
+
+
+def _has_terminal(paths: list[str]) -> bool:
+    """The screen needs a keyboard: with a log on standard input there is none."""
+    return sys.stdout.isatty() and "-" not in paths and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _on_screen(feed: LiveFeed, settings: Settings) -> int:
+    from neuron_top.tui.app import TopApp
+
+    return TopApp(feed, settings).run() or 0
+
+
+def _follow(feed: LiveFeed, show: Callable[[Overview], None], period: float) -> int:
+    """Show the overview when it has changed, at most once per period, until the sources end or somebody stops us."""
+    changed = threading.Event()
+    feed.start(changed.set)
+    try:
+        while not feed.ended:
+            if changed.wait(period):
+                changed.clear()
+                show(feed.read(overview))
+                threading.Event().wait(period)
+    finally:
+        feed.stop()
+        show(feed.read(overview))
+    return 0
+
+
+def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
+    """Read what there is, print where it stands."""
+    from neuron_top.pipeline.discover import looked_for
+
+    feed.start(lambda: None)
+    feed.settle(_ONCE_SECONDS)
+    feed.stop()
+    view = feed.read(overview)
+    if not named and not view.header.run and not view.cores:
+        narrate(f"neurontop: {looked_for(settings)}")
+        for source in view.sources:
+            if not source.available and source.name != "jobs":
+                narrate(f"neurontop: {source.name}: {source.text}")
+        return 0
+    print(overview_text(view))
+    return 0

@@ -1,0 +1,88 @@
+"""Where recordings lie, which of them are going on, and how to find one by what a person types.
+
+Light to import: `neurontop status` answers from here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from pathlib import Path
+
+from neuron_top.errors import NothingToShow
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.records import RunRecord
+from neuron_top.store.sqlite import FILE_NAME, Store
+
+OUTPUT_NAME = "output.log"
+EVENTS_NAME = "events"
+LOCK_NAME = "recording.lock"
+"""Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
+
+
+def runs_folder(settings: Settings) -> Path:
+    """The folder of all recordings."""
+    return settings.state_path / "runs"
+
+
+def run_folder(settings: Settings, run: str) -> Path:
+    """Where a run's files are kept: `output.log` and the folder `events` of the side channel."""
+    return runs_folder(settings) / run
+
+
+def store_path(settings: Settings) -> Path:
+    """The store that all recordings of this user share."""
+    return settings.state_path / FILE_NAME
+
+
+def new_run_id() -> str:
+    """Sorts by time, tells it to a person, and is unique: `20260214-093011-7f3a`."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+def is_recording(folder: Path) -> bool:
+    """Whether a process records into this run folder now."""
+    try:
+        number = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(number)
+    return False
+
+
+def recordings_in_progress(settings: Settings, newest: int = 20) -> list[str]:
+    """Ids of the runs that are being recorded now, newest first; only the newest folders are looked at."""
+    try:
+        names = sorted((entry.name for entry in os.scandir(runs_folder(settings))), reverse=True)
+    except OSError:
+        return []
+    return [name for name in names[:newest] if is_recording(run_folder(settings, name))]
+
+
+def find_recording(store: Store, wanted: str) -> RunRecord:
+    """A recording by id, by the unique beginning of one, by name (the newest), or `last`. Raises NothingToShow."""
+    if wanted == "last":
+        newest = store.runs(limit=1)
+        if newest:
+            return newest[0]
+        raise NothingToShow("nothing was recorded yet; `neurontop run -- <command>` makes the first recording")
+    record = store.run(wanted)
+    if record is None:
+        raise NothingToShow(f"no recording {wanted!r}, or more than one begins so; `neurontop runs` lists them")
+    return record
+
+
+def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0) -> Run:
+    """The run as it stood at the end of its recording, or as it stands now."""
+    loaded = Run(history_seconds)
+    for event in store.replay(run):
+        loaded.apply(event)
+    return loaded
