@@ -77,7 +77,7 @@ class SysfsLook:
 
     def __call__(self) -> list[AnyEvent]:
         """Look once."""
-        if self._looks % _COUNTERS_EVERY == 0:
+        if not self._present or self._looks % _COUNTERS_EVERY == 0:
             self._tree.forget()
         present = bool(self._tree.devices())
         events = self._turn(present) if present != self._present else []
