@@ -58,7 +58,7 @@ class Book:
         """Strike out the newest compile that only dots or PASS told of, now that its graph has a name."""
         for key, graph in reversed(self.graphs.items()):
             for meeting in graph.meetings.values() if graph.module is None else ():
-                if "derived" in meeting.told and not meeting.attempts[-1].exact_end:
+                if "derived" in meeting.told:
                     del self.graphs[key]
                     self._forget(meeting.attempts[-1])
                     return meeting.attempts[-1]

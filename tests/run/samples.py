@@ -1,0 +1,73 @@
+"""Short ways to make events for tests of the run, the store and the views; module keys are invented."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from neuron_top import events as ev
+
+A = "MODULE_1111111111111111+aaaaaaaa"
+B = "MODULE_2222222222222222+aaaaaaaa"
+C = "MODULE_3333333333333333+bbbbbbbb"
+
+_times = st.one_of(st.none(), st.integers(0, 4000).map(lambda tenth: 1_700_000_000 + tenth / 10))
+_pids = st.sampled_from([None, 10, 11, 12])
+_modules = st.sampled_from([A, B, C])
+_maybe_modules = st.sampled_from([A, B, C, None])
+_head = {"at": _times, "seen": _times, "source": st.sampled_from(["log:a", "log:b"])}
+_line = {**_head, "pid": _pids, "rank": st.sampled_from([None, 0, 1])}
+_wrapper = {**_line, "module": _maybe_modules, "generation": st.sampled_from(["G0", "G1", "G2", "G3"])}
+_seconds = st.floats(0, 1000, allow_nan=False)
+_shares = st.one_of(st.none(), st.floats(0, 1))
+_bytes = st.one_of(st.none(), st.integers(0, 1 << 40))
+
+core_samples = st.builds(ev.CoreSample, core=st.integers(0, 3), utilization=_shares, memory=_bytes, capacity=_bytes,
+                         peak=_bytes, pid=_pids)  # fmt: skip
+
+any_event = st.one_of(
+    st.builds(ev.CachePathAnnounced, path=st.just("/cache"), **_wrapper),
+    st.builds(ev.CacheMissed, **_wrapper),
+    st.builds(ev.CacheHit, **_wrapper),
+    st.builds(ev.CachedFailureMet, message=st.just("stored"), retrying=st.booleans(), **_wrapper),
+    st.builds(ev.CompileStarted, **_wrapper),
+    st.builds(ev.CompileDotted, dots=st.integers(1, 9), **_head),
+    st.builds(ev.CompilerPassed, **_head),
+    st.builds(ev.CompileCompleted, **_wrapper),
+    st.builds(ev.CompileFailed, message=st.just("broken"), exit_status=st.sampled_from([None, 70, -9]), **_wrapper),
+    st.builds(ev.LockWaited, minutes=st.one_of(st.none(), st.floats(0, 600)), **_wrapper),
+    st.builds(ev.GraphExtracted, **_wrapper),
+    st.builds(ev.HubMissed, file=st.just("model.neff"), **_wrapper),
+    st.builds(ev.GraphDescribed, module=_modules, pid=_pids, graph_bytes=_bytes, **_head),
+    st.builds(ev.CompileBegan, module=_modules, pid=_pids, compiler_pid=_pids, **_head),
+    st.builds(ev.CompileEnded, module=_modules, pid=_pids, seconds=_seconds, ok=st.booleans(), **_head),
+    st.builds(ev.ArtefactLoaded, module=_modules, pid=_pids, seconds=_seconds, waited_seconds=_seconds, **_head),
+    st.builds(ev.CompileFellBack, reason=st.just("dynamic shape"), **_head),
+    st.builds(ev.TrialRunStarted, **_line),
+    st.builds(ev.GraphsListed, paths=st.just(("/c/x",)), **_line),
+    st.builds(ev.WorkerStarted, worker=st.just("0"), **_line),
+    st.builds(ev.QueueCounted, remaining=st.integers(0, 9), locked=st.just(0), failed=st.just(0), done=st.just(1),
+              total=st.just(9), **_line),
+    st.builds(ev.GraphReported, path=st.just("/c/x"), module=_maybe_modules, ok=st.one_of(st.none(), st.booleans()),
+              seconds=st.one_of(st.none(), _seconds), **_line),
+    st.builds(ev.SummaryReported, total=st.integers(0, 9), **_line),
+    st.builds(ev.StepReported, step=st.one_of(st.none(), st.integers(0, 999)), loss=st.one_of(st.none(), _seconds),
+              throughput=st.one_of(st.none(), _seconds), **_line),
+    st.builds(ev.WorkerDied, exit_code=st.sampled_from([None, 1, -9]), **_line),
+    st.builds(ev.ErrorRaised, exception=st.just("ValueError"), **_line),
+    st.builds(ev.CoresSampled, kind=st.just("local"), cores=st.lists(core_samples, max_size=4).map(tuple), **_head),
+    st.builds(ev.HostSampled, cpu=_shares, memory_used=_bytes, **_head),
+    st.builds(ev.WorkerMemoryReported, pid=st.sampled_from([10, 11]), kinds=st.just({"rest": 5}), **_head),
+    st.builds(ev.DeviceMemoryExhausted, requested=_bytes, **_line),
+    st.builds(ev.SourceUnavailable, name=st.just("monitor"), reason=st.just("not installed"), **_head),
+    st.builds(ev.EntryChanged, root=st.just("/cache"), compiler=st.just("c"), module=_modules,
+              state=st.sampled_from([None, "done"]), **_head),
+    st.builds(ev.CacheScanned, root=st.just("/cache"), states=st.just({"done": 3}), free=_bytes, **_head),
+    st.builds(ev.RunStarted, run=st.just("r"), name=st.just("job"), **_head),
+    st.builds(ev.RunFinished, run=st.just("r"), exit_code=st.sampled_from([0, 1, -2]), **_head),
+    st.builds(ev.ProcessSeen, pid=st.sampled_from([10, 11, 12]), role=st.sampled_from(["worker", "compiler"]),
+              rank=st.sampled_from([None, 0, 1]), module=_maybe_modules, started=_times, **_head),
+    st.builds(ev.ProcessGone, pid=st.sampled_from([10, 11, 12]), exit_code=st.sampled_from([None, 0, 1]), **_head),
+    st.builds(ev.LineMarked, level=st.sampled_from(["error", "warning"]), text=st.text(max_size=20), **_line),
+    st.builds(ev.OutputGrew, path=st.just("/log"), end=st.integers(0, 9999), **_head),
+)  # fmt: skip
+event_lists = st.lists(any_event, max_size=60)
