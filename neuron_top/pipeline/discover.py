@@ -74,7 +74,9 @@ class Discovery:
     def _look_at_processes(self, emit: Emit) -> None:
         pids = self._strangers.look()
         if pids:
-            words = f"{len(pids)} processes that were started as workers; their output is not recorded"
+            words = f"{len(pids)} worker processes, found by their environment; their output is not recorded"
+            if self._strangers.jobs > 1:
+                words += f" (the newest of {self._strangers.jobs} jobs)"
             self._tell(SourceAvailable(name=self.name, detail=words), emit)
         else:
             self._tell(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)

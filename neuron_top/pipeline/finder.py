@@ -6,6 +6,7 @@ import os
 
 from neuron_top.runtime import processes
 from neuron_top.runtime.places import VISIBLE_CORES
+from neuron_top.runtime.processes import Stat
 from neuron_top.runtime.variables import RUN_VARIABLE
 
 _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)
@@ -13,11 +14,13 @@ _TELLING = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", VISIBLE_CORES)
 
 
 class WorkerFinder:
-    """Processes of this user's that a launcher gave a place to, outside of recordings."""
+    """Workers of this user's, outside of recordings: those of the newest job, where several run at a time."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, float], bool] = {}
         self._found: list[int] = []
+        self.jobs = 0
+        """How many jobs the last look saw: workers that were started by one process are one job."""
 
     def pids(self) -> list[int]:
         """As of the last look."""
@@ -26,13 +29,23 @@ class WorkerFinder:
     def look(self) -> list[int]:
         """Look at all processes; an environment is read once per process."""
         seen: dict[tuple[int, float], bool] = {}
+        workers: dict[int, Stat] = {}
         for pid in processes.process_ids():
             stat = processes.stat_of(pid)
-            if stat is not None:
+            if stat is not None and stat.state != "Z":
                 key = (pid, stat.started)
                 seen[key] = self._known[key] if key in self._known else _is_worker(pid)
+                if seen[key]:
+                    workers[pid] = stat
         self._known = seen
-        self._found = [pid for (pid, _), worker in seen.items() if worker]
+        # A worker's own children inherit its variables: they stand below a worker, and are none.
+        jobs: dict[int, list[Stat]] = {}
+        for stat in workers.values():
+            if stat.parent not in workers:
+                jobs.setdefault(stat.parent, []).append(stat)
+        self.jobs = len(jobs)
+        newest = max(jobs.values(), key=lambda job: max(stat.started for stat in job), default=[])
+        self._found = [stat.pid for stat in newest]
         return self._found
 
 

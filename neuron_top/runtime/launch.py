@@ -34,6 +34,7 @@ import psutil
 from neuron_top.errors import NeuronTopError
 from neuron_top.runtime.variables import RUN_VARIABLE
 
+_SHELL = "/bin/sh"
 _READ_BYTES = 1 << 16
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
@@ -46,7 +47,7 @@ class CommandNotStarted(NeuronTopError):
     """The command is missing (127) or may not be run (126)."""
 
     def __init__(self, command: str, problem: OSError) -> None:
-        self.exit_code = 126 if isinstance(problem, PermissionError) else 127  # type: ignore[misc]
+        self.exit_code = 127 if isinstance(problem, FileNotFoundError) else 126  # type: ignore[misc]
         super().__init__(f"cannot start {command!r}: {problem.strerror or problem}")
 
 
@@ -85,17 +86,26 @@ class Job:
         with contextlib.ExitStack() as given:
             ends = [self._channel(name, number, given) for name, number in (("stdout", 1), ("stderr", 2))]
             try:
-                self._process = subprocess.Popen(
-                    self.command,
-                    stdin=None if self._shown else subprocess.DEVNULL,
-                    stdout=ends[0],
-                    stderr=ends[1],
-                    env=self._environ,
-                    start_new_session=True,
-                )
+                self._process = self._spawn(self.command, *ends)
             except OSError as problem:
                 self._close_all()
                 raise CommandNotStarted(self.command[0], problem) from None
+
+    def _spawn(self, command: Sequence[str], stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=None if self._shown else subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=self._environ,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            # A script without `#!`: a shell runs it itself, and so do we.
+            if problem.errno != errno.ENOEXEC or command[0] == _SHELL:
+                raise
+            return self._spawn([_SHELL, *command], stdout, stderr)
 
     def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
         """Pass the output on until its end; `on_idle` is called at least every 100 ms."""
