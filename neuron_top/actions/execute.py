@@ -78,6 +78,11 @@ class _Execution:
         self.plan, self.trash, self.watch = plan, trash, watch
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
+        self.earlier = frozenset(
+            record.owner.token
+            for record in trash.records()
+            if isinstance(record, journal.PlanBegun) and record.plan == plan.identity
+        )
         self.done = self.moved = 0
         self.refused: list[tuple[int, str]] = []
         self.interrupted = False
@@ -143,7 +148,9 @@ class _Execution:
             if self._is_done(step):
                 return
             with self.root.entry(step.path) as entry:
-                entry.check(step.fingerprint)
+                if self._is_emptied(entry, step):
+                    return
+                entry.check(step.fingerprint, self.earlier)
                 self._act(entry, step)
         except (Changed, OSError) as problem:
             self.refused.append((number, str(problem)))
@@ -151,12 +158,21 @@ class _Execution:
         self.done += 1
         self.moved += step.frees
 
+    def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
+        """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
+        if step.action in plans.WHOLE or not (self.place / step.path).exists():
+            return False
+        return not entry.files(step.action) and entry.owner() is None
+
     def _is_done(self, step: Step) -> bool:
         """A resumed plan meets what it did before it was interrupted."""
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
     def _act(self, entry: OpenEntry, step: Step) -> None:
         target = self.place / step.path
+        owner = entry.owner()
+        # Under our own earlier lock the artefact is gone because we took it.
+        fresh = owner is None or owner.token not in self.earlier
         if step.action is Action.SWEEP:
             target.parent.mkdir(parents=True, exist_ok=True)
             entry.rename_to(target)
@@ -172,7 +188,8 @@ class _Execution:
         else:
             target.mkdir(parents=True, exist_ok=True)
             with entry.locked(self.token):
-                entry.check_unused(step.fingerprint, self.plan.made_at)
+                if fresh:
+                    entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.move_files(step.action, target)
 
     def outcome(self) -> Outcome:

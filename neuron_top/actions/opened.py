@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from neuron_top.actions.plan import Action, Fingerprint
-from neuron_top.cache import layout
+from neuron_top.cache import layout, lock_owner
 from neuron_top.cache.entry import PARTS, Part
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -89,12 +89,22 @@ class OpenEntry:
     def __init__(self, name: str, above: int, handle: int) -> None:
         self.name, self._above, self._handle = name, above, handle
         self._facts = os.fstat(handle)
+        self._path = Path(f"/proc/self/fd/{handle}")
 
-    def check(self, planned: Fingerprint) -> None:
-        """Raises Changed unless it is the folder that was planned, untouched since."""
+    def owner(self) -> lock_owner.LockOwner | None:
+        """Who holds its lock; None when it is free or the lock names nobody."""
+        held = (name for name in _LOCKS if _there(name, self._handle))
+        return next((lock_owner.read(self._path / name) for name in held), None)
+
+    def check(self, planned: Fingerprint, ours: frozenset[str] = frozenset()) -> None:
+        """Raises Changed unless it is the folder that was planned, untouched since.
+
+        `ours` are tokens of earlier attempts at the same plan: under such a lock only we can have touched it.
+        """
         if self._facts.st_ino != planned.folder_inode:
             raise Changed("another folder has taken its place since the plan was made")
-        if self._facts.st_mtime_ns != planned.folder_mtime_ns:
+        owner = self.owner()
+        if self._facts.st_mtime_ns != planned.folder_mtime_ns and not (owner and owner.token in ours):
             raise Changed("files came or went since the plan was made")
 
     def check_unused(self, planned: Fingerprint, since: float) -> None:
@@ -115,9 +125,10 @@ class OpenEntry:
     @contextlib.contextmanager
     def locked(self, token: Path) -> Iterator[None]:
         """Hold the entry's lock: a hard link to `token`, which names us."""
-        name = next((lock for lock in _LOCKS if _there(lock.removesuffix(layout.LOCK_SUFFIX), self._handle)), _LOCKS[0])
+        self._break_dead_lock()
         if any(_there(lock, self._handle) for lock in _LOCKS):
             raise Changed("it is locked")
+        name = next((lock for lock in _LOCKS if _there(lock.removesuffix(layout.LOCK_SUFFIX), self._handle)), _LOCKS[0])
         try:
             os.link(token, name, dst_dir_fd=self._handle)
         except FileExistsError:
@@ -127,14 +138,27 @@ class OpenEntry:
         finally:
             os.unlink(name, dir_fd=self._handle)
 
+    def _break_dead_lock(self) -> None:
+        """Remove the lock of a process that is proved dead, as the compile component's waiters do."""
+        owner = self.owner()
+        if owner is None or lock_owner.is_alive(owner) is not False:
+            return
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        try:
+            if self.owner() == owner:
+                for name in (*_OWNERS, *_LOCKS):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(name, dir_fd=self._handle)
+        finally:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
+
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""
-        rank = {part: order for order, part in enumerate(_TAKEN[action])}
-        found = []
+        order = _TAKEN[action]
+        found: list[tuple[int, str]] = []
         for name in os.listdir(self._handle):  # noqa: PTH208 (a descriptor, not a path)
-            part = PARTS.get(name)
-            if part in rank:
-                found.append((rank[part], name))
+            part = PARTS.get(name, Part.OTHER)
+            found.extend((rank, name) for rank, taken in enumerate(order) if part & taken)
         return [(name, os.stat(name, dir_fd=self._handle, follow_symlinks=False)) for _, name in sorted(found)]
 
     def move_files(self, action: Action, target: Path) -> None:
