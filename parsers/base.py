@@ -16,6 +16,7 @@ from neuron_top.parsers.escapes import visible
 TEXT_LIMIT = 2000
 """Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""
 
+_MOST_RECORDS = 2000
 LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
 _LEVEL_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL", "E": "ERROR", "W": "WARNING", "F": "CRITICAL"}
 HEADER = re.compile(
@@ -30,10 +31,17 @@ HEADER = re.compile(
 Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
 
 
+DOTS = "dots"
+_DOTS_LEADING = re.compile(
+    r"(\.{1,5000})(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = |/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
+)
+"""Dots at the start of a line that belong to a compiler: not `./run.sh`, not `.gitignore`, not `...and so on`."""
+
+
 class Record:
     """One record of a line: its header, read, and the text behind it."""
 
-    __slots__ = ("at", "generation", "header_pid", "lead", "level", "offset", "pid", "rank", "shape", "tag", "text")
+    __slots__ = ("at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "tag", "text")
 
     def __init__(self, text: str, offset: int) -> None:
         self.text = text
@@ -47,9 +55,7 @@ class Record:
         self.tag = ""
         self.generation = ""
         self.shape = ""
-        """`wrapper`, `runtime`, `xla`, or "" for text without a header."""
-        self.lead = ""
-        """What stood between the line's start (or the record before) and this header."""
+        """`wrapper`, `runtime`, `xla`, `dots`, or "" for text without a header."""
 
 
 class Family(Protocol):
@@ -92,24 +98,30 @@ class LineFamily:
 def records(text: str, offset: int) -> list[Record]:
     """The records of one segment of a line, ANSI codes already gone."""
     prefix, body = prefixes.split(text)
-    found = list(HEADER.finditer(body))
     result: list[Record] = []
+    dots, body = _split_dots(body)
+    while dots and len(result) < _MOST_RECORDS:  # MPI puts its prefix in front of every single dot
+        result.append(_bare("." * dots, prefix, offset, DOTS))
+        again, body = prefixes.split(body)
+        prefix = prefix if again is prefixes.NO_PREFIX else again
+        dots, body = _split_dots(body)
+    found = list(HEADER.finditer(body)) if "20" in body else []
     lead = body[: found[0].start()] if found else body
-    if not found or lead.strip():
+    if lead.strip() or not (found or result):
         result.append(_bare(lead, prefix, offset))
     for index, header in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(body)
         record = _headed(header, body[header.end() : end].lstrip(" "), offset)
         record.rank = prefix.rank
         record.pid = prefix.pid if record.pid is None else record.pid
-        record.lead = lead if index == 0 else ""
         result.append(record)
     return result
 
 
-def _bare(text: str, prefix: prefixes.Prefix, offset: int) -> Record:
+def _bare(text: str, prefix: prefixes.Prefix, offset: int, shape: str = "") -> Record:
     record = Record(text, offset)
-    record.rank, record.pid = prefix.rank, prefix.pid
+    record.rank, record.pid, record.level = prefix.rank, prefix.pid, prefix.level
+    record.shape = shape
     return record
 
 
@@ -139,6 +151,17 @@ def _generation(header: re.Match[str]) -> str:
     if header["tag"] in ("NCC_WRAPPER", "PARALLEL_COMPILE"):
         return "G1"
     return "G2" if header["pid"] else "G1"
+
+
+def _split_dots(text: str) -> tuple[int, str]:
+    """How many dots lead the text, and the rest of it."""
+    bare = text.lstrip()
+    if not bare.startswith("."):
+        return 0, text
+    found = _DOTS_LEADING.match(bare)
+    if found is None or (bare is not text and bare.strip(". \t")):
+        return 0, text
+    return len(found[1]), bare[found.end() :]
 
 
 def clip(text: str) -> str:

@@ -12,8 +12,13 @@ from typing import NamedTuple
 
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import Compiler
+from neuron_top.parsers.dots import Dots
 from neuron_top.parsers.hub import Hub
+from neuron_top.parsers.metrics_report import MetricsReport
 from neuron_top.parsers.parallel_compile import ParallelCompile
+from neuron_top.parsers.problems import Problems
+from neuron_top.parsers.runtime import Runtime
+from neuron_top.parsers.training import Training
 from neuron_top.parsers.wrapper import Wrapper
 
 
@@ -24,16 +29,28 @@ class Row(NamedTuple):
     marks: tuple[bytes, ...]
 
 
-FAMILIES = (
-    Row(ParallelCompile, (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"Total graphs",
-                          b"trial run", b"encountered error", b"got exception", b"grab hlos")),
-    Row(Wrapper, (b".000", b"ompil", b"neff", b"MODULE_", b"neuronxcc-")),
-    Row(Hub, ()),
-    Row(Compiler, (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[NCC_", b"[F1", b"exit status")),
+_MONTHS = (
+    b"-Jan-", b"-Feb-", b"-Mar-", b"-Apr-", b"-May-", b"-Jun-", b"-Jul-", b"-Aug-", b"-Sep-", b"-Oct-", b"-Nov-",
+    b"-Dec-",
 )  # fmt: skip
 
-_MONTHS = tuple(
-    f"-{m}-".encode() for m in ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-)
+FAMILIES = (
+    Row(
+        ParallelCompile,
+        (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"Total graphs", b"trial run",
+         b"encountered error", b"got exception", b"grab hlos"),
+    ),
+    Row(Wrapper, (b".000", b"ompil", b"neff", b"MODULE_", b"neuronxcc-")),
+    Row(Hub, (b"recompiled",)),
+    Row(Dots, (b"\n.", b": .", b":.", b") .", b"        .")),
+    Row(Runtime, (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc")),
+    Row(Compiler, (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[neuron-cc]",
+                   b"[NCC_", b"[F1", b"exit status")),
+    Row(Training, (b"{'", b"loss", b"Loss", b"it/s", b"s/it", b"hroughput", b"***** Running ", b"initializing ",
+                   b"HLO", b"Finished building", b"KV cache size", b"tracing time")),
+    Row(MetricsReport, (b"Metric: ", b"Counter: ")),
+    Row(Problems, (b"Traceback", b"ERROR", b"WARN", b"Warning: ", b"rror: ", b"xception: ", b"CRITICAL", b"FATAL",
+                   b" E ", b" W ", b" F ", b"torch/distributed", b"(exitcode", b"Root Cause", b"died with")),
+)  # fmt: skip
 
-MARKS = _MONTHS + tuple(dict.fromkeys(mark for row in FAMILIES for mark in row.marks))
+MARKS = tuple(dict.fromkeys(mark for row in FAMILIES for mark in row.marks))

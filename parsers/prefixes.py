@@ -2,7 +2,7 @@
 
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, Kubernetes' `[0]:`, kubectl's `[pod/…]`, Ray's and vLLM's
 `(Name pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
-docker compose's `name-1  |`, and CloudWatch's ISO stamp.
+docker compose's `name-1  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, and CloudWatch's ISO stamp.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ class Prefix(msgspec.Struct, frozen=True):
 
     rank: int | None = None
     pid: int | None = None
+    level: str = ""
+    """Of a Python logger that names its level in front (vLLM)."""
 
 
 NO_PREFIX = Prefix()
@@ -30,6 +32,7 @@ _PREFIX = re.compile(
     r"|(?:\[?(?:INFO|WARN|ERROR|DEBUG) ?\]?\s+)?PyProcess\s+(?:-\s+)?W-\d{1,9}-[\w.-]{1,80}?-std(?:out|err):\s?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)(?: std(?:out|err) [FP])?\s"
     r"|[\w.-]{1,60}-\d{1,4}\s+\|\s"
+    r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"
     r")"
 )
 _MOST = 4
@@ -39,6 +42,7 @@ _MOST = 4
 def split(text: str) -> tuple[Prefix, str]:
     """The prefix of a line, and the line without it (its indentation kept)."""
     rank = pid = None
+    level = ""
     start = 0
     for _ in range(_MOST):
         found = _PREFIX.match(text, start)
@@ -46,10 +50,11 @@ def split(text: str) -> tuple[Prefix, str]:
             break
         rank = _number(found["rank"] or found["mpi"], rank)
         pid = _number(found["pid"], pid)
+        level = found["level"] or level
         start = found.end()
     if start == 0:
         return NO_PREFIX, text
-    return Prefix(rank=rank, pid=pid), text[start:]
+    return Prefix(rank=rank, pid=pid, level=level), text[start:]
 
 
 def _number(text: str | None, otherwise: int | None) -> int | None:

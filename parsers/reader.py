@@ -7,6 +7,8 @@ family is inside something that spans lines, every line is looked at.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import ahocorasick_rs
 import msgspec
 
@@ -30,7 +32,8 @@ class LogReader:
         self.tally = Tally()
         self._buffer = LineBuffer()
         self._offset = 0
-        self._line_offset = 0
+        self._line_start = 0
+        """Where the first line of the next block begins: before the block, if that line came in pieces."""
         self._families = [row.make() for row in FAMILIES]
 
     def feed(self, data: bytes) -> list[AnyEvent]:
@@ -58,24 +61,31 @@ class LogReader:
         """Lines of a block that begins where a line (or a piece of a long one) begins."""
         self.tally.measure(block)
         events: list[AnyEvent] = []
-        matches = _SEARCH.find_matches_as_indexes(block)
-        index, position, size = 0, 0, len(block)
-        while position < size:
-            if not any(family.open for family in self._families) and not self.tally.wants_samples:
-                while index < len(matches) and matches[index][1] < position:
-                    index += 1
-                if index == len(matches):
+        marks = [end for _, _, end in _SEARCH.find_matches_as_indexes(block)]
+        if block[:1] == b".":
+            marks.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
+        index, position = 0, 0
+        while position < len(block):
+            if not self.tally.wants_samples and not self._inside():
+                index = bisect_right(marks, position, index)
+                if index == len(marks):
                     break
-                position = max(position, block.rfind(b"\n", 0, matches[index][1]) + 1)
+                position = max(position, block.rfind(b"\n", position, marks[index]) + 1)
             position = self._line(block, position, events)
-        self._skip_to_end(block)
+        if (last := block.rfind(b"\n")) >= 0:
+            self._line_start = self._offset + last + 1
+        self._offset += len(block)
         return events
+
+    def _inside(self) -> bool:
+        """Some family is inside something that spans lines."""
+        return any([family.open for family in self._families])
 
     def _line(self, block: bytes, position: int, events: list[AnyEvent]) -> int:
         """Read the line at `position`; returns where the next begins."""
         end = block.find(b"\n", position)
         end = len(block) if end < 0 else end
-        offset = self._offset + position
+        offset = self._line_start if position == 0 else self._offset + position
         for start in range(position, max(end, position + 1), LINE_LIMIT):
             events += self._text(block[start : min(start + LINE_LIMIT, end)], offset)
         return end + 1
@@ -113,6 +123,3 @@ class LogReader:
             msgspec.structs.force_setattr(event, "source", self.source)
             self.tally.add(event)
         return events
-
-    def _skip_to_end(self, block: bytes) -> None:
-        self._offset += len(block)

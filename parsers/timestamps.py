@@ -48,12 +48,11 @@ def runtime(date: str, clock: str, digits: str) -> float | None:
 
 def generic(text: str) -> float | None:
     """The last ISO-like stamp in the text, digits read as a plain fraction."""
-    found = None
-    for found in GENERIC.finditer(text):
-        pass
-    if found is None:
+    stamps = GENERIC.findall(text)
+    if not stamps:
         return None
-    return _plus(whole_seconds(found[1], found[2]), float(f"0.{found[3] or 0}"))
+    date, clock, digits = stamps[-1]
+    return _plus(whole_seconds(date, clock), float(f"0.{digits or 0}"))
 
 
 def twelve_hours(text: str) -> float | None:

@@ -1,0 +1,165 @@
+"""The breakdown of device memory that is printed when an allocation fails, in all its eras, as bytes by kind.
+
+| era | header | breakdown |
+| inf1 | `Failed to allocate aligned (0) buffer … of size N bytes`, `No more pages for ring type: N` | none |
+| 2024 | `Failed to allocate 43.325MB (usage: dma rings) on ND 3:NC 0, current utilization:` | bullets |
+| 2025 | `… (alignment: none, usage: tensors) on ND 0:NC 4` | table by core and NEFF, then names |
+| 2026 | the same, aligned | table by memory bank as well |
+
+Units are powers of 1024 written KB, MB, GB.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.events import DeviceMemoryExhausted, MemoryRow
+from neuron_top.parsers.base import Record, clip, common
+
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
+_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+FAILED = re.compile(
+    r"Failed to allocate (?P<size>[\d.]{1,20}\s?[KMGT]?B) "
+    r"\((?:alignment: (?P<alignment>[^,)]{1,40}), )?usage: (?P<usage>[^)]{1,80})\) on ND (?P<device>\d{1,4}):NC (?P<core>\d{1,4})"
+)
+INF1 = re.compile(
+    r"Failed to allocate aligned \((?P<alignment>\d{1,12})\) buffer in (?P<usage>.{1,200}?) of size (?P<size>\d{1,15}) bytes"
+    r"|No more pages for (?P<pages>ring type: \d{1,6})"
+)
+_BULLET = re.compile(r"\s*\*\s*([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
+_ROW = re.compile(
+    r"\s*(?:\\_\s*)?(?:ND (?P<device>\d{1,4}) (?:Overall|HBM (?P<bank>\d{1,4}))|NC (?P<core>\d{1,4})|NEFF (?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
+)
+_HEADING = re.compile(r"\s*\|.*\|")
+_NAME = re.compile(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
+_BETWEEN = re.compile(
+    r"\s*(?:$|\(NOTE: |NEFF id to name mapping|Aligned allocations may fail|Displaying Current Memory|LNC size is|\.\.\.$)"
+)
+
+_KINDS = {
+    "model code": "model_code",
+    "model constants": "constants",
+    "tensors": "tensors",
+    "shared scratchpad": "model_shared_scratchpad",
+    "scratchpad": "nonshared_scratchpad",
+    "runtime": "runtime_memory",
+    "dma rings": "dma_rings",
+    "dma rings io": "dma_rings",
+    "dma rings spill": "dma_rings",
+    "dma rings collectives": "dma_rings",
+    "dma rings runtime": "dma_rings",
+    "collectives": "collectives",
+    "xt cc": "collectives",
+    "profiler buffers": "profiler",
+    "profiler": "profiler",
+    "notifications": "notifications",
+    "driver": "driver_memory",
+}
+"""Printed names → the kinds of `events.MEMORY_KINDS`; the four parts of the DMA rings are added up."""
+_COLUMNS = (
+    "total", "model code", "model constants", "tensors", "shared scratchpad", "scratchpad", "runtime", "dma rings io",
+    "dma rings spill", "dma rings collectives", "dma rings runtime", "collectives", "xt cc", "profiler buffers",
+)  # fmt: skip
+"""The order of 2025, for a table whose heading was lost."""
+_MOST_ROWS = 2000
+
+
+def size_in_bytes(text: str) -> int | None:
+    """`43.325MB` → bytes; None for `n/a`, dots and anything else."""
+    found = _SIZE.match(text.strip())
+    return round(float(found[1]) * _UNITS[found[2]]) if found else None
+
+
+class Exhaustion:
+    """One failed allocation and the breakdown that follows it."""
+
+    def __init__(self, record: Record, found: re.Match[str]) -> None:
+        self._record = record
+        self._found = found
+        self._rows: list[MemoryRow] = []
+        self._names: dict[int, str] = {}
+        self._bullets: dict[str, int] = {}
+        self._headings: list[list[str]] = []
+        self.requested = size_in_bytes(found["size"])
+
+    @property
+    def begun(self) -> bool:
+        """Some of the breakdown has been read."""
+        return bool(self._rows or self._bullets)
+
+    def accepts(self, text: str) -> bool:
+        """Whether a line is one of the breakdown, or a blank or a note between its lines."""
+        return any(pattern.match(text) for pattern in (_BULLET, _ROW, _NAME, _HEADING, _BETWEEN))
+
+    def take(self, text: str) -> None:
+        """Read an accepted line."""
+        bullet, row, name = _BULLET.match(text), _ROW.match(text), _NAME.match(text)
+        if bullet:
+            self._bullet(bullet[1], bullet[2])
+        elif row:
+            self._row(row)
+        elif name and len(self._names) < _MOST_ROWS:
+            self._names[int(name[1])] = clip(name[2])
+        elif _HEADING.match(text) and len(self._headings) < 4:
+            self._headings.append([cell.strip() for cell in text.split("|")[1:21]])
+
+    def event(self) -> DeviceMemoryExhausted:
+        """What is known by now."""
+        found = self._found
+        core, device = int(found["core"]), int(found["device"])
+        rows = [self._named(row) for row in self._rows]
+        if self._bullets:
+            kinds = {kind: size for kind, size in self._bullets.items() if kind != "total"}
+            rows.insert(0, MemoryRow(scope="core", index=core, total=self._bullets.get("total"), kinds=kinds))
+        alignment = found["alignment"]
+        return DeviceMemoryExhausted(
+            **common(self._record), requested=self.requested, usage=clip(found["usage"]), device=device, core=core,
+            alignment=size_in_bytes(alignment) if alignment else None, rows=tuple(rows),
+        )  # fmt: skip
+
+    def _bullet(self, name: str, size: str) -> None:
+        value, key = size_in_bytes(size), _kind(name)
+        if value is not None and len(self._bullets) < 50:
+            self._bullets[key] = self._bullets.get(key, 0) + value
+
+    def _row(self, row: re.Match[str]) -> None:
+        if len(self._rows) >= _MOST_ROWS:
+            return
+        kinds: dict[str, int] = {}
+        for column, cell in zip(self._columns(), row["cells"].split("|"), strict=False):
+            value = size_in_bytes(cell)
+            if value is not None:
+                kinds[_kind(column)] = kinds.get(_kind(column), 0) + value
+        total = kinds.pop("total", None)
+        scope = next(name for name in ("bank", "core", "neff", "device") if row[name] is not None)
+        self._rows.append(MemoryRow(scope=scope, index=int(row[scope]), total=total, kinds=kinds))
+
+    def _columns(self) -> list[str] | tuple[str, ...]:
+        """The words of the two heading lines, put together column by column."""
+        if not self._headings:
+            return _COLUMNS
+        width = max(len(cells) for cells in self._headings)
+        words = [[cells[column] for cells in self._headings if column < len(cells)] for column in range(width)]
+        return [" ".join(filter(None, cells)).lower() for cells in words]
+
+    def _named(self, row: MemoryRow) -> MemoryRow:
+        name = self._names.get(row.index or -1, "")
+        if row.scope != "neff" or not name:
+            return row
+        return MemoryRow(scope="neff", index=row.index, total=row.total, kinds=row.kinds, name=name)
+
+
+def inf1_event(record: Record, found: re.Match[str]) -> DeviceMemoryExhausted:
+    """The first generation says only what it wanted."""
+    if found["pages"]:
+        return DeviceMemoryExhausted(**common(record), usage=found["pages"])
+    return DeviceMemoryExhausted(
+        **common(record), requested=int(found["size"]), alignment=int(found["alignment"]) or None,
+        usage=clip(found["usage"]),
+    )  # fmt: skip
+
+
+def _kind(name: str) -> str:
+    """The kind of a printed name; one not known yet is kept as it is written."""
+    name = " ".join(name.lower().split())
+    return "total" if name == "total" else _KINDS.get(name, name.replace(" ", "_") or "uncategorized")

@@ -1,0 +1,152 @@
+"""Tracebacks, workers that a launcher buried, and warnings or errors that nothing else stands for.
+
+A traceback is told by its last line; several ranks print theirs into one stream, told apart by their prefix.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.events import AnyEvent, ErrorRaised, WorkerDied
+from neuron_top.parsers.base import Record, clip, common, marked
+
+NAME = "problems"
+_TRACEBACK = "Traceback (most recent call last)"
+_EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{1,80})(?:: (.*)|:?\s*)$", re.DOTALL)
+_FRAMES = 400
+_DEATH = re.compile(r"failed \(exitcode: (-?\d{1,6})\) local_rank: (\d{1,6}) \(pid: (\d{1,10})\)")
+_RANK = re.compile(r"\s+rank\s*: (\d{1,6})")
+_EXIT = re.compile(r"\s+exitcode\s*: (-?\d{1,6}) \(pid: (\d{1,10})\)")
+_SIGNAL = re.compile(r"died with <Signals\.(SIG[A-Z0-9]{1,10}): \d{1,3}>|Signal \d{1,3} \((SIG[A-Z0-9]{1,10})\)")
+_SIGNALS = {
+    1: "SIGHUP",
+    2: "SIGINT",
+    4: "SIGILL",
+    6: "SIGABRT",
+    7: "SIGBUS",
+    8: "SIGFPE",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    15: "SIGTERM",
+}
+_LEVEL = re.compile(
+    r"[\s.]{0,20}(?:\[[\w .:,/-]{1,80}\]\s?|\d{4}-\d\d-\d\d[ T][\d:.,]{5,20}\s(?:-\s)?|[\w.-]{1,60} - ){0,3}"
+    r"\[?(?P<level>ERROR|WARNING|WARN|CRITICAL|FATAL)(?=[\s:\]-])[\]:\s-]{0,10}(?P<text>.*)"
+)
+_GLOG = re.compile(r"(?P<level>[WEF])\d{4} \d\d:\d\d:\d\d\.\d{3,9}\s+\d{1,10} (?P<text>\S{1,300}:\d{1,6}\] ?.*)")
+_PYTHON_WARNING = re.compile(r"\S{1,500}:\d{1,7}: (\w{1,60}Warning: .*)")
+_BARE_ERROR = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
+
+
+class Problems:
+    """Offered what no other family knows, last in the table."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._frames: dict[int | None, int] = {}
+        """Ranks inside a traceback, with the lines that are still believed to be part of it."""
+        self._root_cause = False
+        self._rank: int | None = None
+        self._report_left = 0
+
+    @property
+    def open(self) -> bool:
+        """True inside a traceback or a launcher's report."""
+        return bool(self._frames) or self._report_left > 0
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """Nothing is kept that other lines would complete."""
+        return []
+
+    def flush(self) -> list[AnyEvent]:
+        """Nothing is kept."""
+        return []
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if record.shape == "xla":
+            return [marked(record, record.level, record.text)] if record.level != "I" else None
+        if record.shape == "wrapper":
+            return _headed(record)
+        if record.shape != "":
+            return None
+        if _TRACEBACK in record.text:
+            if len(self._frames) < 4096:
+                self._frames[record.rank] = _FRAMES
+            return []
+        if record.rank in self._frames:
+            inside = self._traceback(record)
+            if inside is not None:
+                return inside
+        return self._death(record) or _marked(record)
+
+    def _traceback(self, record: Record) -> list[AnyEvent] | None:
+        """A line inside a traceback: frames are indented, the exception is not."""
+        text = record.text
+        self._frames[record.rank] -= 1
+        if text[:1].isspace() or not text.strip():
+            if self._frames[record.rank] <= 0:
+                del self._frames[record.rank]
+            return [] if text.strip() else None
+        found = _EXCEPTION.match(text)
+        if found is None:
+            return None
+        del self._frames[record.rank]
+        return [ErrorRaised(**common(record), exception=clip(found[1]), message=clip(found[2] or ""))]
+
+    def _death(self, record: Record) -> list[AnyEvent] | None:
+        """torchrun: a line when a worker fails, and a report with ranks at the end."""
+        text = record.text
+        died = _DEATH.search(text)
+        if died:
+            record.pid = int(died[3])
+            return [_died(record, int(died[1]), None, first=False)]
+        if "Root Cause (first observed failure)" in text or text.startswith(("Failures:", "FAILED")):
+            self._root_cause = "Root Cause" in text
+            self._report_left = 200
+            return []
+        if self._report_left:
+            return self._report(record)
+        signal = _SIGNAL.search(text)
+        if signal and "died with" in text:
+            return [WorkerDied(**common(record), signal=signal[1] or signal[2])]
+        return None
+
+    def _report(self, record: Record) -> list[AnyEvent] | None:
+        self._report_left -= 1
+        rank = _RANK.match(record.text)
+        if rank:
+            self._rank = int(rank[1])
+            return []
+        ended = _EXIT.match(record.text)
+        if ended:
+            record.pid = int(ended[2])
+            return [_died(record, int(ended[1]), self._rank, first=self._root_cause)]
+        return None
+
+
+def _died(record: Record, exit_code: int, rank: int | None, *, first: bool) -> WorkerDied:
+    fields = common(record) | {"rank": rank if rank is not None else record.rank}
+    return WorkerDied(**fields, exit_code=exit_code, signal=_SIGNALS.get(-exit_code, ""), first=first)
+
+
+def _headed(record: Record) -> list[AnyEvent] | None:
+    """A wrapper line whose words nobody knows: a person should see its warnings and errors."""
+    if record.level in ("WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"):
+        return [marked(record, record.level, record.text)]
+    return None
+
+
+def _marked(record: Record) -> list[AnyEvent] | None:
+    text = record.text[:3000]
+    found = _GLOG.match(text.lstrip()) or _LEVEL.match(text)
+    if found:
+        return [marked(record, found["level"], found["text"])]
+    if record.level in ("WARNING", "ERROR", "CRITICAL"):
+        return [marked(record, record.level, text)]
+    found = _PYTHON_WARNING.search(text)
+    if found:
+        return [marked(record, "WARNING", found[1])]
+    found = _BARE_ERROR.match(text)
+    return [marked(record, "ERROR", text)] if found else None

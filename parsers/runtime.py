@@ -1,0 +1,181 @@
+"""Lines of the Neuron runtime (NRT, TDRV, NMGR, ENC, HAL), its collectives (CCOM) and its driver.
+
+Threads of many processes write to one stream without locking: a line may hold the beginning of one record and all
+of another, so the date splits records wherever it stands. A record whose rest is missing is malformed, not lost.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neuron_top.events import AnyEvent, DeviceMemoryExhausted, RuntimeLogged
+from neuron_top.parsers import memory_tables, runtime_status
+from neuron_top.parsers.base import Record, clip, common, malformed
+from neuron_top.parsers.memory_tables import Exhaustion
+
+NAME = "runtime"
+_PROCESS = r"(?:(?P<pid>\d{1,10}):(?P<tid>\d{1,10})\s+)?"
+_STANDARD = re.compile(
+    _PROCESS
+    + r"(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_COLLECTIVES = re.compile(
+    _PROCESS
+    + r"\[(?P<rank>\d{1,6})\]\s+(?P<function>.{0,300}?)\s(?P<component>CCOM|NCCL)\s+(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_BARE = re.compile(r"\.*\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
+_HARDWARE = re.compile(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
+_MEMPOOL = re.compile(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
+_PLACES = re.compile(
+    r"\[(?:ND|MLA) (\d{1,4})\]\[NC (\d{1,4})\]|\bND (\d{1,4}):NC (\d{1,4})|\bnd(\d{1,4})[: ]nc(\d{1,4})"
+    r"|Neuron Device (\d{1,4}) NC (\d{1,4})|nd-id=(\d{1,4}) nc-id=(\d{1,4})|device: (\d{1,4}), nc (\d{1,4})"
+)
+_CODE = re.compile(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
+_STATUS_NAME = re.compile(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
+_ASKED = re.compile(r"Failed to alloc DEVICE memory: (\d{1,15})")
+_MOST_ASKED = 256
+_PATIENCE = 40
+"""Other records between a header and its breakdown, before it is given without one."""
+
+_Key = tuple[int | None, int | None]
+
+
+class Runtime:
+    """Reads them; keeps an out-of-memory report until its breakdown is complete."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._exhaustion: Exhaustion | None = None
+        self._others = 0
+        self._asked: dict[_Key, tuple[Record, int]] = {}
+        """Allocations that failed and were not yet reported in full, by process and thread."""
+
+    @property
+    def open(self) -> bool:
+        """True while a breakdown may follow."""
+        return self._exhaustion is not None
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """The report, if this record is not part of its breakdown and ends it."""
+        if self._exhaustion is None or record.shape not in ("", "runtime") or _about_memory(record.text):
+            return []
+        if record.shape == "":
+            return [] if self._exhaustion.accepts(record.text) else self._close()
+        self._others += 1
+        return self._close() if self._exhaustion.begun or self._others > _PATIENCE else []
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if record.shape == "runtime":
+            return self._headed(record)
+        if record.shape != "":
+            return None
+        if self._exhaustion is not None and self._exhaustion.accepts(record.text):
+            self._exhaustion.take(record.text)
+            return []
+        return self._plain(record)
+
+    def flush(self) -> list[AnyEvent]:
+        """The report being read, and allocations that were never reported in full."""
+        return self._close() + self._settle(None)
+
+    def _headed(self, record: Record) -> list[AnyEvent]:
+        found = _STANDARD.match(record.text) or _COLLECTIVES.match(record.text)
+        if found is None:
+            return [malformed(NAME, record, "cut by another process")]
+        fields = found.groupdict()
+        record.pid = _int(fields["pid"])
+        record.rank = _int(fields.get("rank")) if fields.get("rank") else record.rank
+        record.level, record.text = fields["level"], fields["text"]
+        event = _logged(record, fields["component"], fields["function"], _int(fields["tid"]))
+        return [event, *self._memory(record, (record.pid, event.tid))]
+
+    def _plain(self, record: Record) -> list[AnyEvent] | None:
+        text = record.text
+        bare = _BARE.search(text)
+        if bare:
+            record.level, record.text = "ERROR", bare["text"]
+            return [_logged(record, bare["component"], bare["function"], None), *self._memory(record, (None, None))]
+        hardware = _HARDWARE.search(text)
+        if hardware:
+            record.level = "ERROR"
+            return [_logged(record, "KERNEL", hardware[1], None)]
+        if _MEMPOOL.search(text):
+            record.level = "ERROR"
+            return [_logged(record, "KERNEL", "mc_alloc", None)]
+        return self._memory(record, (None, None)) or None
+
+    def _memory(self, record: Record, key: _Key) -> list[AnyEvent]:
+        """What a record says about an allocation that failed."""
+        asked = _ASKED.search(record.text)
+        if asked:
+            if len(self._asked) < _MOST_ASKED:
+                self._asked[key] = (record, int(asked[1]))
+            return []
+        failed = memory_tables.FAILED.search(record.text)
+        if failed:
+            return self._begin(record, failed, key)
+        inf1 = memory_tables.INF1.search(record.text)
+        if inf1:
+            self._asked.pop(key, None)
+            return [memory_tables.inf1_event(record, inf1)]
+        if "Failure: NRT_RESOURCE" in record.text or "err: 4" in record.text:
+            return self._settle(key[0])
+        return []
+
+    def _begin(self, record: Record, failed: re.Match[str], key: _Key) -> list[AnyEvent]:
+        before = self._close()
+        self._exhaustion = Exhaustion(record, failed)
+        self._others = 0
+        asked = self._asked.pop(key, None)
+        if asked is not None:
+            self._exhaustion.requested = asked[1]  # exact, where the text is rounded
+        return before
+
+    def _close(self) -> list[AnyEvent]:
+        exhaustion, self._exhaustion = self._exhaustion, None
+        return [exhaustion.event()] if exhaustion is not None else []
+
+    def _settle(self, pid: int | None) -> list[AnyEvent]:
+        """Failed allocations of a process (or of all) whose report did not come."""
+        events: list[AnyEvent] = []
+        for key in [key for key in self._asked if pid is None or key[0] == pid]:
+            record, size = self._asked.pop(key)
+            events.append(DeviceMemoryExhausted(**common(record), requested=size))
+        return events
+
+
+def _about_memory(text: str) -> bool:
+    """Lines of the report itself, besides its breakdown."""
+    words = ("Failed to allocate", "Memory Utilization", "Aligned allocations", "memory alloc debug", "LNC size")
+    return any(phrase in text for phrase in words)
+
+
+def _logged(record: Record, component: str, function: str, tid: int | None) -> RuntimeLogged:
+    place = _PLACES.search(record.text)
+    device, core = (int(part) for part in place.groups() if part is not None) if place else (None, None)
+    status, code = _status(record.text)
+    return RuntimeLogged(
+        **common(record), level=record.level, component=component, function=clip(function), text=clip(record.text),
+        tid=tid, device=device, core=core, status=status, status_code=code,
+    )  # fmt: skip
+
+
+def _status(text: str) -> tuple[str, int | None]:
+    """A status by name or by number, if it is one of the runtime's."""
+    named = _STATUS_NAME.search(text)
+    if named and named[1] in runtime_status.CODES:
+        code = runtime_status.CODES[named[1]]
+        return runtime_status.name(code), code
+    for found in _CODE.finditer(text):
+        code = int(found[1])
+        if code in runtime_status.NAMES:
+            return runtime_status.name(code), code
+    return "", None
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text else None

@@ -1,0 +1,228 @@
+"""What training and serving programs print about their progress: facts of the run and steps.
+
+Only what a line says is taken: a number that is not there stays unknown. Under a trial run of the parallel compile
+these numbers are fake; that is for the run to know, not for a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from neuron_top.events import AnyEvent, StepReported, TrainingFactReported
+from neuron_top.parsers.base import Record, clip, common
+
+NAME = "training"
+_FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
+_DICT = re.compile(r"(?<![=\w] )(?<!=)\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
+_ITEM = re.compile(rf"'([\w/. -]{{1,60}})': '?({_FLOAT})'?(?=[,}}\s])")
+_BAR = re.compile(
+    r"(?P<percent>\d{1,3})%\|[^|]{0,400}\| {0,20}(?P<step>\d{1,12})/(?P<total>\d{1,12}) "
+    rf"\[[\d:]{{1,20}}<[\d:?]{{1,20}}, {{0,4}}(?P<rate>[\d.]{{1,20}}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{{0,1500}})\]"
+)
+_ANY_BAR = re.compile(r"\d{1,3}%\|[^|]{0,400}\|")
+_TRAINING_BAR = re.compile(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
+_POSTFIX = re.compile(rf"([\w/ ]{{1,60}})=({_FLOAT})(?=[,\]\s]|$)")
+_BERT = re.compile(
+    rf"LOG [^-]{{1,60}}- \((\d{{1,9}}), (\d{{1,12}})\)\s+step_loss : ({_FLOAT})"
+    rf"(?:\s+learning_rate : ({_FLOAT}))?(?:\s+throughput : ({_FLOAT}))?"
+)
+_SERVING = re.compile(r"Avg prompt throughput: [\d.]{1,20} tokens/s, Avg generation throughput: ([\d.]{1,20}) tokens/s")
+_PARALLEL = re.compile(
+    r"initializing (\w+) model parallel with size (\d{1,9})|initializing (data) parallel with size (\d{1,9})"
+)
+_WORLD = re.compile(r"initializing world size to (\d{1,9})")
+_PHASE = re.compile(
+    r"((?:Done|Finished|Generated) [\w' -]{1,90}?|Compiling and tracing time) ?(?:in|:) (\d{1,9}\.\d{1,20}) ?s(?:econds|ecs)?"
+)
+_KV_CACHE = re.compile(r"KV cache size: ([\d,]{1,20}) tokens")
+_AVERAGE = re.compile(
+    rf"(Train throughput|Average train throughput|Max train throughput|Final loss)\b[^\d-]{{1,30}}({_FLOAT})\s*$"
+)
+_FACT = re.compile(r"\s+([A-Za-z][\w .,&()/-]{2,90}?)(?: = |: )([\d,]{1,30})\s*$")
+_BANNER = "***** Running "
+_FACT_LINES = 20
+_LOSS = re.compile(
+    rf"\b(?:train_|step_|training |train |avg_?|average )?loss\b['\"]?\s{{0,4}}(?:[:=|]|is)?\s{{0,6}}({_FLOAT})",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"\b(?:global_?)?(?:steps?|iteration|iter|batch)\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,12})(?:\s?/\s?(\d{1,12}))?",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?:\.\d{1,12})?)", re.IGNORECASE)
+_RATE = re.compile(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
+_THROUGHPUT = re.compile(
+    rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})", re.IGNORECASE
+)
+
+
+class Training:
+    """Reads them; keeps only that a banner's facts may follow."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._facts_left = 0
+
+    @property
+    def open(self) -> bool:
+        """True behind `***** Running training *****`."""
+        return self._facts_left > 0
+
+    def ended_by(self, record: Record) -> list[AnyEvent]:
+        """Facts are given one by one: nothing is kept."""
+        return []
+
+    def flush(self) -> list[AnyEvent]:
+        """Nothing is kept."""
+        return []
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Events of one record."""
+        if record.shape != "":
+            return None
+        text = record.text
+        if _BANNER in text:
+            self._facts_left = _FACT_LINES
+            return []
+        if self._facts_left:
+            self._facts_left -= 1
+            fact = _FACT.match(text)
+            if fact:
+                return [_fact(record, fact[1], fact[2].replace(",", ""))]
+        for read in _READERS:
+            events = read(record)
+            if events is not None:
+                return events
+        return None
+
+
+def _dictionary(record: Record) -> list[AnyEvent] | None:
+    """The Hugging Face trainer's dictionaries: a step if there is a loss, else facts at the end."""
+    found = _DICT.search(record.text) if "{'" in record.text else None
+    if found is None:
+        return None
+    items = {key: number for key, text in _ITEM.findall(found[0]) if (number := _number(text)) is not None}
+    if "loss" in items:
+        return [
+            StepReported(
+                **common(record), loss=items["loss"], learning_rate=items.get("learning_rate"),
+                epoch=items.get("epoch"), step=_whole(items.get("step", items.get("global_step"))),
+                throughput=items.get("train/tokens_per_sec"),
+                throughput_unit="tokens/s" if "train/tokens_per_sec" in items else "",
+                step_seconds=items.get("train/step_time"),
+            )
+        ]  # fmt: skip
+    if any(key.startswith(("train_", "eval_")) for key in items):
+        return [_fact(record, key, f"{value:g}") for key, value in items.items()]
+    return None
+
+
+def _bar(record: Record) -> list[AnyEvent] | None:
+    """tqdm and the bars made with it; downloads and other chores have a name in front, and say nothing here."""
+    if "%|" not in record.text:
+        return None
+    found = last = None
+    for found in _BAR.finditer(record.text):
+        last = found
+    if last is None:
+        return [] if _ANY_BAR.search(record.text) else None
+    if not _TRAINING_BAR.search(record.text[: last.start()][-80:]):
+        return []
+    rate = _number(last["rate"])
+    postfix = {
+        key.strip(): number for key, text in _POSTFIX.findall(last["postfix"]) if (number := _number(text)) is not None
+    }
+    epoch = _EPOCH.search(record.text[: last.start()][-80:])
+    per_second = last["unit"] == "it/s"
+    return [
+        StepReported(
+            **common(record), step=int(last["step"]), total_steps=int(last["total"]),
+            epoch=_number(epoch[1]) if epoch else None,
+            loss=next((postfix[key] for key in ("reduced_train_loss", "loss", "train_loss") if key in postfix), None),
+            learning_rate=postfix.get("lr"),
+            throughput=rate if per_second else (1 / rate if rate else None),
+            throughput_unit="it/s" if rate else "",
+            step_seconds=rate if not per_second else (1 / rate if rate else None),
+        )
+    ]  # fmt: skip
+
+
+def _bert(record: Record) -> list[AnyEvent] | None:
+    found = _BERT.search(record.text) if "step_loss" in record.text else None
+    if found is None:
+        return None
+    return [
+        StepReported(
+            **common(record), epoch=_number(found[1]), step=int(found[2]), loss=_number(found[3]),
+            learning_rate=_number(found[4]), throughput=_number(found[5]),
+            throughput_unit="seq/s" if found[5] else "",
+        )
+    ]  # fmt: skip
+
+
+def _serving(record: Record) -> list[AnyEvent] | None:
+    found = _SERVING.search(record.text)
+    if found is None:
+        return None
+    return [StepReported(**common(record), throughput=_number(found[1]), throughput_unit="tokens/s")]
+
+
+def _facts(record: Record) -> list[AnyEvent] | None:
+    """Parallel layout, phases of a model builder, closing averages."""
+    text = record.text
+    found = _PARALLEL.search(text)
+    if found:
+        return [_fact(record, f"{found[1] or found[3]}_parallel_size", found[2] or found[4])]
+    found = _WORLD.search(text)
+    if found:
+        return [_fact(record, "world_size", found[1])]
+    found = _PHASE.search(text)
+    if found:
+        return [_fact(record, found[1].strip(), f"{float(found[2]):.2f} s")]
+    found = _KV_CACHE.search(text)
+    if found:
+        return [_fact(record, "KV cache size", f"{found[1].replace(',', '')} tokens")]
+    found = _AVERAGE.search(text)
+    return [_fact(record, found[1].lower(), found[2])] if found else None
+
+
+def _loss(record: Record) -> list[AnyEvent] | None:
+    """Any line that names a loss and a step or an epoch, the way samples and NxD scripts print them."""
+    text = record.text if len(record.text) <= 1000 else record.text[:1000]
+    loss = _LOSS.search(text) if "oss" in text or "OSS" in text else None
+    step, epoch = (_STEP.search(text), _EPOCH.search(text)) if loss else (None, None)
+    if loss is None or (step is None and epoch is None):
+        return None
+    rate, throughput = _RATE.search(text), _THROUGHPUT.search(text)
+    return [
+        StepReported(
+            **common(record), loss=_number(loss[1]), step=int(step[1]) if step else None,
+            total_steps=int(step[2]) if step and step[2] else None, epoch=_number(epoch[1]) if epoch else None,
+            learning_rate=_number(rate[1]) if rate else None,
+            throughput=_number(throughput["value"]) if throughput else None,
+            throughput_unit=clip(throughput["unit"] or "") if throughput else "",
+        )
+    ]  # fmt: skip
+
+
+_READERS: tuple[Callable[[Record], list[AnyEvent] | None], ...] = (_dictionary, _bar, _bert, _serving, _facts, _loss)
+
+
+def _fact(record: Record, name: str, value: str) -> TrainingFactReported:
+    return TrainingFactReported(**common(record), name=clip(name), value=clip(value))
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number; `nan` and `inf` stay what they are, since a diverged loss must be seen."""
+    if text is None or text == "?":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _whole(value: float | None) -> int | None:
+    return int(value) if value is not None and value == value and abs(value) < 1e15 else None
