@@ -24,8 +24,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from neuron_top.cache.keys import graph_hash
 
 _FORMAT = "neuron-top graph 1"
-_KEPT_METADATA = ("recompute", "ac_graph_id", "partitioner_tag", "must_be_in_backward")
-"""Metadata besides the value that may change what the compiler does; the rest does not travel."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -34,11 +32,15 @@ class NotCacheable(Exception):
 
 
 def travelling(gm: fx.GraphModule) -> None:
-    """Strip `gm` (and its subgraphs), in place, of every metadata that `describe_exactly` does not read."""
+    """Strip `gm` (and its subgraphs), in place, of every metadata that `describe_exactly` does not read.
+
+    What is left is each node's value. Marks for the partitioner have done their work by now; stacks and names of
+    modules only make comments in generated code.
+    """
     for module in _graph_modules(gm):
         module.meta.clear()
         for node in module.graph.nodes:
-            kept = {name: node.meta[name] for name in ("val", *_KEPT_METADATA) if name in node.meta}
+            kept = {"val": node.meta["val"]} if "val" in node.meta else {}
             node.meta.clear()
             node.meta.update(kept)
 
@@ -62,11 +64,8 @@ def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mappin
 def _graph_lines(gm: fx.GraphModule, indent: str) -> Iterator[str]:
     places = {node: place for place, node in enumerate(gm.graph.nodes)}
     for node, place in places.items():
-        kept = {name: node.meta[name] for name in _KEPT_METADATA if name in node.meta}
-        yield (
-            f"{indent}{place} {node.op} {_target(node)} {_value(node.args, places)} {_value(node.kwargs, places)} "
-            f"-> {_described(node.meta.get('val'))} {_value(kept, places) if kept else ''}"
-        )
+        arguments = f"{_value(node.args, places)} {_value(node.kwargs, places)}"
+        yield f"{indent}{place} {node.op} {_target(node)} {arguments} -> {_described(node.meta.get('val'))}"
         if node.op == "get_attr":
             yield from _attribute_lines(gm, node, indent + "  ")
 

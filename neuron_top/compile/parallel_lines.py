@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top.compile.log_lines import WrapperLog
-from neuron_top.compile.parallel_queue import Graph, Outcome
+from neuron_top.compile.parallel_queue import CollectedGraph, Outcome
 
 TAG = "NEURON_PARALLEL_COMPILE"
 _CACHE = "NEURON_CACHE"
@@ -78,7 +78,7 @@ class ParallelLog(WrapperLog):
         self._say("INFO", TAG, report_text(report))
 
 
-def report_of(outcomes: Mapping[Graph, Outcome], started: float, seconds: float) -> dict[str, Any]:
+def report_of(outcomes: Mapping[CollectedGraph, Outcome], started: float, seconds: float) -> dict[str, Any]:
     """The SDK's results: status counted, then status, retries and compile time by graph file."""
     statuses = [outcome.ok for outcome in outcomes.values()]
     summary = {word: statuses.count(ok) for word, ok in (("true", True), ("false", False)) if ok in statuses}

@@ -18,7 +18,7 @@ FIRST_GUESS_NEURON = 64 * 1024**3
 """The SDK's own rule of thumb for its compiler: one compile per 64 GiB of memory."""
 
 
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
+class CollectedGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A collected graph: its file in the cache entry, the entry's key, and the file's size in bytes."""
 
     path: Path
@@ -64,12 +64,14 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 class Queue:
     """The state of a parallel compile."""
 
-    def __init__(self, graphs: Iterable[Graph], workers: int, began: float, observed_peak: int | None = None) -> None:
+    def __init__(
+        self, graphs: Iterable[CollectedGraph], workers: int, began: float, observed_peak: int | None = None
+    ) -> None:
         self._waiting = sorted(graphs, key=lambda graph: graph.bytes)
         self.total = len(self._waiting)
         self.workers = workers
-        self.outcomes: dict[Graph, Outcome] = {}
-        self._running: dict[int, tuple[Graph, float]] = {}
+        self.outcomes: dict[CollectedGraph, Outcome] = {}
+        self._running: dict[int, tuple[CollectedGraph, float]] = {}
         self._began = began
         self._peak = observed_peak
         self._held_back = ""
@@ -79,11 +81,11 @@ class Queue:
         """True when nothing waits and nothing runs."""
         return not self._waiting and not self._running
 
-    def expected_peak(self, graph: Graph) -> int:
+    def expected_peak(self, graph: CollectedGraph) -> int:
         """Bytes that a compile of `graph` is expected to need at its peak."""
         return self._peak or FIRST_GUESS.get(graph.path.name, FIRST_GUESS_NEURON)
 
-    def start_next(self, now: float, available: int | None, in_use: int = 0) -> tuple[int, Graph] | None:
+    def start_next(self, now: float, available: int | None, in_use: int = 0) -> tuple[int, CollectedGraph] | None:
         """Give the next graph to a free worker, or None when there is nothing to start now.
 
         `available` is the memory that could still be had (None: unknown, no bound), `in_use` what the running

@@ -30,6 +30,7 @@ from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Comp
 from neuron_top.compile.compilers.inductor import Inductor, config_from_flags
 from neuron_top.compile.empty_outputs import empty_runner
 from neuron_top.compile.flags import parse_environment
+from neuron_top.compile.opaque_values import cut_opaque
 from neuron_top.compile.wrapper import Graph, Wrapper
 from neuron_top.errors import CompileError
 from neuron_top.events import ArtefactLoaded, CompileFellBack, GraphDescribed
@@ -96,11 +97,15 @@ def _compile_one(
     wrapper: Wrapper, patches: Mapping[str, Any], direction: str, gm: fx.GraphModule, inputs: Sequence[Any]
 ) -> Callable[..., Any]:
     try:
-        graph = _graph(wrapper, patches, direction, gm, inputs)
+        copy = _copy(gm)
+        cut = cut_opaque(copy)
+        inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
+        graph = _graph(wrapper, patches, direction, copy, inputs_left)
         if wrapper.options.extract_only:
             wrapper.extract(graph)
             return _boxed(empty_runner(gm))
-        return _boxed(_loaded(wrapper, graph, inputs))
+        runner = _loaded(wrapper, graph, inputs_left)
+        return _boxed(runner if cut is None else cut.around(runner))
     except (graph_hash.NotCacheable, CannotTravel) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _boxed(empty_runner(gm)) if wrapper.options.extract_only else _inductor_here(gm, inputs)
@@ -112,10 +117,9 @@ def _compile_one(
 
 
 def _graph(
-    wrapper: Wrapper, patches: Mapping[str, Any], direction: str, gm: fx.GraphModule, inputs: Sequence[Any]
+    wrapper: Wrapper, patches: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
 ) -> Graph:
-    """Key and, for a miss, content of a graph. What is hashed here is a copy stripped to what travels."""
-    copy = _copy(gm)
+    """Key and, for a miss, content of a graph. `copy` is ours: it is stripped to what travels."""
     if torch.distributed.is_available():
         from neuron_top.compile import process_groups
 

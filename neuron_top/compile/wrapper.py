@@ -77,6 +77,7 @@ class Wrapper:
         self._tell = tell
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._root: Path | None = None
+        self._interrupted = False
 
     def obtain(self, graph: Graph) -> Obtained:
         """A complete artefact for `graph`.
@@ -127,6 +128,11 @@ class Wrapper:
         root = self._checked_root()
         cache = PersistentCache(root, self.compiler.directory())
         return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
+
+    def interrupt(self) -> None:
+        """From another thread: end the compiles under way. Their callers get KeyboardInterrupt, no failure is stored."""
+        self._interrupted = True
+        self.compiler.close()
 
     def _entry_at(self, path: Path) -> Entry:
         return Entry(
@@ -214,6 +220,8 @@ class Wrapper:
         start = checked = said = time.monotonic()
         pause = _FIRST_POLL
         while entry.lock.exists():
+            if self._interrupted:
+                raise KeyboardInterrupt
             now = time.monotonic()
             if now - checked >= _OWNER_CHECK_SECONDS or pause == _FIRST_POLL:
                 checked = now
@@ -267,6 +275,8 @@ class Wrapper:
             try:
                 outcome = self._run(graph, task, inside)
             except CompileError as failure:
+                if self._interrupted:
+                    raise KeyboardInterrupt from None
                 self._record_failure(entry, task, failure, stats)
                 raise
             finished = msgspec.structs.replace(

@@ -60,3 +60,7 @@ class Compiler(Protocol):
         Raises CompileError (with what the compiler said in `log`), CompilerKilled, CompilerMissing or CannotTravel.
         """
         ...
+
+    def close(self) -> None:
+        """End every compile under way, from any thread; their callers get CompilerKilled."""
+        ...

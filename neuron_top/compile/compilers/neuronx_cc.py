@@ -5,8 +5,11 @@ Used where a Neuron SDK is installed, to compile graphs that lie in a cache (a r
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -31,6 +34,7 @@ class NeuronxCC:
 
     def __init__(self, program: str = "neuronx-cc", *, graph_name: str = layout.HLO_NAMES[0]) -> None:
         self._program, self.graph_name = program, graph_name
+        self._running: set[subprocess.Popen[bytes]] = set()
 
     def directory(self) -> str:
         """`neuronxcc-<version>+<commit>`, asked from the compiler itself. Raises CompilerMissing."""
@@ -81,12 +85,21 @@ class NeuronxCC:
             start_new_session=True,
             preexec_fn=die_with_parent(),
         )
+        self._running.add(process)
         try:
             began(process.pid)
             return wait_with_usage(process)
         except BaseException:
             end_group(process)
             raise
+        finally:
+            self._running.discard(process)
+
+    def close(self) -> None:
+        """End every compile under way; the threads that wait for them get CompilerKilled."""
+        for process in list(self._running):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     def _path(self) -> str:
         found = shutil.which(self._program)

@@ -1,0 +1,123 @@
+"""Which graphs of a cache wait to be compiled here, and why others that look like it are left alone.
+
+Everything collected and not compiled counts, not only what this trial run saw: so an interrupted pre-compile goes on
+where it stopped. A graph of another compiler version stays for that version; a graph that another process is
+compiling is that process's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache import layout
+from neuron_top.cache.entry import FAILURES, HITS, LOCKED, Entry, State
+from neuron_top.cache.scan import scan
+from neuron_top.compile.cache_root import check_artefact_owner, check_root
+from neuron_top.compile.parallel_queue import CollectedGraph
+from neuron_top.errors import NothingToShow
+
+WAITING = frozenset({State.TODO, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
+"""States that a compile brings to an end: collected, or begun by a process that is gone."""
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Entries of one compiler's folder that are not in the queue: the base of the SDK's counters."""
+
+    locked: int = 0
+    failed: int = 0
+    done: int = 0
+
+
+class Collected(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be done in one root, and what was left alone."""
+
+    graphs: tuple[CollectedGraph, ...] = ()
+    counts: Counts = Counts()
+    failed_before: tuple[CollectedGraph, ...] = ()
+    """Graphs that the trial run met and whose failure is stored: as unusable as one that fails now."""
+    remarks: tuple[str, ...] = ()
+    largest_peak: int | None = None
+    """The largest memory that a compile in this folder took so far, bytes."""
+
+
+def waiting_compilers(root: Path) -> dict[str, set[str]]:
+    """Compiler folder → names of graph files that wait there; empty for a root that does not exist."""
+    found: dict[str, set[str]] = {}
+    for entry in _entries(root):
+        if entry.state in WAITING | FAILURES and (graph := _graph_file(root, entry)) is not None:
+            found.setdefault(entry.compiler, set()).add(graph.name)
+    return found
+
+
+def collect(
+    root: Path, compilers: Collection[str], *, met_failures: Collection[str] = (), retry_failed: bool = False
+) -> Collected:
+    """Look through `root` for the graphs of these compiler folders.
+
+    Raises CacheUnusable, RefusedForSafety: compiling a graph file means unpickling it.
+    """
+    check_root(root)
+    graphs, failed, remarks, states = [], [], [], []
+    others: dict[str, int] = {}
+    for entry in _entries(root):
+        graph = _graph_file(root, entry)
+        if entry.compiler not in compilers:
+            if graph is not None and entry.state in WAITING:
+                others[entry.compiler] = others.get(entry.compiler, 0) + 1
+            continue
+        if graph is not None and (entry.state in WAITING or (retry_failed and entry.state in FAILURES)):
+            check_artefact_owner(graph, root)
+            graphs.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
+            continue
+        states.append(entry.state)
+        if entry.state in FAILURES and graph is not None and entry.module in met_failures:
+            failed.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
+        if entry.state is State.LOCKED_UNKNOWN:
+            remarks.append(f"{entry.module} is locked by nobody knows whom and left alone (neurontop cache explain)")
+    remarks += [f"{count} graphs of {name} are left for that compiler" for name, count in sorted(others.items())]
+    return Collected(
+        graphs=tuple(graphs),
+        counts=_counted(states),
+        failed_before=tuple(failed),
+        remarks=tuple(remarks),
+        largest_peak=largest_peak(root, compilers),
+    )
+
+
+def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
+    """The largest peak memory in the statistics of finished compiles; None where there are none."""
+    peaks = []
+    for compiler in compilers:
+        for path in (root / compiler).glob(f"MODULE_*/{layout.STATS}"):
+            try:
+                stats = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
+            except (OSError, msgspec.MsgspecError):
+                continue
+            peak = stats.get("peak_rss_bytes")
+            if isinstance(peak, int):
+                peaks.append(peak)
+    return max(peaks, default=None)
+
+
+def _entries(root: Path) -> tuple[Entry, ...]:
+    try:
+        return scan(str(root)).entries
+    except NothingToShow:
+        return ()
+
+
+def _graph_file(root: Path, entry: Entry) -> Path | None:
+    folder = root / entry.compiler / entry.module
+    return next((folder / name for name in layout.GRAPH_NAMES if (folder / name).exists()), None)
+
+
+def _counted(states: Iterable[State]) -> Counts:
+    every = list(states)
+    return Counts(
+        locked=sum(state in LOCKED and state not in HITS for state in every),
+        failed=sum(state in FAILURES for state in every),
+        done=sum(state in HITS for state in every),
+    )
