@@ -22,7 +22,7 @@ from neuron_top import settings
 from neuron_top.cli.output import colours_wanted, narrate, print_json
 from neuron_top.errors import UsageError
 from neuron_top.runtime.doctor_checks import Finding, examine
-from neuron_top.runtime.doctor_facts import Flags, gather
+from neuron_top.runtime.doctor_facts import gather
 
 _COLOURS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Gather, judge, print."""
     current, _ = settings.load()
-    facts = gather(read_flags, current.state_path, sysfs_root=arguments.sysfs_root)
+    facts = gather(warnings_of, current.state_path, sysfs_root=arguments.sysfs_root)
     findings = examine(facts)
     problems = sum(finding.level == "problem" for finding in findings)
     if arguments.problems:
@@ -50,16 +50,14 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def read_flags(environ: Mapping[str, str]) -> Flags:
-    """What an environment says of its compile cache; flags that cannot be read are a warning, not an end."""
-    from neuron_top.cache.layout import DEFAULT_ROOT
+def warnings_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Warnings about compile flags and look-alike variables; flags that cannot be read are one, not an end."""
     from neuron_top.compile.flags import parse_environment
 
     try:
-        options = parse_environment(environ)
+        return parse_environment(environ).warnings
     except UsageError as problem:
-        return Flags(url=DEFAULT_ROOT, origin="default", warnings=(str(problem),))
-    return Flags(url=options.cache_url, origin=options.cache_origin, warnings=options.warnings)
+        return (str(problem),)
 
 
 def print_findings(findings: list[Finding]) -> None:

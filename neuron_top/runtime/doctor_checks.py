@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.cache.roots import NEURON
 from neuron_top.parsers.sysfs_values import LIVE_COUNTERS_SINCE
 from neuron_top.runtime import doctor_variables
 from neuron_top.runtime.doctor_facts import Facts, Root
@@ -19,12 +20,12 @@ from neuron_top.units import bytes_text
 
 _ROOT_ONLY_BEFORE = (2, 28)
 _LEAST_FREE = 2 * 1024**3
-_LEAST_SHARE = 0.03
+_LEAST_SHARE = 0.02
 _LEAST_INODES = 10_000
 _LEAST_OPEN_FILES = 4096
 _LEAST_WATCHES = 8192
 _GROUP_OR_WORLD_WRITE = 0o022
-_STICKY = 0o1000
+_WORLD_WRITE = 0o002
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
@@ -145,38 +146,48 @@ def _packages(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 def _roots(facts: Facts) -> Iterator[tuple[str, str, str]]:
     for root in facts.roots:
-        origin = " · ".join(root.origins)
+        force = " · in force here" if root.path == facts.root_in_force and root.cache == NEURON else ""
         pids = f" · used by {', '.join(map(str, root.used_by))}" if root.used_by else ""
-        yield from _root(root, f"{root.url} ({origin}){pids}")
+        title = f"{root.cache}: {root.path} ({root.origin}){force}{pids}"
+        if root.cache == NEURON:
+            yield from _root(root, title)
+        elif root.lies == "folder":
+            yield "ok", f"{title}: {_place(root)}", ""
+        else:
+            yield "note", f"{title}: {root.lies}", ""
 
 
 def _root(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
-    if root.kind == "remote":
+    if root.lies == "remote":
         yield "note", f"{title}: a remote cache; its contents are not read here", ""
-    elif root.kind == "file":
+        return
+    if root.lies == "file":
         step = "give another root in NEURON_COMPILE_CACHE_URL, or move the file away"
         yield "problem", f"{title}: a file lies where the cache should be", step
-    elif root.kind == "missing":
-        if root.writable:
-            yield "ok", f"{title}: not there yet; the first compile makes it", ""
-        else:
-            yield "problem", f"{title}: not there, and we may not make it", f"mkdir it as the owner of {root.path}"
-    else:
+    elif root.lies == "folder":
         yield from _folder(root, title)
+    elif root.writable:
+        yield "ok", f"{title}: not there yet; the first compile makes it", ""
+    else:
+        yield "problem", f"{title}: not there, and we may not make it", f"have its owner make {root.path}"
     yield from _disk(root)
 
 
+def _place(root: Root) -> str:
+    return f"{root.filesystem or 'unknown file system'}, {bytes_text(root.free)} free"
+
+
 def _folder(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
-    yield "ok", f"{title}: {root.filesystem or 'unknown file system'}, {bytes_text(root.free)} free", ""
+    yield "ok", f"{title}: {_place(root)}", ""
     if not root.writable:
         step = f"ask {root.owner or 'its owner'}, or set NEURON_COMPILE_CACHE_URL to a folder of your own"
         yield "problem", f"{root.path} may not be written: every compile in it will fail", step
-    loose = root.mode is not None and root.mode & _GROUP_OR_WORLD_WRITE
-    if loose and not root.ours:
+    mode = root.mode or 0
+    if mode & _GROUP_OR_WORLD_WRITE and not root.ours:
         step = "use a root of your own: loading an artefact is running code"
-        yield "problem", f"{root.path} belongs to {root.owner} and others may write there ({root.mode:o})", step
-    elif root.mode is not None and root.mode & 0o002:
-        yield "note", f"{root.path} may be written by everybody ({root.mode:o})", f"chmod o-w {root.path}"
+        yield "problem", f"{root.path} belongs to {root.owner} and others may write there ({mode:o})", step
+    elif mode & _WORLD_WRITE:
+        yield "note", f"{root.path} may be written by everybody ({mode:o})", f"chmod o-w {root.path}"
 
 
 def _disk(root: Root) -> Iterator[tuple[str, str, str]]:
@@ -186,20 +197,22 @@ def _disk(root: Root) -> Iterator[tuple[str, str, str]]:
     if root.why_shared:
         step = "one root per host avoids waiting for locks of hosts that have died"
         yield "note", f"{root.path}: {root.why_shared}", step
-    if root.free is not None and root.total:
-        few = root.free < min(_LEAST_FREE, root.total * 0.5) or root.free < root.total * _LEAST_SHARE
-        if few:
-            step = "make room: `neurontop cache ls --sort size` shows what is large"
-            yield "problem", f"{root.path}: only {bytes_text(root.free)} of {bytes_text(root.total)} free", step
+    yield from _space(root)
+
+
+def _space(root: Root) -> Iterator[tuple[str, str, str]]:
+    if root.free is not None and root.total and root.free < max(_LEAST_SHARE * root.total, _LEAST_FREE):
+        step = "make room: `neurontop cache ls --sort size` shows what is large"
+        yield "problem", f"{root.path}: only {bytes_text(root.free)} of {bytes_text(root.total)} free", step
     if root.free_inodes is not None and root.free_inodes < _LEAST_INODES:
-        yield "problem", f"{root.path}: only {root.free_inodes} files can still be made (inodes)", "remove old entries"
+        text = f"{root.path}: only {root.free_inodes} more files can be made there (inodes)"
+        yield "problem", text, "remove what is not needed there; many small files are the cause"
 
 
 def _agreement(facts: Facts) -> Iterator[tuple[str, str, str]]:
-    ours = next((root for root in facts.roots if any(o.startswith("this shell") for o in root.origins)), None)
-    others = sorted({job.cache_url for job in facts.jobs if job.cache_url} - {ours.url if ours else ""})
-    if ours and others:
-        text = f"running jobs use {', '.join(others)}, this shell would use {ours.url}"
+    others = sorted({job.root for job in facts.jobs if job.root} - {facts.root_in_force})
+    if others:
+        text = f"running jobs use {', '.join(others)}, this shell would use {facts.root_in_force}"
         yield "note", text, "start jobs that should share a cache with the same NEURON_COMPILE_CACHE_URL"
 
 
@@ -236,12 +249,12 @@ def _unknown_variables(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 def _state(facts: Facts) -> Iterator[tuple[str, str, str]]:
     state = facts.state
-    if state.kind == "file" or not state.writable:
+    if state.lies == "file" or not state.writable:
         step = "set NEURONTOP_STATE_DIR to a folder that you may write"
         yield "problem", f"recordings cannot be kept in {state.path}", step
     else:
         yield "ok", f"recordings go to {state.path} ({bytes_text(state.free)} free)", ""
-        yield from ((level, text, step) for level, text, step in _disk(state) if "free" in text or "inodes" in text)
+        yield from _space(state)
 
 
 def _terminal(facts: Facts) -> Iterator[tuple[str, str, str]]:

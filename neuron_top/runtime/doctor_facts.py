@@ -14,13 +14,13 @@ import resource
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import filesystem
-from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache import filesystem, roots
+from neuron_top.cache.processes import read_processes
 from neuron_top.parsers.escapes import visible
 from neuron_top.runtime import doctor_variables, places, processes, tools
 from neuron_top.runtime.devices import Listing, list_devices
@@ -36,15 +36,8 @@ PACKAGES = (
 _SYSTEM_PACKAGE = re.compile(r"^Package: (aws-neuron\S*)\n(?:(?!\n\n)[\s\S])*?^Version: (\S+)", re.MULTILINE)
 
 
-class Flags(msgspec.Struct, frozen=True, kw_only=True):
-    """What an environment says of its compile cache: URL, origin of that URL, and warnings about look-alikes."""
-
-    url: str
-    origin: str
-    warnings: tuple[str, ...] = ()
-
-
-ReadFlags = Callable[[Mapping[str, str]], Flags]
+Warn = Callable[[Mapping[str, str]], tuple[str, ...]]
+"""Warnings about an environment's compile flags and look-alikes: `compile.flags` knows them, we may not import it."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,17 +47,19 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     user: str
     variables: dict[str, str] | None
-    cache_url: str | None = None
+    root: str | None = None
+    """The compile cache it uses, by its own environment."""
     warnings: tuple[str, ...] = ()
 
 
 class Root(msgspec.Struct, frozen=True, kw_only=True):
-    """A compile-cache root. `kind` is `folder`, `file`, `missing` or `remote`; sizes in bytes."""
+    """A cache root. `cache` is its kind as in `cache.roots`; `lies` is what is there; sizes in bytes."""
 
-    url: str
-    path: str | None
-    origins: tuple[str, ...]
-    kind: str
+    path: str
+    cache: str
+    origin: str
+    lies: str
+    """`folder`, `file`, `missing` or `remote`."""
     owner: str = ""
     mode: int | None = None
     ours: bool | None = None
@@ -117,6 +112,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     compilers: dict[str, str | None]
     packages: dict[str, str | None]
     system_packages: dict[str, str]
+    root_in_force: str
+    """The compile cache that a job started from here would use."""
     roots: tuple[Root, ...]
     jobs: tuple[Job, ...]
     variables: dict[str, str]
@@ -128,7 +125,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gather(
-    read_flags: ReadFlags,
+    warn: Warn,
     state_path: Path,
     *,
     environ: Mapping[str, str] = os.environ,
@@ -138,11 +135,8 @@ def gather(
     """Look at this machine once; takes as long as neuron-ls does."""
     tree = SysfsTree(sysfs_root)
     listing = list_devices(tools.find("neuron-ls", environ))
-    own = read_flags(environ)
-    jobs = tuple(running_jobs(read_flags, {process.pid for device in listing.devices for process in device.processes}))
-    found = {tool: tools.find(tool, environ) for tool in TOOLS}
-    counted = len(tree.devices())
-    tree.found()
+    jobs = tuple(running_jobs(warn, {process.pid for device in listing.devices for process in device.processes}))
+    tree.found()  # touches the files that only root may read on old drivers
     return Facts(
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
@@ -150,28 +144,29 @@ def gather(
         cpus=os.cpu_count(),
         memory=_host_memory(),
         driver=tree.driver(),
-        counted_devices=counted,
+        counted_devices=len(tree.devices()),
         unreadable=tuple(sorted(tree.denied)),
         listing=listing,
         nodes=tuple(device_nodes(dev)),
-        tools=found,
+        tools={tool: tools.find(tool, environ) for tool in TOOLS},
         on_path={tool: shutil.which(tool, path=environ.get("PATH")) is not None for tool in TOOLS},
         compilers={name: shutil.which(name, path=environ.get("PATH")) for name in COMPILERS},
         packages={name: _package(name) for name in PACKAGES},
         system_packages=system_packages(_text(Path("/var/lib/dpkg/status"))),
-        roots=tuple(cache_roots(own, jobs)),
+        root_in_force=roots.root_in_force(environ).path,
+        roots=tuple(cache_roots(environ, jobs)),
         jobs=jobs,
         variables=_relevant(environ),
-        warnings=own.warnings,
-        state=look_at_root(str(state_path), ("recordings",)),
+        warnings=warn(environ),
+        state=look_at_root(str(state_path), cache="recordings", origin="settings"),
         terminal=_terminal(environ),
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         watches=_whole(_text(Path("/proc/sys/fs/inotify/max_user_watches"))),
     )
 
 
-def running_jobs(read_flags: ReadFlags, holders: Iterable[int]) -> Iterable[Job]:
-    """Processes that compile, train on a Neuron core, or were started with a variable that matters."""
+def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[Job]:
+    """Processes that compile, hold a device, or are Python programs started with a variable that matters."""
     named = set(holders)
     for pid in processes.process_ids():
         if pid == os.getpid():
@@ -179,63 +174,57 @@ def running_jobs(read_flags: ReadFlags, holders: Iterable[int]) -> Iterable[Job]
         command = processes.command_of(pid) or ""
         environment = processes.environment_of(pid)
         variables = None if environment is None else _relevant(environment)
-        compiles = places.is_compiler(command)
         # A shell inherits the variables, too: only what can train or compile counts as a job.
-        trains = "python" in command.split(" ")[0] and bool(variables) and "neurontop" not in command
-        if not (compiles or trains or pid in named):
+        trains = "python" in command.split(" ")[0] and bool(variables)
+        if not (trains or places.is_compiler(command) or pid in named):
             continue
-        flags = None if environment is None else read_flags(environment)
         yield Job(
             pid=pid,
             name=program_name(command.split(" ")),
             user=_owner(f"/proc/{pid}"),
             variables=variables,
-            cache_url=_resolved(flags.url, pid) if flags else None,
-            warnings=flags.warnings if flags else (),
+            root=None if environment is None else roots.root_in_force(environment, _working_folder(pid)).path,
+            warnings=() if environment is None else warn(environment),
         )
 
 
-def cache_roots(own: Flags, jobs: Iterable[Job]) -> list[Root]:
-    """Every root that we, a running job or the default names; who uses it beside it."""
-    origins: dict[str, list[str]] = {own.url: [f"this shell ({own.origin})"]}
-    users: dict[str, list[int]] = {}
-    for job in jobs:
-        if job.cache_url is not None:
-            users.setdefault(job.cache_url, []).append(job.pid)
-            origins.setdefault(job.cache_url, [])
-            if "running jobs" not in origins[job.cache_url]:
-                origins[job.cache_url].append("running jobs")
-    origins.setdefault(DEFAULT_ROOT, ["default"])
-    return [look_at_root(url, tuple(names), tuple(users.get(url, ()))) for url, names in origins.items()]
+def cache_roots(environ: Mapping[str, str], jobs: Iterable[Job]) -> list[Root]:
+    """Every cache that a default, our environment or a running process names, and who uses it."""
+    jobs = list(jobs)
+    found = []
+    for root in roots.find(environ, read_processes()):
+        # By name alone a job's shell would count as a user, too.
+        users = {
+            job.pid for job in jobs if job.pid in root.users or (root.kind == roots.NEURON and job.root == root.path)
+        }
+        found.append(
+            look_at_root(
+                root.path, cache=root.kind, origin=root.origin, used_by=tuple(sorted(users)), remote=root.remote
+            )
+        )
+    return found
 
 
-def look_at_root(url: str, origins: tuple[str, ...], used_by: tuple[int, ...] = ()) -> Root:
+def look_at_root(path: str, *, cache: str, origin: str, used_by: tuple[int, ...] = (), remote: bool = False) -> Root:
     """One root: what lies there, whose it is, and the file system below it."""
-    path = _local(url)
-    if path is None:
-        return Root(url=url, path=None, origins=origins, kind="remote", used_by=used_by)
+    place = Path(path)
+    root = Root(path=path, cache=cache, origin=origin, used_by=used_by, lies="remote" if remote else "missing")
+    if remote:
+        return root
     try:
-        status = path.stat()
+        status = place.stat()
     except OSError:
-        parent = next((folder for folder in path.parents if folder.exists()), Path("/"))
-        return _on_disk(
-            Root(
-                url=url, path=str(path), origins=origins, kind="missing", used_by=used_by, writable=_may_write(parent)
-            ),
-            parent,
-        )
-    root = Root(
-        url=url,
-        path=str(path),
-        origins=origins,
-        kind="folder" if stat.S_ISDIR(status.st_mode) else "file",
-        owner=_owner(str(path)),
+        above = next((folder for folder in place.parents if folder.exists()), Path("/"))
+        return _on_disk(msgspec.structs.replace(root, writable=_may_write(above)), above)
+    found = msgspec.structs.replace(
+        root,
+        lies="folder" if stat.S_ISDIR(status.st_mode) else "file",
+        owner=_owner(path),
         mode=stat.S_IMODE(status.st_mode),
         ours=status.st_uid == os.geteuid(),
-        writable=_may_write(path),
-        used_by=used_by,
+        writable=_may_write(place),
     )
-    return _on_disk(root, path)
+    return _on_disk(found, place)
 
 
 def device_nodes(dev: Path) -> list[Node]:
@@ -267,20 +256,11 @@ def _on_disk(root: Root, path: Path) -> Root:
     )
 
 
-def _local(url: str) -> Path | None:
-    if url.startswith("file://"):
-        return Path(url.removeprefix("file://"))
-    return None if "://" in url else Path(url).expanduser().absolute()
-
-
-def _resolved(url: str, pid: int) -> str:
-    """A relative root counts from the job's own working directory."""
-    if "://" in url or url.startswith(("/", "~")):
-        return url
+def _working_folder(pid: int) -> str | None:
     try:
-        return str(Path(f"/proc/{pid}/cwd").readlink() / url)
+        return str(Path(f"/proc/{pid}/cwd").readlink())
     except OSError:
-        return url
+        return None
 
 
 def _relevant(environ: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ _ENGINES = (
 )
 _POD = re.compile(r"/kubepods[^\n]*?pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
 _PLAIN_ID = re.compile(rf"/{_ID}(?:\.scope)?$")
-_JOB = re.compile(r"/(job_[0-9]+|slurm[^/]*/[^/]+)")
+_JOB = re.compile(r"/slurm[^\n]*/job_([0-9]+)")
 _INTERPRETERS = re.compile(r"(?:python|pypy)[0-9.]*|bash|sh|env|time|nohup|stdbuf")
 
 
@@ -104,7 +104,7 @@ def container_of(cgroup: str) -> str:
             if match := pattern.search(path):
                 return visible(f"{engine} {match[1][:12]}")
         if job := _JOB.search(path):
-            return visible(job[1])
+            return f"slurm job {job[1]}"
     return ""
 
 

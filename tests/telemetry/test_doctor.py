@@ -1,0 +1,173 @@
+"""The doctor: each check on facts of our making, the gatherer on folders of our making, the command as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from neuron_top.cli.doctor import warnings_of
+from neuron_top.runtime import doctor_facts
+from neuron_top.runtime.devices import Listing
+from neuron_top.runtime.doctor_checks import Finding, examine
+from neuron_top.runtime.doctor_facts import Facts, Job, Node, Root, Terminal
+from neuron_top.runtime.doctor_variables import EFFECTS, nearest
+from tests.telemetry import trees
+from tests.telemetry.executables import executable
+
+GIB = 1024**3
+ROOT = Root(
+    path="/cache", cache="neuron", origin="default", lies="folder", owner="me", mode=0o755, ours=True, writable=True,
+    filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
+)  # fmt: skip
+SOUND = Facts(
+    system="Linux 6", python="3.11", instance_type="", cpus=2, memory=8 * GIB, driver=None, counted_devices=0,
+    unreadable=(), listing=Listing(reason="neuron-ls is not here"), nodes=(), tools={}, on_path={},
+    compilers={"g++": "/usr/bin/g++"}, packages={"torch": "2.13.0"}, system_packages={}, root_in_force="/cache",
+    roots=(ROOT,), jobs=(), variables={}, warnings=(), state=msgspec.structs.replace(ROOT, path="/state"),
+    terminal=Terminal(is_terminal=True, kind="xterm", colours="truecolor", encoding="utf-8", columns=120, lines=40),
+    open_files=65536, watches=524288,
+)  # fmt: skip
+
+
+def problems(**changes: Any) -> list[Finding]:
+    return [finding for finding in examine(msgspec.structs.replace(SOUND, **changes)) if finding.level == "problem"]
+
+
+def test_a_machine_without_neuron_devices_is_no_problem() -> None:
+    assert problems() == []
+    assert any("trained locally" in finding.text for finding in examine(SOUND))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"instance_type": "trn1.2xlarge"}, "should have Neuron devices"),
+        ({"nodes": (Node(path="/dev/neuron0", mode=0o600, usable=False),)}, "no permission"),
+        ({"counted_devices": 1, "tools": {"neuron-ls": "/x/neuron-ls"}, "listing": Listing(reason="boom")}, "boom"),
+        ({"counted_devices": 1, "tools": {"neuron-ls": "/x/neuron-ls"}}, "neuron-monitor is not installed"),
+        ({"compilers": {"g++": None}}, "C++ compiler"),
+        ({"warnings": ("NEURON_CC_CACHE is not read",)}, "NEURON_CC_CACHE"),
+        ({"jobs": (Job(pid=7, name="t.py", user="me", variables={}, warnings=("odd",)),)}, "7 t.py (me): odd"),
+        ({"state": msgspec.structs.replace(ROOT, writable=False)}, "recordings cannot be kept"),
+    ],
+)
+def test_each_trouble_is_a_problem_with_a_next_step(changes: dict[str, Any], word: str) -> None:
+    found = problems(**changes)
+    assert any(word in finding.text for finding in found), found
+    assert all(finding.next_step for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"lies": "file"}, "a file lies where"),
+        ({"lies": "missing", "writable": False}, "we may not make it"),
+        ({"writable": False}, "may not be written"),
+        ({"ours": False, "owner": "eve", "mode": 0o777}, "belongs to eve"),
+        ({"filesystem": "tmpfs"}, "in memory"),
+        ({"free": GIB}, "only 1.0 GiB"),
+        ({"free_inodes": 3}, "only 3 more files"),
+    ],
+)
+def test_each_trouble_of_a_cache_root_is_a_problem_with_a_next_step(changes: dict[str, Any], word: str) -> None:
+    (found,) = problems(roots=(msgspec.structs.replace(ROOT, **changes),))
+    assert word in found.text
+    assert found.next_step
+
+
+@pytest.mark.parametrize("changes", [{"encoding": "ascii"}, {"kind": "dumb"}])
+def test_a_terminal_that_cannot_draw_is_a_problem(changes: dict[str, Any]) -> None:
+    (found,) = problems(terminal=msgspec.structs.replace(SOUND.terminal, **changes))
+    assert found.check == "terminal"
+
+
+def test_a_job_with_another_cache_is_noted() -> None:
+    job = Job(pid=7, name="t.py", user="me", variables={}, root="/other")
+    notes = [finding for finding in examine(msgspec.structs.replace(SOUND, jobs=(job,))) if finding.level == "note"]
+    assert any("/other" in finding.text and "/cache" in finding.text for finding in notes)
+
+
+def test_an_unknown_variable_is_noted_with_the_nearest_that_exists() -> None:
+    facts = msgspec.structs.replace(
+        SOUND, variables={"NEURON_RT_VISIBLE_CORE": "0", "NEURON_RT_LOG_LEVEL_TDRV": "INFO"}
+    )
+    notes = [finding for finding in examine(facts) if finding.check == "environment"]
+    assert [finding.next_step for finding in notes] == ["did you mean NEURON_RT_VISIBLE_CORES?"]
+    assert nearest("COMPLETELY_DIFFERENT") is None
+    assert all(EFFECTS.values())
+
+
+def test_look_alikes_are_warned_about_and_broken_flags_are_no_crash() -> None:
+    assert any("--no_cache" in warning for warning in warnings_of({"NEURON_CC_FLAGS": "--no-cache"}))
+    assert len(warnings_of({"NEURON_CC_FLAGS": '"open'})) == 1
+    assert warnings_of({}) == ()
+
+
+def test_the_sdks_system_packages_are_found_in_dpkgs_own_file() -> None:
+    status = (
+        "Package: bash\nStatus: ok\nVersion: 5\n\n"
+        "Package: aws-neuronx-tools\nStatus: ok\nDepends: x\nVersion: 2.31.13.0-a9\n\n"
+        "Package: aws-neuronx-dkms\nStatus: ok\n\nPackage: zip\nVersion: 3\n"
+    )
+    assert doctor_facts.system_packages(status) == {"aws-neuronx-tools": "2.31.13.0-a9"}
+
+
+def test_a_root_is_looked_at_without_being_made(tmp_path: Path) -> None:
+    found = doctor_facts.look_at_root(str(tmp_path / "a" / "b"), cache="neuron", origin="x")
+    assert (found.lies, found.writable) == ("missing", True)
+    assert list(tmp_path.iterdir()) == []
+    assert found.free
+    (tmp_path / "file").touch()
+    assert doctor_facts.look_at_root(str(tmp_path / "file"), cache="neuron", origin="x").lies == "file"
+    assert doctor_facts.look_at_root("s3://b/p", cache="neuron", origin="x", remote=True).lies == "remote"
+
+
+def doctor(tmp_path: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("NEURON")}
+    own |= {"NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none.toml")}
+    command = [sys.executable, "-m", "neuron_top", "doctor", *options]
+    return subprocess.run(command, env=own | environ, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_command_finds_devices_and_trouble_and_ends_with_1(tmp_path: Path) -> None:
+    trees.device(tmp_path / "sys", 0, 2)
+    trees.put(tmp_path / "sys/module/neuron/version", "2.26.5.0\n")
+    listing = json.dumps([{"neuron_device": 0, "bdf": "0000:00:1e.0", "nc_count": 2, "neuron_processes": []}])
+    executable(tmp_path / "bin", "neuron-ls", f"print({listing!r})")
+    (tmp_path / "afile").touch()
+    result = doctor(
+        tmp_path, "--json", "--sysfs-root", str(tmp_path / "sys"),
+        PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", NEURON_COMPILE_CACHE_URL=str(tmp_path / "afile"),
+    )  # fmt: skip
+    assert result.returncode == 1, result.stderr
+    told = json.loads(result.stdout)
+    assert told["facts"]["driver"] == [2, 26, 5, 0]
+    assert told["facts"]["root_in_force"] == str(tmp_path / "afile")
+    texts = {finding["text"]: finding for finding in told["findings"]}
+    assert any("1 Neuron device" in text for text in texts)
+    assert any(str(tmp_path / "bin/neuron-ls") in text for text in texts)
+    broken = [text for text, finding in texts.items() if finding["level"] == "problem"]
+    assert told["problems"] == len(broken)
+    assert any("a file lies where the cache should be" in text for text in broken)
+
+
+def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_path: Path) -> None:
+    job = [sys.executable, "-c", "print('up', flush=True); input()"]
+    environ = os.environ | {"NEURON_COMPILE_CACHE_URL": str(tmp_path / "shared"), "NEURON_CC_CACHE": "/x"}
+    with subprocess.Popen(job, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        told = json.loads(doctor(tmp_path, "--json").stdout)
+        running.communicate("\n")
+    (seen,) = [job for job in told["facts"]["jobs"] if job["pid"] == running.pid]
+    assert seen["root"] == str(tmp_path / "shared")
+    assert any("NEURON_CC_CACHE" in warning for warning in seen["warnings"])
+    users = {root["path"]: root["used_by"] for root in told["facts"]["roots"]}
+    assert users[str(tmp_path / "shared")] == [running.pid]
