@@ -18,15 +18,38 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.theme import Theme
 
+from neuron_top.errors import NeuronTopError
 from neuron_top.pipeline.feed import Feed, LogLine
+from neuron_top.run.alerts import Limits
+from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.keys import KEYS, PLACES, Key
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
+from neuron_top.views.entries import EntryTable
+from neuron_top.views.runs import RunRow
+
+
+class Library(Protocol):
+    """What the runs and cache screens show; every call reads disks, so they are made in threads."""
+
+    @property
+    def place(self) -> str:
+        """Where recordings are kept."""
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """Recordings, newest first."""
+
+    def entries(self) -> EntryTable:
+        """Entries of all caches."""
+
+    def replay(self, run: str) -> Feed:
+        """A recording as a feed."""
 
 
 class Clock(Protocol):
@@ -63,7 +86,16 @@ class TopApp(App[int]):
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
 
-    def __init__(self, feed: Feed, settings: Settings | None = None, first: str = "overview") -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        settings: Settings | None = None,
+        first: str = "overview",
+        *,
+        estimator: Estimator | None = None,
+        library: Library | None = None,
+    ) -> None:
+        """`estimator` knows past compile times; `library` has recordings and caches, by default this user's."""
         self.settings = settings or Settings()
         no_colour = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
@@ -71,6 +103,10 @@ class TopApp(App[int]):
         self.MODES = {place.name: partial(_screen, place.name) for place in PLACES}  # type: ignore[misc]
         super().__init__(ansi_color=True if no_colour else None)
         self.feed, self._first = feed, first
+        self._home = feed
+        self._library = library
+        self.estimator = estimator or Estimator()
+        self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.paused = False
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
@@ -94,7 +130,8 @@ class TopApp(App[int]):
 
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
-        self.feed.stop()
+        for feed in {id(self.feed): self.feed, id(self._home): self._home}.values():
+            feed.stop()
 
     def announce(self) -> None:
         """Something changed: draw soon. May be called from any thread."""
@@ -129,6 +166,8 @@ class TopApp(App[int]):
         """Show another screen."""
         if name != self.current_mode:
             self.switch_mode(name)
+        while isinstance(self.screen, DetailPage):
+            self.pop_screen()
 
     def action_go(self, name: str) -> None:
         """The same, for the palette and the mouse."""
@@ -138,6 +177,41 @@ class TopApp(App[int]):
     def replay(self) -> Clock | None:
         """The feed's clock, when it is a replay that can be steered."""
         return getattr(self.feed, "clock", None)
+
+    @property
+    def library(self) -> Library:
+        """Recordings and caches; imported only when a screen asks for them."""
+        if self._library is None:
+            from neuron_top.pipeline.library import Library as OfThisUser
+
+            self._library = OfThisUser(self.settings)
+        return self._library
+
+    def play(self, run: str) -> None:
+        """Show a recording on these screens; escape on the overview goes back to what was shown before."""
+        try:
+            feed = self.library.replay(run)
+        except NeuronTopError as problem:
+            if self.front is not None:
+                self.front.notice(str(problem))
+            return
+        self._change_feed(feed)
+
+    def leave_replay(self) -> bool:
+        """Back to the feed the program was started with; False when that is what is shown."""
+        if self.feed is self._home:
+            return False
+        self._change_feed(self._home)
+        return True
+
+    def _change_feed(self, feed: Feed) -> None:
+        if self.feed is not self._home:
+            self.feed.stop()
+        self.feed, self.paused = feed, False
+        if feed is not self._home:
+            feed.start(self.announce)
+        self.go("overview")
+        self.announce()
 
     def toggle_pause(self) -> None:
         """Hold the screen still, or stop a replay's clock; the same key goes on."""

@@ -31,9 +31,10 @@ class Palette:
 
 @dataclass(frozen=True)
 class Glyphs:
-    """Every character that is not a letter. `bar` and `spark` go from least to most, without the empty one."""
+    """Every character that is not a letter; `spark` goes from least to most, without the empty one."""
 
     bar: str
+    hollow: str
     track: str
     spark: str
     shades: str
@@ -53,12 +54,12 @@ class Glyphs:
 
 
 UNICODE = Glyphs(
-    bar="■", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░", rule="─", done="✓", failed="✗", running="▶", waiting="◷",
-    queued="○", warn="▲", note="•", peak="│", more="…", unknown="—", cursor="›", dot="·",
+    bar="■", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░", rule="─", done="✓", failed="✗", running="▶",
+    waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—", cursor="›", dot="·",
 )  # fmt: skip
 ASCII = Glyphs(
-    bar="#", track=".", spark="_.:-=+*#", shades="#%=-", rule="-", done="+", failed="x", running=">", waiting="~",
-    queued="o", warn="!", note="*", peak="|", more="~", unknown="-", cursor=">", dot="-",
+    bar="#", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-", rule="-", done="+", failed="x", running=">",
+    waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-", cursor=">", dot="-",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(

@@ -247,7 +247,7 @@ def state_words(run: Run) -> str:
         if code == 0:
             return "finished"
         return f"killed (signal {-code})" if code is not None and code < 0 else f"failed (exit status {code})"
-    if not run.events:
+    if _nothing_met(run):
         return "waiting for a job"
     if run.queue.trial_running:
         return "collecting graphs (trial run)"
@@ -256,6 +256,13 @@ def state_words(run: Run) -> str:
     if run.compiles.waits():
         return "waiting for a lock"
     return "training" if run.training.reports else "running"
+
+
+def _nothing_met(run: Run) -> bool:
+    """No job, process, log, graph or step yet; an idle device or a source that is absent is no job."""
+    job = run.job
+    met = job.run, job.processes, job.sources, job.marks, run.compiles.graphs, run.training.reports, run.queue.workers
+    return not any(met) and not run.queue.trial_running
 
 
 def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:

@@ -8,6 +8,8 @@ from typing import TypeVar
 from neuron_top import events as ev
 from neuron_top.pipeline.feed import LogLine
 from neuron_top.run.model import Run
+from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.runs import RunRow
 
 View = TypeVar("View")
 START = 1_790_000_000.0
@@ -141,3 +143,66 @@ _TEXTS = (
     ("", "progress ␛[2J bar of some library"),
 )
 LINES = [LogLine(source="job", offset=80 * index, text=text, level=level) for index, (level, text) in enumerate(_TEXTS)]
+
+
+class StillLibrary:
+    """Recordings and cache entries that were made up front."""
+
+    place = "/home/me/.local/state/neuron-top"
+
+    def __init__(self, runs: tuple[RunRow, ...] = (), entries: EntryTable | None = None) -> None:
+        self._runs = runs
+        nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
+        self._entries = entries or EntryTable(roots=nowhere, rows=())
+        self.played: list[str] = []
+
+    def runs(self) -> tuple[RunRow, ...]:
+        return self._runs
+
+    def entries(self) -> EntryTable:
+        return self._entries
+
+    def replay(self, run: str) -> StillFeed:
+        self.played.append(run)
+        return StillFeed(job(), now=START + 5)
+
+
+def recordings() -> tuple[RunRow, ...]:
+    """Three recordings: running, finished, failed."""
+    command = ("torchrun", "--nproc_per_node=4", "train_bert_tp.py")
+    common = {"node": "trn1", "command": command, "folder": "/x", "exit_code": None}
+    return (
+        RunRow(id="20260921-101500-aaaa", name="bert-tp", state="running", started=START, finished=None, seconds=50.0,
+               compile_share=None, hit_rate=None, graphs=None, events=120, bytes=40_000, **common),
+        RunRow(id="20260920-090000-bbbb", name="bert-tp", state="finished", started=START - 90_000,
+               finished=START - 89_000, seconds=1000.0, compile_share=0.31, hit_rate=0.5, graphs=12, events=9000,
+               bytes=3_400_000, **common),
+        RunRow(id="20260919-080000-cccc", name="llama", state="failed (exit status 1)", started=START - 190_000,
+               finished=START - 189_990, seconds=10.0, compile_share=0.9, hit_rate=0.0, graphs=2, events=300,
+               bytes=300_000, **common),
+    )  # fmt: skip
+
+
+def catalogue() -> EntryTable:
+    """Five entries of two compilers in one root."""
+    root = "/var/tmp/neuron-compile-cache"
+
+    def row(number: int, state: str, compiler: str, size: int, age: float, **more: object) -> EntryRow:
+        fields = {"artefact_bytes": size, "compile_seconds": 61.0, "flags": "--target=trn1", "lock": "", "failure": "",
+                  "advice": "", "problems": ()} | more  # fmt: skip
+        name = module(number)
+        return EntryRow(key=f"{root}/{compiler}/{name}", root=root, compiler=compiler, module=name, state=state,
+                        bytes=size, used=START - age, age=age, **fields)  # fmt: skip
+
+    new, old = "neuronxcc-2.21.18209.0+043b1bf7", "neuronxcc-2.15.128.0+56dc5a86"
+    return EntryTable(
+        roots=((root, "the SDK's default", True),),
+        rows=(
+            row(1, "hit", new, 3_400_000, 120.0),
+            row(2, "hit", new, 2_500_000_000, 3600.0),
+            row(3, "failed", new, 9_000, 7200.0, failure="[F137] neuronx-cc was forcibly killed",
+                advice="Compile fewer graphs at a time, then retry."),
+            row(4, "compiling", new, 40_000, 5.0, lock="alive pid 4711 on trn1", compile_seconds=None),
+            row(5, "hit", old, 700_000_000, 90 * 86400.0),
+        ),
+    )  # fmt: skip

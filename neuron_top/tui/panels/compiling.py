@@ -28,6 +28,8 @@ def compile_panel(look: Look, card: CompileCard, cache: CacheCard, width: int, h
         lines.append(_queue(look, card, width))
     active = [*card.running, *card.waiting]
     room = height - len(lines)
+    if room <= 0:
+        return lines
     shown = active if len(active) <= room else active[: max(0, room - 1)]
     lines += [graph_line(look, graph, width) for graph in shown]
     if len(shown) < len(active) and room > 0:

@@ -123,6 +123,8 @@ class LiveScreen(Screen[None]):
             return
         if self.PLACE != "overview":
             self.top.go("overview")
+        else:
+            self.top.leave_replay()
 
     def let_go(self) -> bool:
         """Drop the cursor; False when there was none."""

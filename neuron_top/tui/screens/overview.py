@@ -91,7 +91,7 @@ class Board(Container):
         """Place the panels anew when what they need has changed."""
         if wishes != self._arranged.wishes:
             self._arranged.wishes = wishes
-            self.refresh(layout=True)
+            self.children[0].refresh(layout=True)  # from a child: Textual forgets the arrangement of its ancestors
 
 
 class OverviewScreen(LiveScreen):
@@ -106,7 +106,7 @@ class OverviewScreen(LiveScreen):
 
     def read(self, run: Run, now: float) -> Overview:
         """The view."""
-        return overview(run, now)
+        return overview(run, now, self.top.estimator, self.top.limits)
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
@@ -130,9 +130,8 @@ def wishes(view: Overview) -> dict[str, Wish]:
 
 
 def is_idle(view: Overview) -> bool:
-    """Nothing was met: no job, no core, no graph, no step, no marked line."""
-    known = view.header.run, view.cores, view.compile.total, view.training.step, view.lines, view.header.workers
-    return not any(known)
+    """No job and no core was met."""
+    return view.header.state == "waiting for a job" and not view.cores
 
 
 SCREEN = OverviewScreen

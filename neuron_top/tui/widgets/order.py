@@ -30,6 +30,13 @@ class Order(Generic[Row]):
         """What is shown, top to bottom."""
         return [self._all[key] for key in self._placed]
 
+    def __len__(self) -> int:
+        return len(self._placed)
+
+    def part(self, first: int, count: int) -> list[Row]:
+        """So many rows from one line on."""
+        return [self._all[key] for key in self._placed[first : first + count]]
+
     @property
     def total(self) -> int:
         """Rows there are, shown or filtered away."""
@@ -95,11 +102,11 @@ class Order(Generic[Row]):
             self._placed = placed + [key for key in keys if key in fresh]
             return
         if self._sort is not None:
-            sort = self._sort
-            known_first = [key for key in keys if sort(self._all[key]) is not None]
-            unknown = [key for key in keys if sort(self._all[key]) is None]
-            known_first.sort(key=lambda key: sort(self._all[key]), reverse=self._reverse)
-            keys = known_first + unknown
+            values = {key: self._sort(self._all[key]) for key in keys}
+            known_first = sorted(
+                (key for key in keys if values[key] is not None), key=values.__getitem__, reverse=self._reverse
+            )
+            keys = known_first + [key for key in keys if values[key] is None]
         self._placed = keys
 
 

@@ -32,6 +32,11 @@ class Page(Lines):
         self.first = max(0, min(self.first, len(strips) - height))
         return strips[self.first : self.first + height]
 
+    @property
+    def text(self) -> str:
+        """The whole page as plain text."""
+        return "\n".join(strip.text.rstrip() for strip in self._lines(self.look, self.size.width))
+
     def move(self, by: int) -> None:
         """Scroll by lines."""
         self.first += by

@@ -69,12 +69,11 @@ class Table(Lines, Generic[Row], can_focus=True):
     def draw(self, width: int, height: int) -> list[Strip]:
         """Header, then the rows that fit."""
         widths = column_widths(self.columns, width)
-        rows = self.order.rows
-        if not rows:
+        if not len(self.order):
             return [self._header(widths, width), *(Line(self.look, width).put(text).strip() for text in self._empty())]
-        self._scroll(len(rows), height - 1)
+        self._scroll(len(self.order), height - 1)
         chosen = self.order.index
-        shown = enumerate(rows[self.first : self.first + height - 1], self.first)
+        shown = enumerate(self.order.part(self.first, height - 1), self.first)
         return [self._header(widths, width), *(self._row(row, widths, width, at == chosen) for at, row in shown)]
 
     def _empty(self) -> Sequence[str]:
@@ -132,8 +131,12 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def filter(self, query: str, keep: Callable[[str], bool] | None) -> None:
         """Keep the rows whose text passes."""
+        self.filter_rows(query, None if keep is None else lambda row: keep(self.text(row)))
+
+    def filter_rows(self, query: str, keep: Callable[[Row], bool] | None) -> None:
+        """Keep the rows that pass."""
         self.query_text = query
-        self.order.filter_by(None if keep is None else lambda row: keep(self.text(row)))
+        self.order.filter_by(keep)
         self.redraw()
 
     def move(self, by: int) -> None:
@@ -147,7 +150,7 @@ class Table(Lines, Generic[Row], can_focus=True):
 
     def edge(self, end: int) -> None:
         """Move the cursor to the first (-1) or last (1) row."""
-        self.order.choose(0 if end < 0 else len(self.order.rows))
+        self.order.choose(0 if end < 0 else len(self.order))
         self.redraw()
 
     def open(self) -> None:
@@ -179,7 +182,7 @@ class Table(Lines, Generic[Row], can_focus=True):
             self._click_title(event.x)
             return
         index = self.first + event.y - 1
-        if index >= len(self.order.rows):
+        if index >= len(self.order):
             return
         again = index == self.order.index
         self.order.choose(index)

@@ -1,0 +1,247 @@
+"""The cores screen's rows, its host line, out-of-memory tables and a core's page, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.events.runtime import MemoryRow
+from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark, stacked
+from neuron_top.tui.look import Look
+from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
+from neuron_top.tui.widgets.table import Cell, Column
+from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup
+from neuron_top.views.overview import CoreRow
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the table: the head of a group, or a core with the scale and the kinds that its bar is drawn with."""
+
+    key: str
+    group: DeviceGroup | None = None
+    folded: bool = False
+    core: CoreRow | None = None
+    kinds: tuple[str, ...] = ()
+    scale: Scale = Scale(1, False)
+
+
+def items(view: CoreTable, kinds: Sequence[str], scale: Scale, folded: frozenset[str], grouped: bool) -> list[Item]:
+    """Rows in their order: cores below the head of their group, when there are several groups and no other order."""
+    rows: list[Item] = []
+    heads = grouped and len(view.groups) > 1
+    for group in view.groups:
+        key = f"{group.node}/{group.kind}/{group.name}"
+        if heads:
+            rows.append(Item(key=key, group=group, folded=key in folded))
+        if not heads or key not in folded:
+            rows += [Item(key=core.key, core=core, kinds=tuple(kinds), scale=scale) for core in group.rows]
+    return rows
+
+
+def filter_text(item: Item) -> str:
+    """What a filter looks at, and what `y` copies."""
+    core = item.core
+    if core is None:
+        return item.group.name if item.group is not None else ""
+    pid = f"{core.pid or ''}"
+    words = (f"core {core.core}", _rank(core), core.node, core.process, pid, percent_text(core.utilization),
+             bytes_text(core.memory), " ".join(core.models), "stale" if core.stale else "")  # fmt: skip
+    return " ".join(word for word in words if word)
+
+
+def _rank(core: CoreRow) -> str:
+    return f"r{core.rank}" if core.rank is not None else ""
+
+
+def _head(group: DeviceGroup, folded: bool, look: Look) -> Cell:
+    sign = "+" if folded else "-"
+    errors = sum(group.errors.values())
+    text = f"{sign} {group.name}"
+    return [(text, look.title), (f" {errors} hardware errors" if errors else "", look.bad)]
+
+
+def _name(item: Item, look: Look, width: int) -> Cell:
+    if item.group is not None:
+        return _head(item.group, item.folded, look)
+    core = item.core
+    return [] if core is None else [(f"  {core.core}", look.quiet if core.stale else look.strong)]
+
+
+def _of_core(draw: Callable[[CoreRow, Look, int], Cell]) -> Callable[[Item, Look, int], Cell]:
+    return lambda item, look, width: draw(item.core, look, width) if item.core is not None else []
+
+
+def _use(item: Item, look: Look, width: int) -> Cell:
+    core = item.core
+    if core is None:
+        return bar(look, item.group.utilization if item.group is not None else None, width)
+    return bar(look, core.utilization, width, look.faint if core.stale else None)
+
+
+def _percent(item: Item, look: Look, width: int) -> Cell:
+    if item.core is None:
+        return [(percent_text(item.group.utilization if item.group is not None else None), look.quiet)]
+    return [("stale" if item.core.stale else percent_text(item.core.utilization), look.text)]
+
+
+def _memory(item: Item, look: Look, width: int) -> Cell:
+    if item.core is not None:
+        return memory_bar(look, item.core, item.kinds, item.scale, width)
+    group = item.group
+    if group is None or group.memory is None or not group.capacity:
+        return [("", look.quiet)]
+    return bar(look, group.memory / group.capacity, width, look.kinds[0])
+
+
+def _bytes(item: Item, look: Look, width: int) -> Cell:
+    if item.core is None:
+        return [(bytes_text(item.group.memory if item.group is not None else None), look.quiet)]
+    return [(bytes_text(item.core.memory), look.load(used_share(item.core)))]
+
+
+def _text(text: Callable[[CoreRow], str]) -> Callable[[Item, Look, int], Cell]:
+    return _of_core(lambda core, look, width: [(text(core), look.quiet)])
+
+
+def _by(value: Callable[[CoreRow], float | str | None]) -> Callable[[Item], float | str | None]:
+    return lambda item: value(item.core) if item.core is not None else None
+
+
+def _trend(core: CoreRow, look: Look, width: int) -> Cell:
+    return [(spark(look, core.trend, width, top=1.0), look.faint if core.stale else look.accent)]
+
+
+COLUMNS = (
+    Column("Core", 12, _name, _by(lambda core: core.core)),
+    Column("Rank", 5, _text(_rank), _by(lambda core: core.rank)),
+    Column("Use", 12, _use, None, grow=1),
+    Column("%", 6, _percent, _by(lambda core: core.utilization), True, down=True),
+    Column("Memory", 14, _memory, None, grow=2),
+    Column("Used", 9, _bytes, _by(lambda core: core.memory), True, down=True),
+    Column("Of", 9, _text(lambda core: bytes_text(core.capacity)), None, True, least=110),
+    Column("Peak", 9, _text(lambda core: bytes_text(core.peak)), _by(lambda core: core.peak), True, least=90,
+           down=True),
+    Column("Last minute", 12, _of_core(_trend), None, grow=2, least=76),
+    Column("PID", 8, _text(lambda core: f"{core.pid or ''}"), _by(lambda core: core.pid), True, least=120),
+    Column("Process", 14, _text(lambda core: core.process), _by(lambda core: core.process), least=120),
+    Column("Model", 16, _text(lambda core: " ".join(core.models)), None, grow=1, least=160),
+)  # fmt: skip
+
+
+def host_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Strip]:
+    """The host, the machine's kind, executions and latency, on a line below the title."""
+    cores = sum(len(group.rows) for group in view.groups)
+    stale = sum(row.stale for group in view.groups for row in group.rows)
+    summary = f"{cores} rows" + (f" · {stale} stale" if stale else "")
+    line = Line(look, width).put("host", look.quiet).gap()
+    host = view.host
+    line.add(bar(look, host.cpu, 10)).gap().put(percent_text(host.cpu), look.text, 6, right=True).gap(2)
+    share = host.memory_used / host.memory_total if host.memory_used is not None and host.memory_total else None
+    line.add(bar(look, share, 10, look.load(share) if share is not None and share >= 0.85 else look.kinds[0])).gap()
+    line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", look.text)
+    for text in _facts(view):
+        if line.left > len(text) + 3:
+            line.gap(2).put(text, look.quiet)
+    return [rule(look, width, "Cores", summary), line.strip()]
+
+
+def _facts(view: CoreTable) -> list[str]:
+    runs, errors = sum(view.execution_statuses.values()), sum(view.execution_errors.values())
+    latency = " ".join(
+        f"{name} {duration_text(value)}" for name, value in view.latency.items() if name in ("p50", "p99")
+    )
+    return [
+        text
+        for text in (
+            view.instance_type,
+            f"{errors} execution errors" if errors else "",
+            f"latency {latency}" if latency else "",
+            f"{count_text(runs)} executions" if runs else "",
+        )
+        if text
+    ]
+
+
+def exhausted_lines(view: CoreTable) -> int:
+    """Lines of the out-of-memory panel: the newest table only, five rows at most."""
+    return 1 + min(5, len(view.exhausted[-1].rows)) if view.exhausted else 0
+
+
+def exhausted_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Strip]:
+    """The newest out-of-memory table, drawn as the bars above."""
+    if not view.exhausted:
+        return []
+    table = view.exhausted[-1]
+    where = f"device {table.device}" if table.device is not None else "a device"
+    asked = f" · {bytes_text(table.requested)} asked for" if table.requested is not None else ""
+    strips = [
+        rule(look, width, f"{look.glyphs.failed} Out of memory on {where}", f"{len(view.exhausted)} so far{asked}")
+    ]
+    largest = max((row.total or sum(row.kinds.values()) for row in table.rows), default=1) or 1
+    return strips + [_memory_row(look, row, largest, width) for row in table.rows[: height - 1]]
+
+
+def _memory_row(look: Look, row: MemoryRow, largest: int, width: int) -> Strip:
+    total = row.total if row.total is not None else sum(row.kinds.values())
+    kinds = sorted(row.kinds, key=lambda kind: -row.kinds[kind])
+    line = Line(look, width).put(f"{row.scope} {row.index if row.index is not None else row.name}", look.text, 14).gap()
+    parts = [(row.kinds[kind] / largest, kind_style(look, index)) for index, kind in enumerate(kinds)]
+    line.add(stacked(look, parts, max(10, width // 4))).gap().put(bytes_text(total), look.strong, 9, right=True)
+    for index, kind in enumerate(kinds):
+        text = f"{kind.replace('_', ' ')} {bytes_text(row.kinds[kind])}"
+        if row.kinds[kind] and line.left > len(text) + 3:
+            line.gap(2).put(look.glyphs.bar, kind_style(look, index)).gap().put(text, look.quiet)
+    return line.strip()
+
+
+def core_page_lines(look: Look, page: CorePage, width: int) -> list[Strip]:
+    """One core: what it does now, its memory by kind, its history."""
+    row = page.row
+    title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
+    strips = [rule(look, width, title, "esc goes back")]
+    facts: list[tuple[str, str, Style]] = [
+        ("state", f"no data for {duration_text(None)}" if row.sampled is None else "stale" if row.stale else "live",
+         look.warn if row.stale else look.good),
+        ("process", f"{row.pid if row.pid is not None else look.glyphs.unknown} {row.process}".strip(), look.text),
+        ("where", " · ".join(word for word in (row.node, f"device {row.device}" if row.device is not None else "",
+                                               row.container) if word), look.text),
+        ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", look.text),
+        ("memory", f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
+         look.load(used_share(row))),
+        ("models", ", ".join(row.models), look.text),
+    ]  # fmt: skip
+    strips += [
+        Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(text, style).strip()
+        for label, text, style in facts
+        if text
+    ]
+    for index, (kind, size) in enumerate(row.kinds.items()):
+        line = Line(look, width).gap(4).put(kind.replace("_", " "), look.quiet, 22)
+        whole = row.capacity or row.memory or 1
+        line.add(bar(look, size / whole, 30, kind_style(look, index))).gap().put(
+            bytes_text(size), look.text, 9, right=True
+        )
+        strips.append(line.strip())
+    strips += _history(
+        look, "Utilization", [value for _time, value in page.recent_utilization], 1.0, width, percent_text
+    )
+    memory = [value for _time, value in page.recent_memory]
+    strips += _history(look, "Memory", memory, float(row.capacity or max(memory, default=1.0)), width, bytes_text)
+    whole_run = [point.peak for point in page.memory]
+    strips += _history(look, f"Memory, the whole run, peaks of {duration_text(page.step)}", whole_run,
+                       float(row.capacity or max(whole_run, default=1.0)), width, bytes_text)  # fmt: skip
+    return strips
+
+
+def _history(
+    look: Look, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
+) -> list[Strip]:
+    if len(values) < 2:
+        return []
+    strips = [Line(look, width).strip(), rule(look, width, title, f"full height {text(top)}")]
+    lines = chart(look, downsample(list(values), width), min(width, len(values)), 5, top)
+    return strips + [Line(look, width).put(line, look.accent).strip() for line in lines]

@@ -1,0 +1,101 @@
+"""The cores screen: a row per core, grouped by device, the host above, out-of-memory tables below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.widget import Widget
+
+from neuron_top.run.model import Run
+from neuron_top.tui.panels import core_rows
+from neuron_top.tui.panels.core_rows import Item
+from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
+from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.widgets.drawn import Drawn
+from neuron_top.tui.widgets.table import Table
+from neuron_top.views.cores import CoreTable, core_page, core_table
+from neuron_top.views.overview import CoreRow
+
+NOTHING = (
+    "No core reports yet.",
+    "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job",
+    "stands for a core: start one with neurontop run -- torchrun --nproc_per_node=4 train.py",
+    "neurontop doctor says what was found on this machine.",
+)
+
+
+class CoresScreen(LiveScreen):
+    """Cores."""
+
+    PLACE: ClassVar[str] = "cores"
+    BINDINGS = bindings_for("cores")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folded: frozenset[str] = frozenset()
+        self._view: CoreTable | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Host, table, legend, out-of-memory table."""
+        yield Drawn("host", core_rows.host_panel, lambda view: 2)
+        table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
+        table.nothing = NOTHING
+        yield table
+        yield Drawn("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)
+        yield Drawn("exhausted", core_rows.exhausted_panel, core_rows.exhausted_lines)
+
+    @property
+    def table(self) -> Table[Item]:
+        """The cores."""
+        return self.query_one("#cores", Table)
+
+    def read(self, run: Run, now: float) -> CoreTable:
+        """The view."""
+        return core_table(run, now)
+
+    def show(self, view: Any) -> None:
+        """Hand it on."""
+        self._view = view
+        cores = _cores(view)
+        self.query_one("#host", Drawn).show(view)
+        self.query_one("#legend", Drawn).show(cores)
+        self.query_one("#exhausted", Drawn).show(view)
+        grouped = self.table.sorted_by is None and not self.table.query_text
+        self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
+
+    def opened(self, row: Item) -> None:
+        """Fold a group, or open a core's page."""
+        if row.group is not None:
+            self._folded ^= {row.key}
+            self.show(self._view)
+            return
+        read = partial(core_page, key=row.key)
+        self.top.push_screen(DetailPage(read, core_rows.core_page_lines, "This core does not report any more."))
+
+    def action_sort(self) -> None:
+        """The next column; groups are there only in the first order."""
+        super().action_sort()
+        self._again()
+
+    def filtered(self, query: str) -> None:
+        """Filter the cores; group heads go."""
+        super().filtered(query)
+        self._again()
+
+    def _again(self) -> None:
+        if self._view is not None:
+            self.show(self._view)
+
+
+def _cores(view: CoreTable) -> list[CoreRow]:
+    return [row for group in view.groups for row in group.rows]
+
+
+def _legend(look: Any, cores: Any, width: int, height: int) -> Any:
+    return [legend_line(look, cores, legend_kinds(cores), width)] if height else []
+
+
+SCREEN = CoresScreen

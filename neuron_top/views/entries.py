@@ -1,0 +1,101 @@
+"""The catalogue of compile caches as rows, and the filter language of the screen that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from neuron_top.cache.entry import Entry
+
+
+class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One cache entry. Bytes are disk blocks; times are seconds since the epoch; None is unknown."""
+
+    key: str
+    """Root and path below it: unique over all roots."""
+    root: str
+    compiler: str
+    module: str
+    state: str
+    bytes: int
+    artefact_bytes: int | None
+    used: float | None
+    """Last read of the artefact where the mount keeps it, else the newest change of any file."""
+    age: float
+    """Seconds since then."""
+    compile_seconds: float | None
+    flags: str
+    lock: str
+    """Who holds its lock and how that is known; "" without one."""
+    failure: str
+    """First line of a stored failure."""
+    advice: str
+    problems: tuple[str, ...]
+
+
+class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
+    """All entries of the roots that exist. `roots` holds every root looked for: path, where it was named, exists."""
+
+    roots: tuple[tuple[str, str, bool], ...]
+    rows: tuple[EntryRow, ...]
+
+
+def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
+    """One entry of `root` as a row."""
+    used = entry.read_at if entry.read_at is not None else entry.changed_at
+    lock, failure = entry.lock, entry.failure
+    return EntryRow(
+        key=f"{root}/{entry.path}",
+        root=root,
+        compiler=entry.compiler,
+        module=entry.module,
+        state=entry.state.value,
+        bytes=entry.allocated,
+        artefact_bytes=entry.artefact_bytes,
+        used=used,
+        age=max(0.0, now - used),
+        compile_seconds=entry.compile_seconds,
+        flags=" ".join(entry.flag_list() or ()),
+        lock=" ".join(part for part in (lock.verdict.value, lock.owner, lock.proof) if part)
+        if lock is not None
+        else "",
+        failure=failure.message.strip().partition("\n")[0] if failure is not None else "",
+        advice=failure.advice if failure is not None else "",
+        problems=entry.problems,
+    )
+
+
+_TERM = re.compile(r"(!?)(?:(state|compiler|root):(\S+)|(size|used)([<>])(\d+(?:\.\d+)?)([a-zA-Z]*)|(\S+))")
+_SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1024**2, "mb": 1024**2, "mib": 1024**2,
+          "g": 1024**3, "gb": 1024**3, "gib": 1024**3, "t": 1024**4, "tb": 1024**4, "tib": 1024**4}  # fmt: skip
+_AGES = {"s": 1, "m": 60, "h": 3600, "": 86400, "d": 86400, "w": 7 * 86400}
+
+Keep = Callable[[EntryRow], bool]
+
+
+def entry_filter(query: str) -> Keep:
+    """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` turns one round.
+
+    Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days.
+    """
+    terms = [_term(match) for match in _TERM.finditer(query)]
+    return lambda row: all(term(row) for term in terms)
+
+
+def _term(match: re.Match[str]) -> Keep:
+    banned, field, value, measure, relation, number, unit, word = match.groups()
+    keep: Keep
+    if field is not None:
+        text = value.casefold()
+        keep = lambda row: text in getattr(row, field).casefold()  # noqa: E731 (four small predicates side by side)
+    elif measure is not None:
+        units = _SIZES if measure == "size" else _AGES
+        limit = float(number) * units.get(unit.lower(), 1)
+        name, more = ("bytes" if measure == "size" else "age"), relation == ">"
+        keep = lambda row: (getattr(row, name) > limit) == more  # noqa: E731
+    else:
+        text = word.casefold()
+        keep = lambda row: text in f"{row.module} {row.compiler} {row.state} {row.failure} {row.flags}".casefold()  # noqa: E731
+    return (lambda row: not keep(row)) if banned else keep
