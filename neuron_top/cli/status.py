@@ -2,6 +2,7 @@
 recording.
 
     neurontop status
+    neurontop status last                the last recording, whatever else runs here (or its id, or its name)
     neurontop status --json | jq .compile.running
     until [ "$(neurontop status --json | jq .training.step)" -ge 100 ]; do sleep 5; done
 
@@ -19,7 +20,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
-from neuron_top.pipeline.recordings import load_run, recordings_in_progress, store_path
+from neuron_top.pipeline.recordings import find_recording, load_run, recordings_in_progress, store_path
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
@@ -28,13 +29,17 @@ from neuron_top.views.overview import Overview, overview
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `status`."""
+    parser.add_argument("run", nargs="?", metavar="RUN", help="a recording: id, beginning of one, name, or `last`")
     parser.add_argument("--json", action="store_true", help="as one JSON document")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     settings, _ = configuration.load()
-    view = _recorded_now(settings) or _workers_here() or _last_recorded(settings)
+    if arguments.run is not None:
+        view = _recording(settings, arguments.run)
+    else:
+        view = _recorded_now(settings) or _workers_here() or _recording(settings, "last")
     if view is None:
         raise NothingToShow(
             f"nothing to show: no recording in {store_path(settings)}, and no process of yours with LOCAL_RANK or "
@@ -66,11 +71,11 @@ def _workers_here() -> Overview | None:
     return overview(run, time.time())
 
 
-def _last_recorded(settings: Settings) -> Overview | None:
+def _recording(settings: Settings, wanted: str) -> Overview | None:
     if not store_path(settings).is_file():
         return None
     with Store(store_path(settings), read_only=True) as store:
-        records = store.runs(limit=1)
-        if not records:
+        if wanted == "last" and not store.runs(limit=1):
             return None
-        return overview(load_run(store, records[0].id, settings.history_seconds), time.time())
+        record = find_recording(store, wanted)
+        return overview(load_run(store, record.id, settings.history_seconds), time.time())

@@ -84,15 +84,17 @@ class ReplayFeed:
 
     def __init__(self, path: Path, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0) -> None:
         """`path`: the store. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not there."""
-        self._path, self._id, self._history = path, run, history_seconds
         with Store(path, read_only=True) as store:
             record = find_recording(store, run)
+        self._path, self._id, self._history = path, record.id, history_seconds
         # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
         self.clock = ReplayClock(start, max(start, end), speed)
         self._run = Run(history_seconds)
         self._applied = start
+        self._store: Store | None = None
+        self._events: _Lookahead | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -120,27 +122,28 @@ class ReplayFeed:
             marks = {(mark.source, mark.offset): mark.level for mark in self._run.job.marks}
         return last_lines(ends, marks, count, source)
 
-    def _play(self, changed: Callable[[], None]) -> None:
-        with Store(self._path, read_only=True) as store:
-            events = _Lookahead(store.replay(self._id))
-            while not self._stopped.is_set():
-                now = self.clock.now
-                if now < self._applied:
-                    events = _Lookahead(store.replay(self._id))
-                    with self._lock:
-                        self._run = Run(self._history)
-                if self._apply_until(events, now):
-                    changed()
-                self._stopped.wait(_TICK_SECONDS)
-
-    def _apply_until(self, events: _Lookahead, moment: float) -> bool:
-        """Apply what had arrived by then; whether anything changed."""
+    def show(self, moment: float) -> bool:
+        """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""
+        if self._store is None:
+            self._store = Store(self._path, read_only=True)
+        if self._events is None or moment < self._applied:
+            self._events = _Lookahead(self._store.replay(self._id))
+            with self._lock:
+                self._run = Run(self._history)
         moved = moment != self._applied
         with self._lock:
-            for event in events.until(moment):
+            for event in self._events.until(moment):
                 self._run.apply(event)
             self._applied = moment
         return moved
+
+    def _play(self, changed: Callable[[], None]) -> None:
+        while not self._stopped.is_set():
+            if self.show(self.clock.now):
+                changed()
+            self._stopped.wait(_TICK_SECONDS)
+        if self._store is not None:
+            self._store.close()
 
 
 class _Lookahead:

@@ -11,7 +11,7 @@ RANK_NAMES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 WORLD_NAMES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 VISIBLE_CORES = "NEURON_RT_VISIBLE_CORES"
 
-_COMPILER = re.compile(r"(?:^|[/ ])neuronx?-cc(?: |$)|neuron_top[./]compile[./]\S*(?:child|worker|process)")
+_COMPILER = re.compile(r"(?:^|[/ ])neuronx?-cc(?: |$)|neuron_top[./]compile[./]\S*(?:child|worker|server)")
 _LAUNCHER = re.compile(
     r"(?:^|[/ ])(?:torchrun|accelerate|mpirun|mpiexec|srun|deepspeed|neuron_parallel_compile)(?: |$)"
     r"|torch\.distributed\.(?:run|launch)|neuron_top\S* compile"

@@ -1,0 +1,216 @@
+"""`neurontop run` as a user and a shell see it: real processes, real signals, a real recording."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from neuron_top.events import RunFinished, RunStarted
+from neuron_top.pipeline.recordings import find_recording, is_recording, load_run
+from neuron_top.runtime.launch import processes_of_run
+from neuron_top.store.sqlite import Store
+
+PROGRAM = (sys.executable, "-m", "neuron_top")
+HIT = (
+    "2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
+    "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff"
+)
+
+
+class Here:
+    """The program with a state folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder / "state"
+        self.environ = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("NEURONTOP_")},
+            "NEURONTOP_STATE_DIR": str(self.state),
+            "NEURONTOP_CONFIG": str(folder / "none.toml"),
+        }
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [*PROGRAM, *arguments], env=self.environ, capture_output=True, input=stdin, timeout=120, check=False
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*PROGRAM, *arguments], env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def store(self) -> Store:
+        return Store(self.state / "neurontop.db", read_only=True)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    return Here(tmp_path)
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("run", "--", sys.executable, "-c", code)
+
+
+def test_output_and_exit_status_are_the_commands_own(here: Here) -> None:
+    done = here(*python("import sys; sys.stdout.buffer.write(b'a\\x00\\xff\\r'); sys.stderr.write('e'); sys.exit(3)"))
+    assert done.returncode == 3
+    assert done.stdout == b"a\x00\xff\r"
+    assert done.stderr.startswith(b"e")
+
+
+def test_standard_input_reaches_the_command(here: Here) -> None:
+    assert here(*python("print(input()[::-1])"), stdin=b"abc\n").stdout == b"cba\n"
+
+
+def test_the_recording_holds_what_happened(here: Here) -> None:
+    done = here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r}); print('step')")
+    assert b"1 hits, 0 misses" in done.stderr
+    with here.store() as store:
+        record = find_recording(store, "demo")
+        run = load_run(store, record.id)
+        events = list(store.replay(record.id))
+    assert (record.exit_code, record.pid, run.compiles.hits, run.job.exit_code) == (0, None, 1, 0)
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunFinished)
+    assert Path(record.folder, "output.log").read_text() == HIT + "\nstep\n"
+    assert json.loads(record.summary)["hits"] == 1
+    assert not is_recording(Path(record.folder))
+
+
+def test_death_by_a_signal_is_128_and_the_signal(here: Here) -> None:
+    assert here(*python("import os; os.kill(os.getpid(), 15)")).returncode == 143
+
+
+def test_a_missing_command_is_127_and_records_nothing(here: Here) -> None:
+    done = here("run", "--", "no-such-command-anywhere")
+    assert (done.returncode, done.stdout) == (127, b"")
+    assert b"no-such-command-anywhere" in done.stderr
+    assert not here.state.exists()
+
+
+def test_no_command_is_a_usage_error(here: Here) -> None:
+    assert here("run").returncode == 2
+
+
+def test_a_script_that_crashes_is_recorded_with_its_error(here: Here) -> None:
+    done = here(*python("print('step 3', flush=True); raise RuntimeError('loss is nan')"))
+    assert done.returncode == 1
+    assert b"RuntimeError: loss is nan" in done.stderr
+    with here.store() as store:
+        run = load_run(store, find_recording(store, "last").id)
+    assert any("loss is nan" in mark.text for mark in run.job.marks)
+
+
+def test_a_state_folder_that_cannot_be_written_costs_the_recording_not_the_job(here: Here) -> None:
+    here.state.write_text("a file, not a folder")
+    done = here(*python("print('trained'); raise SystemExit(4)"))
+    assert (done.returncode, done.stdout) == (4, b"trained\n")
+    assert b"the output is not recorded any more" in done.stderr
+
+
+def test_ctrl_c_reaches_every_process_and_the_end_is_recorded(here: Here) -> None:
+    code = (
+        "import subprocess, sys, signal\n"
+        "subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'], start_new_session=True)\n"
+        "print('ready', flush=True); signal.pause()"
+    )
+    program = here.start(*python(code))
+    assert program.stdout is not None
+    assert program.stdout.readline() == b"ready\n"
+    program.send_signal(signal.SIGINT)
+    program.communicate(timeout=60)
+    assert program.returncode == 130
+    with here.store() as store:
+        record = find_recording(store, "last")
+        ended = list(store.replay(record.id))[-1]
+    assert processes_of_run(record.id) == []
+    assert isinstance(ended, RunFinished)
+    assert (ended.exit_code, ended.interrupted_by) == (-2, "SIGINT")
+    assert not is_recording(Path(record.folder))
+
+
+def test_a_job_that_ignores_ctrl_c_ends_at_the_second(here: Here) -> None:
+    code = (
+        "import signal\n"
+        "signal.signal(signal.SIGINT, lambda *_: print('saving', flush=True))\n"
+        "print('ready', flush=True)\n"
+        "while True: signal.pause()"
+    )
+    program = here.start(*python(code))
+    assert program.stdout is not None
+    assert program.stdout.readline() == b"ready\n"
+    program.send_signal(signal.SIGINT)
+    assert program.stdout.readline() == b"saving\n"
+    program.send_signal(signal.SIGINT)
+    program.communicate(timeout=60)
+    assert program.returncode == 143
+
+
+def test_when_our_reader_goes_away_so_does_the_jobs(here: Here) -> None:
+    program = here.start(*python("import time\nwhile True: print('line', flush=True)"))
+    assert program.stdout is not None
+    assert program.stdout.readline() == b"line\n"
+    program.stdout.close()
+    program.communicate(timeout=60)
+    assert program.returncode != 0
+
+
+def test_status_runs_and_replay_tell_of_the_recording(here: Here) -> None:
+    assert here("status", "last").returncode == 3
+    here("run", "--name", "demo", "--", sys.executable, "-c", f"print({HIT!r})")
+    status = here("status", "last", "--json")
+    assert (status.returncode, json.loads(status.stdout)["cache"]["hits"]) == (0, 1)
+    rows = json.loads(here("runs", "--json").stdout)["runs"]
+    assert [(row["name"], row["state"], row["exit_code"]) for row in rows] == [("demo", "finished", 0)]
+    replayed = json.loads(here("replay", "demo", "--json").stdout)
+    assert replayed["header"]["exit_code"] == 0
+    assert here("replay", "nothing").returncode == 3
+
+
+def test_status_of_a_failed_job_is_1(here: Here) -> None:
+    here(*python("raise SystemExit(9)"))
+    assert here("status", "last").returncode == 1
+
+
+def test_a_job_that_runs_is_followed_from_another_terminal(here: Here) -> None:
+    program = here.start(*python(f"import signal; print({HIT!r}, flush=True); signal.pause()"))
+    watcher = here.start("watch", "--json")
+    assert watcher.stdout is not None
+    for line in watcher.stdout:
+        view = json.loads(line)
+        if view["cache"]["hits"] == 1:
+            break
+    assert view["header"]["command"][0] == sys.executable
+    watcher.send_signal(signal.SIGINT)
+    watcher.communicate(timeout=60)
+    program.terminate()
+    program.communicate(timeout=60)
+
+
+def test_status_imports_nothing_heavy(here: Here) -> None:
+    code = (
+        "import sys; from neuron_top.cli.main import main; main(['status', 'last', '--json']);"
+        "heavy = {'textual', 'dash', 'plotly', 'pandas', 'torch', 'rich', 'watchdog', 'numpy'} & set(sys.modules);"
+        "print(sorted(heavy), file=sys.stderr)"
+    )
+    here("run", "--", "true")
+    done = subprocess.run([sys.executable, "-c", code], env=here.environ, capture_output=True, timeout=60, check=False)
+    assert done.stderr.decode().splitlines()[-1] == "[]"
+
+
+def test_with_nothing_running_watch_says_what_it_looked_for(here: Here) -> None:
+    done = here("watch")
+    assert done.returncode == 0
+    assert b"neurontop run --" in done.stderr or b"core" in done.stdout
+
+
+def test_a_log_on_standard_input_is_read_to_its_end(here: Here) -> None:
+    done = here("watch", "--json", "-", stdin=(HIT + "\n").encode())
+    assert done.returncode == 0
+    assert json.loads(done.stdout.splitlines()[-1])["cache"]["hits"] == 1
