@@ -60,17 +60,19 @@ def surplus(
 ) -> list[RunRecord]:
     """Which recordings exceed the limits, oldest first. Pure but for what is passed in.
 
-    `sizes` gives the bytes of a recording; running ones count against the limits but never go.
+    `sizes` gives the bytes of a recording. Running ones count against the limits but never go, nor does the newest;
+    what remains goes strictly by age: no old recording outlives a younger one because it is smaller.
     """
     newest_first = sorted(records, key=lambda record: (record.started or record.touched, record.id), reverse=True)
-    count, total, going = 0, 0, []
-    for record in newest_first:
-        size = sizes(record)
-        if not alive(record) and (count + 1 > keep_runs or total + size > keep_bytes) and count:
-            going.append(record)
-            continue
-        count, total = count + 1, total + size
-    return going[::-1]
+    staying = {record.id for record in newest_first if alive(record)} | {record.id for record in newest_first[:1]}
+    count = len(staying)
+    total = sum(sizes(record) for record in newest_first if record.id in staying)
+    candidates = [record for record in newest_first if record.id not in staying]
+    for index, record in enumerate(candidates):
+        count, total = count + 1, total + sizes(record)
+        if count > keep_runs or total > keep_bytes:
+            return candidates[index:][::-1]
+    return []
 
 
 def enforce(store: Store, state: Path, keep_runs: int, keep_bytes: int) -> list[Dropped]:

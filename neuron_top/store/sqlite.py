@@ -18,7 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
-from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreNewer, StoreUnusable
+from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord
 
 FILE_NAME = "neurontop.db"
@@ -276,9 +276,7 @@ def _statements() -> Iterator[str]:
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     try:
         if read_only and not path.is_file():
-            raise StoreUnusable(
-                f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording"
-            )
+            raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"

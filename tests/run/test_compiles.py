@@ -280,6 +280,6 @@ def test_dots_of_an_old_log_are_not_dated_by_the_day_it_is_read():
 
 
 def test_a_log_in_another_time_zone_is_put_on_the_clock_of_the_run_that_we_started():
-    run = run_of(RunStarted(run="r", at=50_000.0),
-                 CompileStarted(module=A, pid=1, generation="G2", at=50_010.0 + 7200, seen=50_010.2, source="log"))  # fmt: skip
+    started = CompileStarted(module=A, pid=1, generation="G2", at=50_010.0 + 7200, seen=50_010.2, source="log")
+    run = run_of(RunStarted(run="r", at=50_000.0), started)
     assert run.compiles.graphs[A].state_since == 50_010.0

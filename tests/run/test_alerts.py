@@ -1,0 +1,139 @@
+"""Alerts: each is raised by its evidence and clears when that is gone."""
+
+from __future__ import annotations
+
+from neuron_top.events import (
+    AnyEvent,
+    CachedFailureMet,
+    CacheHit,
+    CacheScanned,
+    CompileBegan,
+    CompileCompleted,
+    CompileEnded,
+    CompileFailed,
+    CompileFellBack,
+    CoreSample,
+    CoresSampled,
+    DeviceMemoryExhausted,
+    LockWaited,
+    ProcessSeen,
+    RunFinished,
+    RunStarted,
+    StepReported,
+    TrialRunStarted,
+    WorkerDied,
+)
+from neuron_top.run.alerts import Alert, alerts
+from neuron_top.run.model import Run
+
+A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
+
+
+def raised(now: float, *events: AnyEvent) -> dict[str, Alert]:
+    run = Run()
+    for event in events:
+        run.apply(event)
+    return {alert.title: alert for alert in alerts(run, now)}
+
+
+def sampled(at: float, *utilization: float, memory: int = 10) -> CoresSampled:
+    cores = tuple(CoreSample(core=core, utilization=value, memory=memory, capacity=100) for core, value in
+                  enumerate(utilization))  # fmt: skip
+    return CoresSampled(kind="neuron", cores=cores, at=at, period=1.0)
+
+
+def test_a_quiet_run_has_none():
+    assert not raised(5.0, RunStarted(run="r", at=0.0), sampled(4.5, 0.9, 0.9), CacheHit(module=A, pid=1, at=1.0))
+
+
+def test_a_wait_for_a_lock_that_nobody_in_sight_works_on_is_stale_and_clears_with_the_hit():
+    waits = (LockWaited(module=A, pid=1, at=180.0, minutes=3.0), LockWaited(module=A, pid=2, at=180.0, minutes=3.0))
+    alert = raised(200.0, *waits)["stale lock"]
+    assert (alert.severity, alert.since, alert.graph) == ("error", 0.0, A)
+    assert "2 worker(s)" in alert.evidence
+    assert not raised(200.0, *waits, *(CacheHit(module=A, pid=pid, at=190.0) for pid in (1, 2)))
+
+
+def test_a_long_wait_for_a_compile_in_progress_is_a_warning_and_a_short_one_is_nothing():
+    events = (CompileBegan(module=A, pid=1, at=0.0), LockWaited(module=A, pid=2, at=180.0, minutes=3.0))
+    assert raised(200.0, *events)["waiting for a lock"].severity == "warning"
+    assert not raised(70.0, CompileBegan(module=A, pid=1, at=0.0), LockWaited(module=A, pid=2, at=60.0, minutes=1.0))
+
+
+def test_a_killed_compile_says_so_and_clears_when_the_retry_succeeds():
+    killed = CompileEnded(module=A, pid=1, at=9.0, seconds=8.0, ok=False, cause="killed", peak_rss_bytes=1 << 30)
+    alert = raised(10.0, killed)["compile killed"]
+    assert "1.0 GiB" in alert.evidence
+    retried = (CompileBegan(module=A, pid=1, at=9.5), CompileEnded(module=A, pid=1, at=12.0, seconds=2.5, ok=True))
+    assert "compile failed" in raised(10.0, CompileFailed(module=B, pid=1, at=9.0, message="[NCC_EVRF001] no"))
+    assert not raised(13.0, killed, *retried)
+
+
+def test_a_stored_failure_is_an_alert_until_the_graph_compiles():
+    met = CachedFailureMet(module=A, pid=1, at=1.0, message="too many instructions")
+    assert "too many instructions" in raised(2.0, met)["cached failure replayed"].evidence
+    assert not raised(9.0, met, CompileCompleted(module=A, pid=1, at=8.0, generation="G3"))
+
+
+def test_little_free_memory_warns_while_it_lasts():
+    low = raised(12.5, sampled(10.0, 0.5, memory=95), sampled(11.0, 0.5, memory=96), sampled(12.0, 0.5, memory=97))
+    assert low["device memory nearly full"].since == 10.0
+    assert not raised(12.5, sampled(11.0, 0.5, memory=96), sampled(12.0, 0.5, memory=50))
+
+
+def test_a_failed_allocation_is_an_error():
+    assert "16.0 GiB" in raised(2.0, DeviceMemoryExhausted(requested=1 << 34, at=1.0, core=3))[
+        "device memory exhausted"].evidence  # fmt: skip
+
+
+def test_graphs_that_keep_appearing_after_warm_up_are_recompiles():
+    steps = [StepReported(step=step, at=float(step)) for step in range(1, 6)]
+    early = [CompileBegan(module=C, pid=1, at=0.5), CompileEnded(module=C, pid=1, at=0.9, seconds=0.4, ok=True)]
+    late = [
+        event
+        for at, module in ((10.0, A), (12.0, B))
+        for event in (CompileBegan(module=module, pid=1, at=at),
+                      CompileEnded(module=module, pid=1, at=at + 1, seconds=1.0, ok=True))
+    ]  # fmt: skip
+    assert not raised(20.0, *early, *steps)
+    assert not raised(20.0, *early, *steps, *late[:2])  # a single one is the evaluation, most often
+    assert raised(20.0, *early, *steps, *late)["recompiles after warm-up"].since == 10.0
+
+
+def test_a_core_that_idles_while_its_peers_work_is_named():
+    busy = [sampled(float(at), 0.9, 0.9, 0.9 if at < 20 else 0.0, 0.8) for at in range(100)]
+    alert = raised(99.5, *busy)["core idle while its peers work"]
+    assert (alert.core, alert.since) == ("/neuron/2", 19.0)
+    assert not raised(99.5, *(sampled(float(at), 0.0, 0.0, 0.0, 0.0) for at in range(100)))
+
+
+def test_lost_telemetry_is_said_while_the_job_runs_and_not_after_it():
+    events = (RunStarted(run="r", at=0.0), sampled(1.0, 0.5))
+    assert raised(60.0, *events)["telemetry lost"].since == 1.0
+    assert not raised(60.0, *events, RunFinished(run="r", exit_code=0, at=2.0))
+
+
+def test_local_workers_that_ended_are_no_loss_of_telemetry():
+    sample = CoresSampled(kind="local", cores=(CoreSample(core=0, utilization=0.5),), at=1.0)
+    assert not raised(60.0, sample)
+    assert "telemetry lost" in raised(60.0, sample, ProcessSeen(pid=1, role="worker", at=0.0))
+
+
+def test_graphs_that_fell_back_and_a_cache_switched_off_are_said():
+    assert "dynamic" in raised(2.0, CompileFellBack(reason="dynamic shape", at=1.0))[
+        "graphs run without our compiler"].evidence  # fmt: skip
+    off = RunStarted(run="r", at=0.0, environment={"NEURON_CC_FLAGS": "--no_cache -O1"})
+    assert "the compile cache is not in use" in raised(2.0, off, CompileBegan(module=A, pid=1, at=1.0))
+    assert not raised(2.0, off)
+
+
+def test_a_full_disk_a_trial_run_and_a_dead_worker_are_said():
+    found = raised(
+        9.0,
+        CacheScanned(root="/c", free=1 << 20, size=1 << 30, at=1.0),
+        TrialRunStarted(at=2.0),
+        WorkerDied(rank=3, exit_code=1, at=3.0),
+        WorkerDied(rank=1, exit_code=-9, signal="SIGKILL", first=True, at=3.1),
+    )
+    assert [alert.severity for alert in found.values()] == ["error", "error", "info"]
+    assert "rank 1 (SIGKILL)" in found["worker died"].evidence

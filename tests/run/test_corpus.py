@@ -1,0 +1,67 @@
+"""Real logs: the run counts what was counted in the samples, and measures the durations worked out there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neuron_top.parsers.reader import LogReader
+from neuron_top.run.graph import Known
+from neuron_top.run.model import Run
+from tests.corpus import CORPUS, corpus
+
+LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
+COUNTS = {
+    "hits": lambda run: run.compiles.hits,
+    "failed_hits": lambda run: run.compiles.failures_met,
+    "misses_announced": lambda run: run.compiles.misses_announced,
+    "pass": lambda run: run.compiles.passes,
+    "errors": lambda run: run.compiles.failures,
+    "extracted": lambda run: run.compiles.extractions,
+    "lock_waits": lambda run: run.compiles.lock_lines,
+    "hub_misses": lambda run: run.compiles.hub_misses,
+    "lock_wait_max_minutes": lambda run: run.compiles.longest_wait_minutes,
+}
+
+
+def read(path: Path) -> tuple[Run, dict[str, object]]:
+    run, reader = Run(), LogReader("log:sample")
+    for event in [*reader.feed(path.read_bytes()), *reader.flush()]:
+        run.apply(event)
+    return run, json.loads(path.with_suffix(".expect.json").read_text())
+
+
+@pytest.mark.parametrize("name", LOGS or ["none"])
+def test_counts_of_real_logs(name: str) -> None:
+    run, expected = read(corpus("logs", name))
+    told = {key: expected.get(key, 0) for key in COUNTS if key in expected}
+    report = expected.get("compile_report") or []
+    if report:  # the report's failures are the run's too, though no ERROR line stands for them
+        told.pop("errors", None)
+    assert {key: COUNTS[key](run) for key in told} == told
+
+
+@pytest.mark.parametrize("name", LOGS or ["none"])
+def test_durations_of_real_logs_are_measured_where_the_log_allows_it(name: str) -> None:
+    run, expected = read(corpus("logs", name))
+    durations = expected.get("compile_durations_s") or {}
+    for module, seconds in durations.items():
+        found = run.compiles.graphs[module].duration
+        assert found.known is Known.MEASURED
+        assert found.seconds == pytest.approx(seconds, abs=0.01)
+
+
+@pytest.mark.parametrize("name", LOGS or ["none"])
+def test_distinct_graphs_of_real_logs(name: str) -> None:
+    run, expected = read(corpus("logs", name))
+    graphs = run.compiles.graphs.values()
+    hit = sorted(graph.module for graph in graphs if graph.hits)
+    told = sorted(expected.get("modules_hit", []))
+    assert len(hit) == len(told)
+    assert all(found.startswith(cut) for found, cut in zip(hit, told, strict=True))  # a wrapped line may cut one
+    missed = {graph.module for graph in graphs if graph.misses and graph.module}
+    assert missed >= set(expected.get("modules_completed", [])) | set(expected.get("modules_started", []))
+    if expected.get("compile_starts"):
+        assert run.compiles.misses >= expected["compile_starts"]

@@ -1,0 +1,48 @@
+"""Time left: a range where the past gives ground for it, and nothing otherwise."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from neuron_top.run.estimate import SPREAD, Estimator
+
+
+class Past(msgspec.Struct, frozen=True):
+    module: str
+    seconds: float
+    graph_bytes: int | None = None
+
+
+A, A_OTHER, B = "MODULE_1+aaaa", "MODULE_1+bbbb", "MODULE_2+aaaa"
+
+
+def test_without_a_past_there_is_no_estimate():
+    assert Estimator().left(A, 1000, 1.0) is None
+
+
+def test_the_same_graph_is_the_best_ground():
+    whole = Estimator([Past(A, 100.0), Past(A_OTHER, 900.0), Past(A, 120.0)]).total(A)
+    assert (whole.low, whole.high, whole.ground) == (100 * (1 - SPREAD), 120 * (1 + SPREAD), "this graph")
+
+
+def test_the_same_graph_with_other_flags_comes_next():
+    assert Estimator([Past(A_OTHER, 100.0)]).total(A).ground == "this graph with other flags"
+
+
+def test_two_graphs_of_similar_size_are_too_few_and_three_are_enough():
+    past = [Past(B, 10.0, 1000), Past(B, 20.0, 1100), Past("MODULE_3+a", 30.0, 1200), Past("MODULE_4+a", 999.0, 5000)]
+    assert Estimator(past[:2]).total(A, 1000) is None
+    whole = Estimator(past).total(A, 1000)
+    assert (whole.low, whole.high) == (10 * (1 - SPREAD), 30 * (1 + SPREAD))
+
+
+def test_a_graph_of_unknown_size_and_past_has_none():
+    assert Estimator([Past(B, 10.0, 1000)] * 5).total(A, None) is None
+
+
+def test_time_left_shrinks_with_time_and_ends_where_the_past_ends():
+    known = Estimator([Past(A, 100.0)])
+    assert known.left(A, None, 50.0).low == pytest.approx(25.0)
+    assert known.left(A, None, 110.0).low == 0.0
+    assert known.left(A, None, 126.0) is None

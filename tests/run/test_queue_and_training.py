@@ -1,0 +1,99 @@
+"""Trial runs are fake, counters are the cache's, medians are of the recent steps."""
+
+from __future__ import annotations
+
+from neuron_top.events import (
+    ErrorRaised,
+    GraphsListed,
+    LineMarked,
+    ProcessGone,
+    ProcessSeen,
+    QueueCounted,
+    RunFinished,
+    StepReported,
+    SummaryReported,
+    TrialRunStarted,
+    WorkerDied,
+    WorkerStarted,
+)
+from neuron_top.run.model import Run
+
+
+def test_numbers_printed_during_graph_extraction_are_counted_but_never_shown():
+    run = Run()
+    run.apply(TrialRunStarted(at=1.0))
+    run.apply(StepReported(step=1, loss=99.0, throughput=1e9, at=2.0))
+    assert (run.training.simulated_reports, run.training.step, run.training.throughput) == (1, None, None)
+    run.apply(GraphsListed(paths=("a",), at=3.0))
+    run.apply(StepReported(step=1, loss=3.0, at=4.0))
+    assert (run.training.reports, run.training.loss) == (1, 3.0)
+
+
+def test_extraction_ends_with_the_run_at_the_latest():
+    run = Run()
+    run.apply(TrialRunStarted(at=1.0))
+    assert run.queue.trial_running
+    run.apply(RunFinished(run="r", exit_code=1, at=9.0))
+    assert not run.queue.trial_running
+    assert run.queue.trial_ended == 9.0
+
+
+def test_every_node_prints_its_own_summary():
+    run = Run()
+    for total in (4, 6):
+        run.apply(SummaryReported(total=total, success=total, at=1.0))
+    assert [summary.total for summary in run.queue.summaries] == [4, 6]
+    assert not run.queue.active
+
+
+def test_a_queue_is_active_from_its_first_counter_to_its_summary():
+    run = Run()
+    run.apply(WorkerStarted(worker="0", pid=1, at=0.5, items=20))
+    run.apply(QueueCounted(remaining=3, locked=1, failed=0, done=2, total=6, at=1.0))
+    assert run.queue.active
+    assert run.queue.counts is not None
+    assert run.queue.counts.remaining == 3
+    assert run.queue.workers["0"].items == 20
+
+
+def test_throughput_and_step_time_are_medians_so_that_one_slow_step_does_not_show():
+    run = Run()
+    for step in range(1, 12):
+        seconds = 60.0 if step == 6 else 1.0
+        run.apply(StepReported(step=step, throughput=1000 / seconds, step_seconds=seconds, at=float(step)))
+    assert (run.training.throughput, run.training.step_seconds) == (1000.0, 1.0)
+
+
+def test_without_a_printed_step_time_the_clocks_of_the_lines_give_it():
+    run = Run()
+    for step in (10, 20, 30):
+        run.apply(StepReported(step=step, loss=1.0, at=float(step) / 2))
+    assert run.training.step_seconds == 0.5
+
+
+def test_important_lines_are_those_marked_and_those_that_mean_trouble():
+    run = Run()
+    run.apply(LineMarked(level="WARNING", text="look", at=1.0))
+    run.apply(ErrorRaised(exception="ValueError", message="bad\nshape", rank=1, at=2.0))
+    run.apply(WorkerDied(rank=1, signal="SIGKILL", at=3.0))
+    assert [(mark.level, mark.text) for mark in run.job.marks] == [
+        ("warning", "look"),
+        ("error", "ValueError: bad"),
+        ("error", "worker 1 died (SIGKILL)"),
+    ]
+
+
+def test_important_lines_are_bounded():
+    run = Run()
+    for number in range(5000):
+        run.apply(LineMarked(level="error", text=str(number)))
+    assert len(run.job.marks) == 200
+    assert run.job.errors == 5000
+
+
+def test_a_process_number_given_out_again_is_a_new_process():
+    run = Run()
+    run.apply(ProcessSeen(pid=5, role="worker", rank=0, at=1.0))
+    run.apply(ProcessGone(pid=5, at=2.0))
+    run.apply(ProcessSeen(pid=5, role="worker", rank=3, at=3.0))
+    assert [process.rank for process in run.job.alive] == [3]

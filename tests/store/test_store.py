@@ -1,0 +1,244 @@
+"""The store: what was appended comes back in order, other processes may read meanwhile, and damage is said clearly."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import sqlite3
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_top.events import AnyEvent, CacheHit, OutputGrew, RunStarted, encode
+from neuron_top.run.model import Run
+from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
+from neuron_top.store.records import CompileRecord
+from neuron_top.store.sqlite import FILE_NAME, Store
+from tests.run.samples import event_lists
+
+STARTED = RunStarted(run="r1", name="bert", command=("torchrun", "train.py"), at=100.0, node="host")
+cuts = st.lists(st.integers(0, 60), max_size=5)
+
+
+def grown(count: int, first: int = 0) -> list[AnyEvent]:
+    return [OutputGrew(path="/log", end=number, at=float(number)) for number in range(first, first + count)]
+
+
+def run_of(events: list[AnyEvent]) -> Run:
+    run = Run()
+    for event in events:
+        run.apply(event)
+    return run
+
+
+@given(event_lists, cuts)
+@settings(max_examples=40, deadline=None)
+def test_a_replay_gives_the_run_that_was_shown_live_however_it_was_appended(
+    events: list[AnyEvent], places: list[int]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder, FILE_NAME)) as store:
+        store.begin(STARTED)
+        edges = [0, *sorted(min(place, len(events)) for place in places), len(events)]
+        for start, end in itertools.pairwise(edges):
+            store.append("r1", events[start:end])
+        assert run_of(list(store.replay("r1"))).facts() == run_of(events).facts()
+
+
+def test_a_recording_is_listed_with_what_is_known_of_it(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        store.begin(STARTED, pid=77, folder="runs/r1")
+        store.append("r1", grown(3), now=105.0)
+        open_one = store.runs()[0]
+        assert (open_one.open, open_one.pid, open_one.events, open_one.touched) == (True, 77, 3, 105.0)
+        store.finish("r1", 3, 110.0, b'{"x":1}')
+        closed = store.runs()[0]
+    assert (closed.open, closed.exit_code, closed.finished, closed.summary) == (False, 3, 110.0, '{"x":1}')
+    assert (closed.command, closed.node, closed.folder) == (("torchrun", "train.py"), "host", "runs/r1")
+
+
+def test_a_recording_is_found_by_id_beginning_and_name_but_never_by_guess(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        for at, run, name in ((1.0, "2026-a1", "bert"), (2.0, "2026-a2", "bert"), (3.0, "2027-b", "llama")):
+            store.begin(RunStarted(run=run, name=name, at=at))
+        assert store.run("2027").id == "2027-b"
+        assert store.run("bert").id == "2026-a2"  # the newest of that name
+        assert store.run("2026-a1").id == "2026-a1"
+        assert store.run("2026") is None  # two begin so
+        assert store.run("") is None
+        assert [record.id for record in store.runs(2)] == ["2027-b", "2026-a2"]
+
+
+def test_the_same_id_twice_is_refused(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        store.begin(STARTED)
+        with pytest.raises(StoreUnusable, match="already a recording"):
+            store.begin(STARTED)
+
+
+def test_replay_can_start_later_and_go_on_where_it_stopped(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        store.begin(STARTED)
+        for first in (0, 10, 20):
+            store.append("r1", grown(10, first))
+        assert [event.at for event in store.replay("r1", since=15.0)] == [float(at) for at in range(10, 30)]
+        last = max(number for number, _ in store.batches("r1"))
+        store.append("r1", grown(2, 30))
+        assert [event.at for event in store.replay("r1", after=last)] == [30.0, 31.0]
+        assert store.span("r1") == (0.0, 31.0)
+
+
+def test_a_long_append_is_cut_into_batches_so_that_a_reader_never_holds_it_all(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        store.begin(STARTED)
+        store.append("r1", grown(10_000))
+        assert [len(events) for _, events in store.batches("r1")] == [4096, 4096, 1808]
+        assert 0 < store.events_bytes < sum(len(encode(event)) for event in grown(10_000)) / 3
+
+
+def _record(path: Path, ready: object, go_on: object) -> None:
+    with Store(path) as store:
+        store.begin(STARTED, pid=os.getpid())
+        for first in range(0, 500, 10):
+            store.append("r1", grown(10, first))
+        ready.set()
+        go_on.wait(30)
+        store.append("r1", grown(10, 500))
+
+
+def test_a_run_is_read_while_another_process_records_it(tmp_path: Path):
+    context = multiprocessing.get_context("spawn")
+    ready, go_on = context.Event(), context.Event()
+    writer = context.Process(target=_record, args=(tmp_path / FILE_NAME, ready, go_on))
+    writer.start()
+    try:
+        assert ready.wait(60)
+        with Store(tmp_path / FILE_NAME, read_only=True) as store:
+            first = list(store.batches("r1"))
+            assert sum(len(events) for _, events in first) == 500
+            go_on.set()
+            writer.join(60)
+            assert [event.end for event in store.replay("r1", after=first[-1][0])] == list(range(500, 510))
+    finally:
+        writer.kill()
+        writer.join()
+
+
+def _append_many(path: Path, run: str) -> None:
+    with Store(path) as store:
+        store.begin(RunStarted(run=run, at=1.0))
+        for first in range(0, 200, 10):
+            store.append(run, grown(10, first))
+
+
+def test_several_processes_open_and_write_one_new_store_at_once(tmp_path: Path):
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_append_many, args=(tmp_path / FILE_NAME, f"r{number}")) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    with Store(tmp_path / FILE_NAME) as store:
+        assert {record.id: record.events for record in store.runs()} == {"r0": 200, "r1": 200, "r2": 200}
+        assert [event.end for event in store.replay("r1")] == list(range(200))
+
+
+def test_a_file_that_is_no_store_is_moved_aside_and_the_next_start_works(tmp_path: Path):
+    path = tmp_path / FILE_NAME
+    path.write_bytes(b"this is not a database, whatever its name says" * 100)
+    with pytest.raises(StoreCorrupt, match="moved to"):
+        Store(path)
+    assert (tmp_path / f"{FILE_NAME}.broken-1").read_bytes().startswith(b"this is not")
+    Store(path).close()
+
+
+def test_a_store_that_breaks_while_in_use_says_so(tmp_path: Path):
+    path = tmp_path / FILE_NAME
+    with Store(path) as store:
+        store.begin(STARTED)
+        store.append("r1", grown(5000))
+    damaged = bytearray(path.read_bytes())
+    damaged[4096:] = b"\xff" * (len(damaged) - 4096)
+    path.write_bytes(damaged)
+    with pytest.raises(StoreCorrupt), Store(path) as store:
+        list(store.replay("r1"))
+
+
+def test_a_broken_batch_is_named_and_the_rest_of_the_store_stays(tmp_path: Path):
+    path = tmp_path / FILE_NAME
+    with Store(path) as store:
+        store.begin(STARTED)
+        store.append("r1", grown(5))
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE events SET data = x'00'")
+    connection.commit()
+    connection.close()
+    with Store(path) as store, pytest.raises(StoreCorrupt, match="batch 0 of recording r1"):
+        list(store.replay("r1"))
+    assert path.exists()
+
+
+def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path):
+    path = tmp_path / FILE_NAME
+    Store(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreNewer, match="update"):
+        Store(path)
+
+
+def test_reading_where_nothing_was_recorded_yet_says_what_to_do_and_makes_nothing(tmp_path: Path):
+    with pytest.raises(StoreMissing, match="neurontop run") as raised:
+        Store(tmp_path / "deep" / FILE_NAME, read_only=True)
+    assert raised.value.exit_code == 3
+    assert not (tmp_path / "deep").exists()
+
+
+def test_a_state_folder_that_is_a_file_is_a_clear_error(tmp_path: Path):
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(StoreUnusable, match="state_dir"):
+        Store(tmp_path / "state" / FILE_NAME)
+
+
+def test_a_full_disk_is_its_own_error_and_loses_nothing_that_was_kept(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as store:
+        store.begin(STARTED)
+        store.append("r1", grown(10))
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 1}")  # what a full disk is to SQLite
+        noise = [CacheHit(module=os.urandom(2000).hex(), pid=1) for _ in range(100)]
+        with pytest.raises(StoreFull, match="no space left"):
+            store.append("r1", noise)
+        assert len(list(store.replay("r1"))) == 10
+
+
+def test_a_writer_that_is_kept_out_for_too_long_says_who_is_to_blame(tmp_path: Path):
+    with Store(tmp_path / FILE_NAME) as holder, Store(tmp_path / FILE_NAME) as other:
+        holder.begin(STARTED)
+        holder._connection.execute("BEGIN IMMEDIATE")
+        other._connection.execute("PRAGMA busy_timeout = 20")
+        with pytest.raises(StoreBusy, match="another process"):
+            other.append("r1", grown(1))
+
+
+def test_only_its_owner_can_enter_the_state_folder(tmp_path: Path):
+    Store(tmp_path / "state" / FILE_NAME).close()
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) & 0o077 == 0
+
+
+def test_compile_times_of_all_runs_are_the_ground_of_estimates(tmp_path: Path):
+    records = [
+        CompileRecord("MODULE_1+a", "host", "r1", "c", 1000, 20, seconds, None, finished)
+        for seconds, finished in ((10.0, 1.0), (12.0, 2.0))
+    ]
+    with Store(tmp_path / FILE_NAME) as store:
+        store.remember_compiles(records)
+        store.remember_compiles(records)
+        assert [record.seconds for record in store.compile_history()] == [12.0, 10.0]
+        assert len(store.compile_history(most=1)) == 1

@@ -1,0 +1,238 @@
+"""Views: what a screen shows of a run, as plain numbers with None for what is not known."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+import pytest
+
+from neuron_top.events import (
+    AnyEvent,
+    CacheHit,
+    CompileBegan,
+    CompileEnded,
+    CompileFailed,
+    CoreSample,
+    CoresSampled,
+    Device,
+    DevicesFound,
+    EntryChanged,
+    GraphDescribed,
+    GraphExtracted,
+    LockWaited,
+    ProcessSeen,
+    QueueCounted,
+    RunFinished,
+    RunStarted,
+    StepReported,
+    SummaryReported,
+    TrialRunStarted,
+    WorkerMemoryReported,
+)
+from neuron_top.run.estimate import Estimator
+from neuron_top.run.model import Run
+from neuron_top.store.records import CompileRecord, RunRecord
+from neuron_top.views.cores import core_page, core_table
+from neuron_top.views.graphs import graph_page, graph_table, timeline
+from neuron_top.views.overview import Overview, overview
+from neuron_top.views.runs import run_row
+from neuron_top.views.summary import summary
+
+A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
+STARTED = RunStarted(run="r", name="bert", command=("/usr/bin/python", "x.py"), at=100.0)
+
+
+def run_of(*events: AnyEvent) -> Run:
+    run = Run()
+    for event in events:
+        run.apply(event)
+    return run
+
+
+def test_an_empty_run_is_a_screen_of_unknowns_not_of_zeros():
+    view = overview(Run(), 5.0)
+    assert view.header.state == "waiting for a job"
+    assert (view.header.elapsed, view.cache.hit_rate, view.training.step, view.compile.share) == (None,) * 4
+    assert (view.cores, view.alerts, view.compile.left, view.host.cpu) == ((), (), None, None)
+
+
+def test_the_overview_survives_json_which_is_what_status_prints():
+    view = overview(run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0)), 103.0)
+    assert msgspec.json.decode(msgspec.json.encode(view), type=Overview) == view
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([STARTED], "running"),
+        ([STARTED, TrialRunStarted(at=101.0)], "collecting graphs (trial run)"),
+        ([STARTED, CompileBegan(module=A, pid=1, at=101.0)], "compiling"),
+        ([STARTED, LockWaited(module=A, pid=1, at=161.0, minutes=1.0)], "waiting for a lock"),
+        ([STARTED, StepReported(step=1, at=101.0)], "training"),
+        ([STARTED, RunFinished(run="r", exit_code=0, at=109.0)], "finished"),
+        ([STARTED, RunFinished(run="r", exit_code=3, at=109.0)], "failed (exit status 3)"),
+        ([STARTED, RunFinished(run="r", exit_code=-9, at=109.0)], "killed (signal 9)"),
+    ],
+)
+def test_the_state_is_said_in_words(events: list[AnyEvent], words: str):
+    assert overview(run_of(*events), 170.0).header.state == words
+
+
+def test_elapsed_time_stops_when_the_command_ends():
+    run = run_of(STARTED, RunFinished(run="r", exit_code=0, at=109.0))
+    assert overview(run, 1000.0).header.elapsed == 9.0
+    assert overview(run_of(STARTED), 1000.0).header.elapsed == 900.0
+
+
+def test_compile_progress_counts_distinct_graphs_by_state():
+    card = overview(
+        run_of(
+            STARTED,
+            *(CacheHit(module=A, pid=pid, at=101.0) for pid in (1, 2)),
+            CompileBegan(module=B, pid=1, at=102.0),
+            CompileFailed(module=C, pid=3, at=103.0, message="no"),
+        ),
+        112.0,
+    ).compile
+    assert (card.total, card.hit, card.done, card.failed, len(card.running)) == (3, 1, 0, 1, 1)
+    assert (card.running[0].elapsed, card.running[0].left, card.seconds) == (10.0, None, 10.0)
+    assert card.share == pytest.approx(10 / 12)
+
+
+def test_graphs_left_are_known_from_extraction_and_from_the_queue_and_otherwise_not():
+    extracted = [TrialRunStarted(at=101.0), GraphExtracted(module=A, pid=1, at=102.0),
+                 GraphExtracted(module=B, pid=1, at=102.0)]  # fmt: skip
+    counted = QueueCounted(at=110.0, remaining=7, locked=0, failed=0, done=1, total=8)
+    assert overview(run_of(STARTED), 120.0).compile.left is None
+    assert overview(run_of(STARTED, *extracted), 120.0).compile.left == 2
+    assert overview(run_of(STARTED, *extracted, counted), 120.0).compile.left == 7
+    assert overview(run_of(STARTED, *extracted, counted, SummaryReported(total=2)), 120.0).compile.left == 0
+
+
+def test_time_left_is_shown_only_where_the_past_gives_ground_for_it():
+    run = run_of(STARTED, CompileBegan(module=A, pid=1, at=101.0), CompileBegan(module=B, pid=2, at=101.0))
+    past = [CompileRecord(A, "", "r0", "", None, None, 100.0, None, 1.0)]
+    card = run_card = partial(overview, estimator=Estimator(past))(run, 111.0).compile
+    ranges = {graph.key: graph.left for graph in run_card.running}
+    assert (ranges[A].low, ranges[A].high, ranges[B]) == (65.0, 115.0, None)
+    assert card.estimate is None  # B may take for ever
+
+
+def test_a_core_shows_headroom_peak_and_what_its_worker_tells_of_its_memory():
+    run = run_of(
+        ProcessSeen(pid=7, role="worker", rank=2, at=1.0),
+        CoresSampled(kind="local", cores=(CoreSample(core=0, pid=7, memory=80, capacity=100),), at=2.0),
+        WorkerMemoryReported(pid=7, kinds={"parameters": 30}, at=2.5),
+        CoresSampled(kind="local", cores=(CoreSample(core=0, pid=7, memory=60, capacity=100),), at=3.0),
+    )
+    row = overview(run, 3.5).cores[0]
+    assert (row.rank, row.memory, row.peak, row.headroom, row.kinds) == (2, 60, 80, 0.4, {"parameters": 30})
+    assert (row.utilization, row.smoothed, row.stale) == (None, None, False)
+    assert overview(run, 60.0).cores[0].stale
+
+
+def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown():
+    cores = tuple(CoreSample(core=core, device=core // 2, memory=None if core == 3 else 10, utilization=0.5)
+                  for core in range(4))  # fmt: skip
+    devices = DevicesFound(instance_type="trn1.2xlarge", devices=(Device(index=0, memory=1000),))
+    table = core_table(run_of(devices, CoresSampled(kind="neuron", cores=cores, at=1.0)), 1.5)
+    assert [(group.name, group.memory, group.capacity) for group in table.groups] == [
+        ("device 0", 20, 1000),
+        ("device 1", None, None),
+    ]
+
+
+def test_a_cores_page_has_its_history_and_an_unknown_core_has_none():
+    run = run_of(*(CoresSampled(kind="neuron", cores=(CoreSample(core=0, utilization=at / 10),), at=float(at))
+                   for at in range(10)))  # fmt: skip
+    page = core_page(run, 10.0, "/neuron/0")
+    assert page is not None
+    assert [round(point.peak, 1) for point in page.utilization] == [at / 10 for at in range(10)]
+    assert core_page(run, 10.0, "/neuron/9") is None
+
+
+def test_a_graphs_page_folds_ranks_out_again():
+    run = run_of(
+        *(ProcessSeen(pid=pid, role="worker", rank=pid - 10, at=1.0) for pid in (10, 11)),
+        GraphDescribed(module=A, pid=10, at=1.5, direction="forward", inputs=("f32[8]",), graph_bytes=99),
+        CompileBegan(module=A, pid=10, at=2.0),
+        LockWaited(module=A, pid=11, at=62.0, minutes=1.0),
+        CompileEnded(module=A, pid=10, at=82.0, seconds=80.0, ok=True, peak_rss_bytes=5),
+        CacheHit(module=A, pid=11, at=83.0, source="log", offset=512),
+        EntryChanged(root="/c", compiler="v", module=A, state="done", at=82.5),
+    )
+    page = graph_page(run, 90.0, A)
+    assert page is not None
+    assert (page.row.state, page.row.seconds, page.row.ranks, page.row.direction) == ("done", 80.0, (0, 1), "forward")
+    assert [(worker.rank, worker.hits, worker.attempts) for worker in page.workers] == [(0, 0, 1), (1, 1, 0)]
+    assert (page.attempts[0].peak_rss_bytes, page.cache_state, page.inputs) == (5, "done", ("f32[8]",))
+    assert [(line.source, line.offset) for line in page.lines] == [("log", 512)]
+    assert graph_page(run, 90.0, B) is None
+
+
+def test_the_timeline_has_a_lane_per_worker_in_rank_order():
+    run = run_of(
+        *(ProcessSeen(pid=pid, role="worker", rank=rank, at=1.0) for pid, rank in ((20, 1), (30, 0))),
+        CompileBegan(module=A, pid=20, at=2.0),
+        LockWaited(module=A, pid=30, at=62.0, minutes=1.0),
+    )
+    view = timeline(run, 70.0)
+    assert [(lane.rank, [(bar.kind, bar.start, bar.end) for bar in lane.bars]) for lane in view.lanes] == [
+        (0, [("wait", 2.0, None)]),
+        (1, [("compile", 2.0, None)]),
+    ]
+    assert (view.start, view.end) == (2.0, 70.0)
+
+
+def test_rows_keep_their_place_while_states_change():
+    run = run_of(*(CompileBegan(module=module, pid=pid, at=1.0) for pid, module in enumerate((C, A, B))))
+    before = [row.key for row in graph_table(run, 2.0).rows]
+    run.apply(CompileEnded(module=A, pid=1, at=3.0, seconds=2.0, ok=True))
+    assert [row.key for row in graph_table(run, 4.0).rows] == before == [C, A, B]
+
+
+def test_the_closing_summary_says_what_the_run_cost():
+    run = run_of(
+        STARTED,
+        CompileBegan(module=A, pid=1, at=102.0),
+        LockWaited(module=A, pid=2, at=110.0, minutes=None),
+        CompileEnded(module=A, pid=1, at=112.0, seconds=10.0, ok=True),
+        CacheHit(module=A, pid=2, at=113.0),
+        CacheHit(module=B, pid=1, at=113.0),
+        CoresSampled(kind="local", cores=(CoreSample(core=0, memory=50, peak=70),), at=115.0),
+        StepReported(step=9, loss=1.5, at=118.0),
+        RunFinished(run="r", exit_code=0, at=120.0),
+    )
+    view = summary(run, 500.0)
+    assert (view.wall_seconds, view.compile_seconds, view.compile_share) == (20.0, 11.0, 0.55)
+    assert (view.hits, view.misses, view.failures, view.lock_waits, view.hit_rate) == (2, 1, 0, 1, 0.5)
+    assert ([core.peak for core in view.cores], view.steps, view.loss) == ([70], 9, 1.5)
+    assert [(graph.key, graph.seconds) for graph in view.slowest] == [(A, 10.0)]
+
+
+def test_a_list_of_recordings_tells_running_from_cut_off_and_reads_the_closing_summary():
+    closing = msgspec.json.encode(summary(run_of(STARTED, RunFinished(run="r", exit_code=3, at=109.0)), 109.0)).decode()
+
+    def row(**changes: object) -> RunRecord:
+        return msgspec.structs.replace(
+            RunRecord("r", "", "bert", (), "", None, 100.0, 109.0, 3, 109.0, 5, 500, "", closing), **changes
+        )
+
+    ended = run_row(row(), 999.0, recorder_alive=False)
+    assert (ended.state, ended.seconds, ended.graphs) == ("failed (exit status 3)", 9.0, 0)
+    opened = row(finished=None, exit_code=None, summary="", touched=150.0)
+    assert (run_row(opened, 200.0, recorder_alive=True).state, run_row(opened, 200.0, recorder_alive=True).seconds) == (
+        "running",
+        100.0,
+    )
+    assert (
+        run_row(opened, 200.0, recorder_alive=False).state,
+        run_row(opened, 200.0, recorder_alive=False).seconds,
+    ) == (
+        "cut off",
+        50.0,
+    )
+    assert (
+        run_row(row(summary='{"of": "another version"}'), 999.0, recorder_alive=False).state == "failed (exit status 3)"
+    )
