@@ -1,6 +1,7 @@
 """Who holds a core: from a host process id to the name of the program, and to its container.
 
-neuron-monitor tells host process ids; the name is in `/proc/<pid>/cmdline`, the container in its cgroup path.
+neuron-monitor tells the host's process ids, also inside a container, where the same number is some other process: there
+nothing is looked up. Elsewhere the name is in `/proc/<pid>/cmdline`, the container in its cgroup path.
 Both may be unreadable (another user's, another namespace, already gone): then they stay unknown.
 """
 
@@ -14,7 +15,9 @@ import msgspec
 
 from neuron_top.events import CoreSample
 from neuron_top.parsers.escapes import visible
+from neuron_top.runtime.places import place_of
 
+_HOST_NAMESPACE = "pid:[4026531836]"
 _ID = r"([0-9a-f]{64}|[0-9a-f]{32}-[0-9]+)"
 _ENGINES = (
     ("docker", re.compile(rf"/docker[/-]{_ID}")),
@@ -36,6 +39,8 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     name: str = ""
     container: str = ""
+    rank: int | None = None
+    """Its global rank in the job, by its own environment."""
 
 
 class Holders:
@@ -43,6 +48,7 @@ class Holders:
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
+        self._sees_host = _sees_host(proc)
         self._known: dict[tuple[int, str], Holder] = {}
 
     def holder(self, pid: int) -> Holder:
@@ -56,18 +62,23 @@ class Holders:
 
     def named(self, core: CoreSample) -> CoreSample:
         """The sample with its holder's name and container filled in, where they can be told."""
-        if core.pid is None:
+        if core.pid is None or not self._sees_host:
             return core
         holder = self.holder(core.pid)
         return msgspec.structs.replace(
-            core, process=core.process or holder.name, container=core.container or holder.container
+            core,
+            process=core.process or holder.name,
+            container=core.container or holder.container,
+            rank=holder.rank if core.rank is None else core.rank,
         )
 
     def _look(self, pid: int) -> Holder:
         folder = self._proc / str(pid)
         arguments = _text(folder / "cmdline").rstrip("\0").split("\0")
         name = program_name(arguments) or visible(_text(folder / "comm").strip())
-        return Holder(pid=pid, name=name, container=container_of(_text(folder / "cgroup")))
+        place = place_of(_variables(_text(folder / "environ")))
+        container = container_of(_text(folder / "cgroup"))
+        return Holder(pid=pid, name=name, container=container, rank=place.rank if place else None)
 
 
 def program_name(arguments: Sequence[str]) -> str:
@@ -106,6 +117,19 @@ def container_of(cgroup: str) -> str:
         if job := _JOB.search(path):
             return f"slurm job {job[1]}"
     return ""
+
+
+def _variables(environ: str) -> dict[str, str]:
+    parts = (item.partition("=") for item in environ.split("\0"))
+    return {name: value for name, equals, value in parts if equals}
+
+
+def _sees_host(proc: Path) -> bool:
+    """Whether process ids there are the host's. The first namespace has a number fixed in the kernel."""
+    try:
+        return str((proc / "self/ns/pid").readlink()) == _HOST_NAMESPACE
+    except OSError:
+        return True
 
 
 def _start_time(stat: str) -> str:
