@@ -14,8 +14,10 @@ import msgspec
 
 from neuron_top.parsers.escapes import visible
 
-LONGEST_DOCUMENT = 16 * 1024**2
-"""Bytes of one JSON document; 64 processes with 40 models each on 128 cores take about 5 MB."""
+LONGEST_DOCUMENT = 8 * 1024**2
+"""Bytes of one JSON document; 128 processes with 20 models each on 128 cores take about 5 MB."""
+MOST_VALUES = 400_000
+"""Values in one document: three bytes of JSON (`[],`) may become a hundred in memory, so length alone is no bound."""
 LONGEST_TEXT = 4096
 MOST_ITEMS = 4096
 LARGEST_COUNT = 2**53
@@ -29,8 +31,11 @@ def load(document: bytes | str) -> Any:
     """The document as Python values. Raises ValueError with a reason for a person."""
     if len(document) > LONGEST_DOCUMENT:
         raise ValueError(f"longer than {LONGEST_DOCUMENT} bytes")
+    data = document.encode("utf-8", "replace") if isinstance(document, str) else document
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
+        raise ValueError(f"more than {MOST_VALUES} values")
     try:
-        return msgspec.json.decode(document)
+        return msgspec.json.decode(data)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except (msgspec.DecodeError, UnicodeError, OverflowError) as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any, TypeVar
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from neuron_top import events
 from neuron_top.parsers.neuron_monitor import module_key, read_record
 from neuron_top.runtime.monitor_events import MonitorReader
-from tests.telemetry.records import GIB, TRN2, counters, line, memory, model, record, runtime
+from tests.telemetry.records import GIB, NAMES, TRN2, counters, line, memory, model, record, runtime
 
 Kind = TypeVar("Kind")
 
@@ -298,3 +299,28 @@ def test_samples_carry_the_clock_that_was_handed_in() -> None:
 
 def test_a_whole_record_survives_json_with_blanks() -> None:
     assert read_record(json.dumps(record(), indent=4)).hardware.devices == 1
+
+
+@pytest.mark.parametrize("unit", [b"[],", b'{"a":1},', b"0,", b'"",'])
+def test_a_dense_document_does_not_become_a_mountain_in_memory(unit: bytes) -> None:
+    data = b'{"neuron_runtime_data":[' + unit * (7 * 2**20 // len(unit)) + b"0]}\n"
+    tracemalloc.start()
+    try:
+        found = MonitorReader().feed(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [type(event) for event in found] == [events.LineMalformed]
+    assert peak < 64 * 2**20
+
+
+def test_the_largest_machine_we_know_of_stays_within_the_bounds() -> None:
+    shares = {core: {"neuroncore_utilization": 12.345678, "flops": 123456789012} for core in range(128)}
+    sizes = {core: dict.fromkeys(NAMES, 123_456_789) for core in range(128)}
+    models = [model(f"/tmp/neuroncc_compile_workdir/{'u' * 36}/model.{KEY}.neff", 0, 0) for _ in range(20)]
+    processes = [
+        runtime(pid, neuroncore_counters=counters(shares), memory_used=memory(sizes, models)) for pid in range(1, 129)
+    ]
+    hardware = TRN2 | {"neuroncore_per_device_count": 8, "logical_neuroncore_config": 1}
+    sampled = only(events.CoresSampled, read(record(*processes, instance_type="trn2.48xlarge", hardware=hardware)))
+    assert [core.memory for core in sampled.cores] == [128 * 5 * 123_456_789] * 128
