@@ -91,8 +91,9 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 def _cached_failures(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
-    for graph in run.compiles.graphs.values():
-        if graph.state is GraphState.CACHED_FAILURE:
+    for digest in run.compiles.digests():
+        graph = digest.graph
+        if digest.state is GraphState.CACHED_FAILURE:
             yield Alert(
                 key=f"cached failure {graph.key}",
                 severity="error",
@@ -106,8 +107,9 @@ def _cached_failures(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 def _failed_compiles(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
-    for graph in run.compiles.graphs.values():
-        if graph.state is not GraphState.FAILED:
+    for digest in run.compiles.digests():
+        graph = digest.graph
+        if digest.state is not GraphState.FAILED:
             continue
         attempt = graph.last_attempt
         killed = attempt is not None and attempt.killed

@@ -23,6 +23,8 @@ class Book:
         """Attempts that go on."""
         self._undated: list[Entry] = []
         """Attempts known to have ended, but not when: their worker's next header is the late bound."""
+        self.version = 0
+        """Grows with every change of any graph, as `Graph.version` does with its own: what views cache by."""
         self._numbered = 0
 
     def graph(self, key: str, time: float | None, *, named: bool = True) -> Graph:
@@ -30,7 +32,13 @@ class Book:
         graph = self.graphs.get(key)
         if graph is None:
             graph = self.graphs[key] = Graph(key=key, module=key if named else None, first=time, since=time)
+        self.touch(graph)
         return graph
+
+    def touch(self, graph: Graph) -> None:
+        """Something about this graph changes."""
+        self.version += 1
+        graph.version += 1
 
     def meeting(self, graph: Graph, worker: str, pid: int | None, rank: int | None, node: str) -> Meeting:
         """The worker's meeting with the graph.
@@ -78,6 +86,7 @@ class Book:
     def close(self, graph: Graph, meeting: Meeting, attempt: Attempt, time: float | None, outcome: str, *,
               exact: bool = False, inferred: bool = False) -> None:  # fmt: skip
         """An attempt ended. What a line tells beats what was inferred, an exact end beats a bound, a failure stays."""
+        self.touch(graph)
         self._forget(attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
         if not attempt.outcome or (better and not inferred):
@@ -100,8 +109,9 @@ class Book:
         """A line with a clock came from this worker: the late bound of its attempts that lack an end."""
         if time is None or not self._undated:
             return
-        for _graph, meeting, attempt in self._undated:
+        for graph, meeting, attempt in self._undated:
             if meeting.worker == worker and attempt.end is None:
+                self.touch(graph)
                 attempt.end = time
         self._undated = [entry for entry in self._undated if entry[2].end is None]
 

@@ -57,7 +57,7 @@ class CompileLedger(GraphTotals):
 
     def __init__(self) -> None:
         self._book = Book()
-        super().__init__(self._book.graphs)
+        super().__init__(self._book)
         self.passes = 0
         """`Compiler status PASS` seen; may exceed starts and completions, because some compiles announce nothing."""
         self.dots = 0
@@ -436,8 +436,9 @@ class CompileLedger(GraphTotals):
 
     def _stop_waits(self, time: float | None, worker: str | None = None) -> None:
         """Waits (of one worker, or all) that nothing ended were interrupted."""
-        for _graph, meeting, _wait in self.waits():
+        for graph, meeting, _wait in self.waits():
             if worker is None or meeting.worker == worker:
+                self._book.touch(graph)
                 self._book.end_wait(meeting, time)
                 meeting.state, meeting.since = GraphState.INTERRUPTED, time
 

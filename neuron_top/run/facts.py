@@ -10,7 +10,7 @@ import msgspec
 
 
 def canonical(value: Any) -> Any:
-    """Nested lists, dictionaries, numbers and texts; NaN becomes None. Private state counts too: it decides later."""
+    """Nested lists, dictionaries, numbers and texts; NaN becomes None. Private state counts too, caches do not."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -22,4 +22,4 @@ def canonical(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return {name: canonical(getattr(value, name)) for name in value.__struct_fields__}
     names: Any = getattr(value, "__slots__", None) or vars(value)
-    return {name: canonical(getattr(value, name)) for name in names}
+    return {name: canonical(getattr(value, name)) for name in names if not name.startswith("_cached")}

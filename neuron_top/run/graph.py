@@ -176,6 +176,8 @@ class Graph(msgspec.Struct, kw_only=True):
     reported_retries: int | None = None
     hub_missing: list[str] = []
     lines: list[LinePlace] = []
+    version: int = 0
+    """Grows with every change."""
 
     @property
     def state(self) -> GraphState:

@@ -94,14 +94,6 @@ class Series:
         peak = max(value for value in self._peak[first:end] if value == value)
         return Point(self._start + first * self._step, sum(means) / len(means), peak)
 
-    def mean_since(self, since: float) -> float | None:
-        """Mean of the buckets that reach past `since`; None when there is none."""
-        if self._start is None:
-            return None
-        first = max(0, int((since - self._start) / self._step))
-        values = [value for value in self._mean[first:] if value == value]
-        return sum(values) / len(values) if values else None
-
     def facts(self) -> tuple[object, ...]:
         """Everything it holds, comparable: two series that took the same samples give the same."""
         return (self._start, self._step, [p if p == p else None for p in self._mean], [
@@ -157,9 +149,14 @@ class Recent:
         return [(self._times[index], self._values[index]) for index in chosen]
 
     def mean_since(self, since: float) -> float | None:
-        """Mean of the samples taken at or after `since`; None when there is none."""
-        values = [value for time, value in zip(self._times, self._values, strict=True) if time >= since]
-        return sum(values) / len(values) if values else None
+        """Mean of the newest samples back to `since`; None when there is none."""
+        total, count, size = 0.0, 0, len(self._values)
+        for back in range(1, size + 1):
+            index = (self._next - back) % size
+            if self._times[index] < since:
+                break
+            total, count = total + self._values[index], count + 1
+        return total / count if count else None
 
     def facts(self) -> tuple[object, ...]:
         """Everything it holds, comparable."""

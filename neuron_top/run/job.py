@@ -77,6 +77,8 @@ class JobLedger:
         self.started: float | None = None
         self.finished: float | None = None
         self.exit_code: int | None = None
+        self.interrupted_by = ""
+        """Name of the signal a person stopped the job with; "" when it ended by itself."""
         self.processes: dict[str, Process] = {}
         """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
         self.sources: dict[str, Source] = {}
@@ -93,6 +95,7 @@ class JobLedger:
                 self._started(event)
             case RunFinished():
                 self.finished, self.exit_code = event.time, event.exit_code
+                self.interrupted_by = event.interrupted_by
             case ProcessSeen():
                 self._process_seen(event)
             case ProcessGone():
@@ -132,7 +135,7 @@ class JobLedger:
         self.run, self.name, self.command, self.directory = event.run, event.name, event.command, event.directory
         self.pid, self.environment, self.versions = event.pid, dict(event.environment), dict(event.versions)
         self.git_revision, self.world_size, self.node = event.git_revision, event.world_size, event.node
-        self.started, self.finished, self.exit_code = event.time, None, None
+        self.started, self.finished, self.exit_code, self.interrupted_by = event.time, None, None, ""
 
     def _process_seen(self, event: ProcessSeen) -> None:
         key = f"{event.node}/{event.pid}"

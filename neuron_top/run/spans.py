@@ -27,7 +27,7 @@ def union_seconds(intervals: Iterable[tuple[float, float]]) -> float:
     """Seconds covered by at least one of the intervals; overlaps count once, reversed intervals not at all."""
     total, reach = 0.0, float("-inf")
     for start, end in sorted(intervals):
-        if end > reach:
+        if end > reach and end > start:
             total += end - max(start, reach)
             reach = end
     return total

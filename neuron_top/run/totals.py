@@ -1,52 +1,92 @@
-"""Sums over graphs: by occurrence (every rank counts) and by distinct graph; both are meant to be seen."""
+"""Sums over graphs: by occurrence (every rank counts) and by distinct graph; both are meant to be seen.
+
+A screen asks for them many times a second while hundreds of graphs have dozens of workers each. So every graph is
+added up once per change (`Digest`), and a sum goes over digests.
+"""
 
 from __future__ import annotations
 
-from neuron_top.run.graph import Attempt, Graph, Meeting, Wait
+import msgspec
+
+from neuron_top.run.book import Book
+from neuron_top.run.graph import Attempt, Graph, GraphState, Meeting, Wait
 from neuron_top.run.spans import Span, union_seconds
+
+
+class Digest(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph added up, as of one version of it."""
+
+    graph: Graph
+    version: int
+    state: GraphState
+    hits: int
+    misses: int
+    failures: int
+    failures_met: int
+    lock_waits: int
+    waiting: tuple[tuple[Meeting, Wait], ...]
+    spans: tuple[Span, ...]
 
 
 class GraphTotals:
     """What can be summed up over `graphs`."""
 
-    def __init__(self, graphs: dict[str, Graph]) -> None:
-        self.graphs = graphs
+    def __init__(self, book: Book) -> None:
+        self.graphs: dict[str, Graph] = book.graphs
         """By key, in the order they were first met."""
+        self._totals_of = book
+        self._cached: dict[str, Digest] = {}
+        self._cached_all: tuple[int, list[Digest]] = (-1, [])
+
+    def digests(self) -> list[Digest]:
+        """Every graph added up, in the order of `graphs`."""
+        version, digests = self._cached_all
+        if version != self._totals_of.version:
+            digests = [self.digest(graph) for graph in self.graphs.values()]
+            self._cached_all = (self._totals_of.version, digests)
+        return digests
+
+    def digest(self, graph: Graph) -> Digest:
+        """One graph added up."""
+        known = self._cached.get(graph.key)
+        if known is None or known.version != graph.version or known.graph is not graph:
+            known = self._cached[graph.key] = _digest(graph)
+        return known
 
     @property
     def hits(self) -> int:
         """Hits by occurrence."""
-        return sum(graph.hits for graph in self.graphs.values())
+        return sum(one.hits for one in self.digests())
 
     @property
     def misses(self) -> int:
         """Misses by occurrence: announced, or derived from a compile that took place."""
-        return sum(graph.misses for graph in self.graphs.values())
+        return sum(one.misses for one in self.digests())
 
     @property
     def failures(self) -> int:
         """Failed compiles by occurrence."""
-        return sum(graph.failures for graph in self.graphs.values())
+        return sum(one.failures for one in self.digests())
 
     @property
     def failures_met(self) -> int:
         """Stored failures met, by occurrence."""
-        return sum(graph.failures_met for graph in self.graphs.values())
+        return sum(one.failures_met for one in self.digests())
 
     @property
     def graphs_hit(self) -> int:
         """Distinct graphs that the cache answered and that nobody had to compile in this run."""
-        return sum(graph.misses == 0 and graph.hits > 0 for graph in self.graphs.values())
+        return sum(one.misses == 0 and one.hits > 0 for one in self.digests())
 
     @property
     def graphs_missed(self) -> int:
         """Distinct graphs for which a compiler was called."""
-        return sum(graph.misses > 0 for graph in self.graphs.values())
+        return sum(one.misses > 0 for one in self.digests())
 
     @property
     def hit_rate(self) -> float | None:
         """Share of distinct graphs that came from the cache, 0…1; None before the first look-up ended."""
-        refused = sum(graph.failures_met > 0 and not graph.misses and not graph.hits for graph in self.graphs.values())
+        refused = sum(one.failures_met > 0 and not one.misses and not one.hits for one in self.digests())
         hit = self.graphs_hit
         asked = hit + self.graphs_missed + refused
         return hit / asked if asked else None
@@ -61,27 +101,21 @@ class GraphTotals:
     @property
     def lock_waits(self) -> int:
         """Waits for another process's compile, ended or not, by occurrence (not by line)."""
-        return sum(len(meeting.waits) for graph in self.graphs.values() for meeting in graph.meetings.values())
+        return sum(one.lock_waits for one in self.digests())
 
     def new_since(self, time: float | None) -> list[Graph]:
         """Graphs first met, and compiled, after `time`; none when that is None."""
         if time is None:
             return []
-        graphs = self.graphs.values()
-        return [graph for graph in graphs if graph.first is not None and graph.first > time and graph.misses]
+        return [one.graph for one in self.digests() if one.misses and (one.graph.first or time) > time]
 
     def waits(self) -> list[tuple[Graph, Meeting, Wait]]:
         """Lock waits that are going on."""
-        return [
-            (graph, meeting, wait)
-            for graph in self.graphs.values()
-            for meeting in graph.meetings.values()
-            if (wait := meeting.open_wait) is not None
-        ]
+        return [(one.graph, meeting, wait) for one in self.digests() for meeting, wait in one.waiting]
 
     def spans(self) -> list[Span]:
         """Compiles and waits as bars of a timeline, graph after graph; those without a known start are left out."""
-        return [span for graph in self.graphs.values() for span in _spans_of(graph)]
+        return [span for one in self.digests() for span in one.spans]
 
     def seconds_spent(self, now: float, kinds: tuple[str, ...] = ("compile", "wait")) -> float:
         """Wall seconds in which at least one worker compiled or waited (`kinds`)."""
@@ -92,19 +126,31 @@ class GraphTotals:
         )
 
 
-def _spans_of(graph: Graph) -> list[Span]:
+def _digest(graph: Graph) -> Digest:
+    meetings = graph.meetings.values()
+    return Digest(
+        graph=graph,
+        version=graph.version,
+        state=graph.state,
+        hits=graph.hits,
+        misses=graph.misses,
+        failures=graph.failures,
+        failures_met=graph.failures_met,
+        lock_waits=sum(len(meeting.waits) for meeting in meetings),
+        waiting=tuple((meeting, wait) for meeting in meetings if (wait := meeting.open_wait) is not None),
+        spans=tuple(span for meeting in meetings for span in _spans_of(graph, meeting)),
+    )
+
+
+def _spans_of(graph: Graph, meeting: Meeting) -> list[Span]:
     spans = []
-    for meeting in graph.meetings.values():
-        for one in meeting.attempts:
-            start = one.start if one.start is not None else _back(one)
-            if start is not None and (one.end is not None or not one.outcome):
-                exact = one.exact_start and (one.exact_end or not one.outcome)
-                spans.append(_span(graph, meeting, "compile", start, one.end, one.outcome, exact))
-        spans.extend(
-            _span(graph, meeting, "wait", wait.start, wait.end, "", True)
-            for wait in meeting.waits
-            if wait.start is not None
-        )
+    for one in meeting.attempts:
+        start = one.start if one.start is not None else _back(one)
+        if start is not None and (one.end is not None or not one.outcome):
+            exact = one.exact_start and (one.exact_end or not one.outcome)
+            spans.append(_span(graph, meeting, "compile", start, one.end, one.outcome, exact))
+    dated = ((wait.start, wait.end) for wait in meeting.waits if wait.start is not None)
+    spans.extend(_span(graph, meeting, "wait", start, end, "", True) for start, end in dated)
     return spans
 
 

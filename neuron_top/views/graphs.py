@@ -159,16 +159,17 @@ def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> Gra
 
 def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> GraphRow:
     """One graph as a row."""
-    state, since = graph.state, graph.state_since
-    meeting = graph.active_meeting or _compiled_by(graph)
-    elapsed = max(0.0, now - since) if since is not None and graph.active_meeting is not None else None
+    digest, since = run.compiles.digest(graph), graph.state_since
+    active = graph.active_meeting
+    meeting = active or _compiled_by(graph)
+    elapsed = max(0.0, now - since) if since is not None and active is not None else None
     duration = graph.duration
     ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
-    compiling = state is GraphState.COMPILING
+    compiling = digest.state is GraphState.COMPILING
     return GraphRow(
         key=graph.key,
         module=graph.module,
-        state=state.value,
+        state=digest.state.value,
         since=since,
         elapsed=elapsed,
         left=estimator.left(graph.module, graph.graph_bytes, elapsed) if compiling else None,
@@ -179,10 +180,10 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         pid=meeting.pid if meeting is not None else None,
         ranks=tuple(sorted(ranks)),
         workers=len(graph.meetings),
-        hits=graph.hits,
-        misses=graph.misses,
-        failures=graph.failures,
-        attempts=len(graph.attempts),
+        hits=digest.hits,
+        misses=digest.misses,
+        failures=digest.failures,
+        attempts=digest.misses,
         wait_seconds=_longest_wait(graph, now),
         direction=graph.direction,
         operators=graph.operators,

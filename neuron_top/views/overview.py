@@ -29,7 +29,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     state: str
     """In words: `waiting for a job`, `collecting graphs (trial run)`, `compiling`, `waiting for a lock`, `training`,
-    `running`, `finished`, `failed (exit status 1)`, `killed (signal 9)`."""
+    `running`, `finished`, `interrupted (SIGINT)`, `failed (exit status 1)`, `killed (signal 9)`."""
     active: bool
     """Not ended (or never started by us: a log that is only read counts as active)."""
     started: float | None
@@ -244,6 +244,8 @@ def state_words(run: Run) -> str:
     """Where the job stands, in words."""
     code = run.job.exit_code
     if run.job.finished is not None:
+        if run.job.interrupted_by:
+            return f"interrupted ({run.job.interrupted_by})"
         if code == 0:
             return "finished"
         return f"killed (signal {-code})" if code is not None and code < 0 else f"failed (exit status {code})"
@@ -309,17 +311,16 @@ def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
 
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     """Compile progress, in distinct graphs."""
-    graphs = list(run.compiles.graphs.values())
     by_state: dict[GraphState, list[Graph]] = {state: [] for state in GraphState}
-    for graph in graphs:
-        by_state[graph.state].append(graph)
+    for digest in run.compiles.digests():
+        by_state[digest.state].append(digest.graph)
     running = tuple(running_graph(run, graph, now, estimator) for graph in by_state[GraphState.COMPILING])
     counts = run.queue.counts
     end = run.job.finished if run.job.finished is not None else now
     elapsed = max(0.0, end - run.started) if run.started is not None else None
     seconds = run.compiles.seconds_spent(end)
     return CompileCard(
-        total=len(graphs),
+        total=len(run.compiles.graphs),
         done=len(by_state[GraphState.DONE]),
         hit=len(by_state[GraphState.HIT]),
         failed=len(by_state[GraphState.FAILED]),

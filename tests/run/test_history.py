@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neuron_top.events import CoreSample, CoresSampled
 from neuron_top.run.history import Recent, Series
 from neuron_top.run.model import Run
+from neuron_top.run.spans import union_seconds
 
 samples = st.lists(st.tuples(st.integers(0, 50_000), st.integers(0, 1000)), min_size=1, max_size=200)
 
@@ -81,3 +82,16 @@ def test_utilization_is_smoothed_over_a_step_so_that_its_idle_part_does_not_show
     core = run.cores.cores["/local/0"]
     assert core.sample.utilization == 0.0
     assert core.smoothed(60.0) == pytest.approx(0.5, abs=0.02)
+
+
+def test_time_covered_twice_counts_once_and_a_reversed_interval_not_at_all():
+    assert union_seconds([(0.0, 10.0), (5.0, 12.0), (20.0, 21.0), (30.0, 29.0), (11.0, 11.5)]) == 13.0
+    assert union_seconds([(5.0, 4.0)]) == 0.0
+
+
+def test_the_mean_of_the_last_seconds_leaves_out_what_is_older():
+    recent = Recent(4)
+    for time, value in enumerate((9.0, 9.0, 1.0, 2.0, 3.0)):
+        recent.add(float(time), value)
+    assert recent.mean_since(2.0) == 2.0
+    assert recent.mean_since(99.0) is None
