@@ -24,6 +24,7 @@ from torch._inductor import CompiledArtifact, standalone_compile
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 from neuron_top.cache import layout
+from neuron_top.compile import process_groups
 from neuron_top.compile.graph_file import TravelledGraph
 
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
@@ -57,6 +58,7 @@ def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
 def compile_travelled(graph: TravelledGraph, outputs: Mapping[str, Path]) -> dict[str, Any]:
     """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`."""
     _apply(graph.settings)
+    process_groups.register_stand_ins(graph.gm)
     return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={})
 
 
@@ -116,6 +118,10 @@ def _apply(settings: Mapping[str, Any]) -> None:
     torch.utils.deterministic.fill_uninitialized_memory = settings["fill_uninitialized"]
     torch.set_float32_matmul_precision(settings["matmul_precision"])
     torch.backends.mkldnn.enabled = settings["mkldnn"]
+    if settings.get("groups"):
+        from neuron_top.compile import process_groups
+
+        process_groups.stand_in(settings["groups"])
     torch.set_default_dtype(getattr(torch, settings["default_dtype"].removeprefix("torch.")))
 
 

@@ -13,20 +13,29 @@ one group at a time, the one that the graph named, so sharing can never send dat
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import fx
-from torch._C._distributed_c10d import _register_process_group, _resolve_process_group, _unregister_process_group
+from torch._C._distributed_c10d import (
+    HashStore,
+    ProcessGroup,
+    _register_process_group,
+    _resolve_process_group,
+    _unregister_process_group,
+)
 from torch.distributed.distributed_c10d import GroupName
 
+_PREFIX = "neurontop:"
 _NAMESPACES = ("_c10d_functional", "_c10d_functional_autograd", "_dtensor")
 _ARGUMENT = "group_name"
 
 _owners: dict[str, str] = {}
 """Canonical name → name of the group in this process."""
 _lock = threading.Lock()
+_stand_ins: list[ProcessGroup] = []
+"""Kept alive here: the registry holds groups weakly."""
 
 
 def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
@@ -37,7 +46,7 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
     if not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return {}
     renamed: dict[str, str] = {}
-    for module in (part for part in graph.modules() if isinstance(part, fx.GraphModule)):
+    for module in _graph_modules(graph):
         changed = False
         for node, actual in _collectives(module.graph):
             if (name := _canonical_name(actual)) is not None:
@@ -46,6 +55,26 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
         if changed:
             module.recompile()
     return renamed
+
+
+def register_stand_ins(graph: fx.GraphModule) -> None:
+    """In a process made to compile `graph`: groups of the right size under its canonical names, which do nothing.
+
+    Inductor asks for the size of a group while it compiles, and there is no job here to ask.
+    """
+    names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
+    if not names:
+        return
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    sizes = {name: name.count(",") + 1 for name in names}
+    torch.distributed.init_process_group("fake", rank=0, world_size=max(sizes.values()), store=FakeStore())
+    for name, size in sizes.items():
+        _register_process_group(GroupName(name), torch.distributed.new_group(list(range(size))))
+
+
+def _graph_modules(graph: fx.GraphModule) -> Iterator[fx.GraphModule]:
+    return (part for part in graph.modules() if isinstance(part, fx.GraphModule))
 
 
 def _collectives(graph: fx.Graph) -> Iterator[tuple[fx.Node, str]]:
@@ -69,7 +98,7 @@ def _canonical_name(actual: str) -> str | None:
         return None
     with _lock:
         for number in range(len(_owners) + 1):
-            name = f"neurontop:{pattern}:{number}"
+            name = f"{_PREFIX}{pattern}:{number}"
             owner = _owners.get(name)
             if owner in (None, actual) or _pattern(str(owner)) != pattern:
                 _owners[name] = actual
@@ -101,3 +130,16 @@ def _register(name: str, actual: str) -> None:
         pass  # not registered yet, or its group is gone
     _unregister_process_group(GroupName(name))
     _register_process_group(GroupName(name), group)
+
+
+def sizes(names: Iterable[str]) -> dict[str, int]:
+    """How many ranks each of these groups of this process has: what a compiler may ask of a group."""
+    return {name: _resolve(name).size() for name in sorted(names)}
+
+
+def stand_in(known: Mapping[str, int]) -> None:
+    """In a compile process: register groups of these names and sizes that can be asked for their size, no more."""
+    for name, size in known.items():
+        group = ProcessGroup(HashStore(), 0, size)
+        _stand_ins.append(group)
+        _register_process_group(GroupName(name), group)
