@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import index, scan
+from neuron_top.cache import index
+from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot, Totals, total
 
 TRUSTED_SECONDS = 600.0
@@ -30,9 +31,11 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
     """The snapshot of `root`, now; `full` looks at every file again. Raises NothingToShow without such a folder."""
     real = os.path.realpath(root)
     before = None if full else index.load(real, state)
+    from neuron_top.cache import scan  # sums of a settled cache need none of it, and are asked for by scripts
+
     snapshot = scan.scan(real) if before is None else scan.refresh(before)
     if before is None or _differs(before, snapshot):
-        index.save(snapshot, state, scan.YOUNG_SECONDS)
+        index.save(snapshot, state)
     return snapshot
 
 
@@ -44,21 +47,29 @@ def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) ->
     real = os.path.realpath(root)
     head = index.load_head(real, state)
     if head is not None and time.time() - head.taken_at < trusted_seconds and _same_folders(head):
-        now = scan.look_at(real, head.open)
-        return Sums(
-            root=real,
-            totals=head.settled + total(now),
-            as_of=head.taken_at,
-            other_bytes=sum(other.allocated for other in head.others),
-            other_files=sum(other.files for other in head.others),
-        )
+        now = _look_at(real, head.open)
+        # A file that a settled entry shares with an open one would be counted twice: rare, and worth a full look.
+        if not any(entry.links for entry in now):
+            return _summed(head, head.settled + total(now))
     snapshot = open_root(real, state)
+    return _summed(snapshot, snapshot.totals())
+
+
+def _look_at(root: str, entries: tuple[Entry, ...]) -> list[Entry]:
+    if not entries:
+        return []
+    from neuron_top.cache import scan
+
+    return scan.look_at(root, entries)
+
+
+def _summed(seen: index.Head | Snapshot, totals: Totals) -> Sums:
     return Sums(
-        root=real,
-        totals=snapshot.totals(),
-        as_of=snapshot.taken_at,
-        other_bytes=sum(other.allocated for other in snapshot.others),
-        other_files=sum(other.files for other in snapshot.others),
+        root=seen.root,
+        totals=totals,
+        as_of=seen.taken_at,
+        other_bytes=sum(other.allocated for other in seen.others),
+        other_files=sum(other.files for other in seen.others),
     )
 
 

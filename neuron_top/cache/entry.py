@@ -94,9 +94,22 @@ class Artefact(IntEnum):
 class Part:
     """Bits for the files an entry holds."""
 
-    GRAPH, NEFF, INDUCTOR, FLAGS_JSON, FLAGS_TXT, DONE, LOG, LOCK, OWNER, STATS, DESCRIPTION, WRAPPED, OTHER = (
-        1 << bit for bit in range(13)
-    )
+    (
+        GRAPH,
+        NEFF,
+        INDUCTOR,
+        KERNELS,
+        FLAGS_JSON,
+        FLAGS_TXT,
+        DONE,
+        LOG,
+        LOCK,
+        OWNER,
+        STATS,
+        DESCRIPTION,
+        WRAPPED,
+        OTHER,
+    ) = (1 << bit for bit in range(14))
     ARTEFACT = NEFF | INDUCTOR
     REBUILDS = GRAPH | FLAGS_JSON | FLAGS_TXT | DESCRIPTION | STATS
     """What a slim eviction keeps: enough to compile the graph again."""
@@ -106,6 +119,7 @@ PARTS: dict[str, int] = {
     **dict.fromkeys(layout.GRAPH_NAMES, Part.GRAPH),
     layout.NEFF: Part.NEFF,
     layout.INDUCTOR_ARTEFACT: Part.INDUCTOR,
+    layout.INDUCTOR_KERNELS: Part.KERNELS,
     **{name + layout.LOCK_SUFFIX: Part.LOCK for name in layout.GRAPH_NAMES},
     **{name + layout.OWNER_SUFFIX: Part.OWNER for name in layout.GRAPH_NAMES},
     layout.FLAGS_NAMES[0]: Part.FLAGS_JSON,
@@ -115,6 +129,7 @@ PARTS: dict[str, int] = {
     layout.STATS: Part.STATS,
     layout.DESCRIPTION: Part.DESCRIPTION,
     layout.WRAPPED_NEFF: Part.WRAPPED,
+    layout.INDUCTOR_KERNELS: Part.WRAPPED,
 }
 
 

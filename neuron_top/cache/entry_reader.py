@@ -27,7 +27,7 @@ from neuron_top.cache.entry import (
     is_legacy,
 )
 from neuron_top.cache.keys import flags_hash
-from neuron_top.cache.layout import NEFF
+from neuron_top.cache.layout import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.quiet import FILE_FLAGS, FOLDER_FLAGS, QuietReader, name_text
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
@@ -37,7 +37,7 @@ _QUIET = getattr(os, "O_NOATIME", 0)
 _FLAGS_LIMIT = 1 << 20
 _REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
-_REMARKABLE = Part.GRAPH | Part.DONE | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
+_REMARKABLE = Part.KERNELS | Part.GRAPH | Part.DONE | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
 
 
 class EntryReader:
@@ -128,7 +128,8 @@ class _Look:
     __slots__ = (
         "artefact_bytes", "artefact_inode", "artefact_mtime", "artefact_mtime_ns", "artefact_state", "before",
         "compile_seconds", "done_at", "failure", "flags_ok", "flags_text", "folder", "graph_bytes", "house",
-        "inodes", "links", "lock_since", "log_fails", "module", "others", "problems", "read_at", "recorded_bytes",
+        "inodes", "kernels_bytes", "links", "lock_since", "log_fails", "module", "others", "problems",
+        "published", "read_at",
     )  # fmt: skip
 
     def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
@@ -143,7 +144,8 @@ class _Look:
         self.done_at: float | None = None
         self.read_at: float | None = None
         self.compile_seconds: float | None = None
-        self.recorded_bytes: int | None = None
+        self.published: dict[str, int] | None = None
+        self.kernels_bytes: int | None = None
         self.lock_since: float | None = None
         self.failure: Failure | None = None
         self.log_fails = False
@@ -306,6 +308,8 @@ class _Look:
             self._log(name)
         elif part == Part.STATS:
             self._stats(name)
+        elif part == Part.KERNELS:
+            self.kernels_bytes = size
         else:
             self.others = [*(self.others or ()), name_text(name)]
 
@@ -327,13 +331,21 @@ class _Look:
             stats = msgspec.json.decode(self._text(name, _FLAGS_LIMIT), type=CompileStats)
         except msgspec.MsgspecError:
             return
-        self.compile_seconds, self.recorded_bytes = stats.compile_seconds, stats.artefact_bytes
+        self.compile_seconds = stats.compile_seconds
+        self.published = {name: file.bytes for name, file in stats.files.items()}
+
+    def _compare_published(self) -> None:
+        """A local artefact is valid only while its files have the lengths they were published with."""
+        there = {INDUCTOR_ARTEFACT: self.artefact_bytes, INDUCTOR_KERNELS: self.kernels_bytes}
+        for name, size in (self.published or {}).items():
+            if name in there and there[name] != size and self.artefact_state is Artefact.VALID:
+                self.artefact_state = Artefact.BROKEN
+                self.problems.append(f"{name}: {there[name] or 0} bytes, {size} were published")
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished record; a lock's holder is judged later, once for all locks."""
-        if self.recorded_bytes not in (None, self.artefact_bytes) and self.artefact_state is Artefact.VALID:
-            self.artefact_state = Artefact.BROKEN
-            self.problems.append(f"artefact: {self.artefact_bytes} bytes, {self.recorded_bytes} were written")
+        if self.published is not None:
+            self._compare_published()
         written = self.artefact_state is Artefact.VALID
         return Entry(
             self.house.compiler,
@@ -362,11 +374,17 @@ class _Look:
         )
 
 
+class PublishedFile(msgspec.Struct, frozen=True):
+    """Length of a file of the artefact when it was published."""
+
+    bytes: int
+
+
 class CompileStats(msgspec.Struct, frozen=True):
     """`model.stats.json` of a local compile, as far as the catalogue needs it."""
 
     compile_seconds: float | None = None
-    artefact_bytes: int | None = None
+    files: dict[str, PublishedFile] = {}
 
 
 def judged(entry: Entry, lock: Lock) -> Entry:

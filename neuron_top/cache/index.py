@@ -17,9 +17,9 @@ import msgspec
 
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, total, unsettled
+from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
 
-_MAGIC = b"neurontop-cache-index-1\n"
+_MAGIC = b"neurontop-cache-index-2\n"
 _LENGTH = struct.Struct("<Q")
 
 
@@ -29,9 +29,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     taken_at: float
     seconds: float
-    young_seconds: float
     settled: Totals
-    """Sums over the entries in the body; links between them and the open ones are not looked for."""
+    """Sums over the entries in the body."""
     open: tuple[Entry, ...]
     folders: tuple[Folder, ...]
     others: tuple[Other, ...]
@@ -45,17 +44,15 @@ def path_of(root: str, state: Path) -> Path:
     return state / "cache-index" / f"{name}.msgpack"
 
 
-def save(snapshot: Snapshot, state: Path, young_seconds: float) -> bool:
+def save(snapshot: Snapshot, state: Path) -> bool:
     """Write the index; False when the state folder cannot be written (nothing is lost but time)."""
-    apart: tuple[list[Entry], list[Entry]] = ([], [])
-    for entry in snapshot.entries:
-        apart[unsettled(entry, snapshot.taken_at, young_seconds) or bool(entry.links)].append(entry)
-    settled, open_entries = apart
+    suspects = to_look_at(snapshot.entries, snapshot.taken_at, snapshot.taken_at, shared=snapshot.filesystem.shared)
+    settled = [entry for entry in snapshot.entries if entry.path not in suspects]
+    open_entries = [entry for entry in snapshot.entries if entry.path in suspects]
     head = Head(
         root=snapshot.root,
         taken_at=snapshot.taken_at,
         seconds=snapshot.seconds,
-        young_seconds=young_seconds,
         settled=total(settled),
         open=tuple(open_entries),
         folders=snapshot.folders,

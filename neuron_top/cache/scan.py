@@ -21,11 +21,9 @@ from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.entry_reader import EntryReader, judged
 from neuron_top.cache.old_layouts import read_old
 from neuron_top.cache.quiet import QuietReader, name_text
-from neuron_top.cache.snapshot import Folder, Other, Snapshot, unsettled
+from neuron_top.cache.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.tree import measure
 
-YOUNG_SECONDS = 900.0
-"""An entry written to within this time is looked at on every refresh, seconds."""
 OTHERS_LIMIT = 200_000
 """How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
 
@@ -71,6 +69,9 @@ class _Scan:
         self.known: dict[str, dict[str, Entry]] = {}
         for entry in before.entries if before else ():
             self.known.setdefault(entry.compiler, {})[entry.module] = entry
+        self.suspects = (
+            to_look_at(before.entries, before.taken_at, self.now, shared=self.disk.shared) if before else set()
+        )
         self.known_others = {other.path: other for other in before.others} if before else {}
 
     def run(self) -> Snapshot:
@@ -156,7 +157,7 @@ class _Scan:
                 self._other(f"{compiler}/{name}")
 
     def _unchanged(self, before: Entry, descriptor: int) -> bool:
-        if unsettled(before, self.now, YOUNG_SECONDS):
+        if before.path in self.suspects:
             return False
         try:
             own = os.stat(before.module, dir_fd=descriptor, follow_symlinks=False)

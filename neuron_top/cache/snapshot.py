@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from neuron_top.cache.entry import UNSETTLED, Entry, State
 from neuron_top.cache.filesystem import Filesystem
+
+YOUNG_SECONDS = 900.0
+"""Entries written to within this time are looked at again on every refresh, seconds …"""
+YOUNGEST = 256
+"""… but only so many: live compiles are few, and a copied cache is young as a whole."""
+LOCAL_TICK, SHARED_TICK = 0.1, 2.0
+"""Two writes within this time may carry the same time stamp, on local and on network file systems, seconds."""
 
 
 class Folder(msgspec.Struct, frozen=True, array_like=True):
@@ -87,9 +95,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return total(self.entries)
 
 
-def unsettled(entry: Entry, now: float, young_seconds: float) -> bool:
-    """True for an entry that may change without its folder's time changing: open, or written to lately."""
-    return entry.state in UNSETTLED or now - entry.changed_at < young_seconds
+def to_look_at(entries: Sequence[Entry], seen_at: float, now: float, *, shared: bool) -> set[str]:
+    """Paths of entries that may have changed without their folder's time telling, since a look at `seen_at`.
+
+    Those are: states that pass; what was written so shortly before the look that a second write could carry the same
+    time; and the youngest few, because a file rewritten in place leaves its folder's time alone.
+    """
+    racy = seen_at - (SHARED_TICK if shared else LOCAL_TICK)
+    found = {entry.path for entry in entries if entry.state in UNSETTLED or entry.changed_at >= racy}
+    young = [entry for entry in entries if entry.changed_at > now - YOUNG_SECONDS]
+    if len(young) > YOUNGEST:
+        young = heapq.nlargest(YOUNGEST, young, key=lambda entry: entry.changed_at)
+    return found | {entry.path for entry in young}
 
 
 def total(entries: Iterable[Entry]) -> Totals:

@@ -23,21 +23,22 @@ from neuron_top.cli.cache_commands import SUBCOMMANDS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """One parser per row of the table."""
-    actions = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
-    for row in SUBCOMMANDS:
-        module = importlib.import_module(f"neuron_top.cli.cache_commands.{row.module}")
-        sub = actions.add_parser(
-            row.name,
-            help=row.summary,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(sub)
-        sub.set_defaults(execute_action=module.execute)
+    """Only the name of the sub-command is read here: its own module says the rest, and no other is loaded."""
+    rows = "\n".join(f"  {row.name:<8} {row.summary}" for row in SUBCOMMANDS)
+    parser.usage = "neurontop cache COMMAND [ROOT] [options]"
+    parser.epilog = f"commands:\n{rows}\n\n`neurontop cache COMMAND --help` says more."
+    parser.add_argument("action", choices=[row.name for row in SUBCOMMANDS], metavar="COMMAND", help="see below")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the sub-command."""
-    result = arguments.execute_action(arguments)
-    return int(result)
+    row = next(row for row in SUBCOMMANDS if row.name == arguments.action)
+    module = importlib.import_module(f"neuron_top.cli.cache_commands.{row.module}")
+    parser = argparse.ArgumentParser(
+        prog=f"neurontop cache {row.name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return int(module.execute(parser.parse_intermixed_args(arguments.rest)))

@@ -16,4 +16,7 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = (
     Subcommand("ls", "listing", "the entries of a cache, with state, size, age and cause of failure"),
     Subcommand("stats", "stats", "sums by state and compiler version, free disk space"),
+    Subcommand("show", "show", "one entry in full: graph, artefact, flags, lock, failure log"),
+    Subcommand("verify", "verify", "look for entries that are broken"),
+    Subcommand("roots", "roots", "every compile cache of this machine, neighbours and work folders included"),
 )

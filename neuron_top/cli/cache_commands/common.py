@@ -27,6 +27,32 @@ def add_root(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
+def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """A module beside the root: with one word given, it is the module, and the root is the one in force."""
+    parser.add_argument("module", nargs="?", metavar="MODULE", help="a module key, or a part that names one entry")
+    word = "[ROOT] MODULE" if required else "[ROOT] [MODULE]"
+    parser.usage = f"%(prog)s [options] {word}"
+
+
+def root_and_entry(arguments: argparse.Namespace, *, required: bool) -> tuple[str, str | None]:
+    """(root, text naming an entry) from one or two words in either order; an entry's own folder names both."""
+    words = [word for word in (arguments.root, arguments.module) if word is not None]
+    entry_folder = next((Path(word) for word in words if _is_entry_folder(Path(word))), None)
+    if entry_folder is not None and len(words) == 1:
+        return str(entry_folder.absolute().parent.parent), f"{entry_folder.absolute().parent.name}/{entry_folder.name}"
+    roots_named = [word for word in words if "MODULE_" not in word and ("/" in word or Path(word).is_dir())]
+    texts = [word for word in words if word not in roots_named]
+    if len(roots_named) > 1 or len(texts) > 1:
+        raise UsageError("give one ROOT and one MODULE")
+    if required and not texts:
+        raise UsageError("which entry? give a module key, or a part of one")
+    return chosen_root(roots_named[0] if roots_named else None), texts[0] if texts else None
+
+
+def _is_entry_folder(path: Path) -> bool:
+    return path.name.startswith("MODULE_") and path.is_dir()
+
+
 def chosen_root(given: str | None) -> str:
     """The folder that is meant. Raises UsageError for a URL that is not on this machine."""
     if given is not None:

@@ -1,0 +1,159 @@
+"""What an entry's files hold, read when somebody asks: the NEFF, the graph, the log. Looks only.
+
+A local graph is described by its JSON file; the pickled graph beside it is never loaded, since loading a pickle
+is running whatever its writer put into it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from neuron_top.cache import layout
+from neuron_top.cache.entry import Entry, Part
+from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
+from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
+from neuron_top.parsers.neff_payload import Payload, read_payload
+
+HLO_LIMIT = 256 * 1024**2
+"""Largest graph that is read, bytes; the largest seen has 10 MB."""
+LOG_LIMIT = 1024**2
+_CHUNK = 1024**2
+
+
+class LocalGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """A locally compiled graph, from `model.graph.json`."""
+
+    direction: str | None = None
+    operators: int | None = None
+    operator_counts: dict[str, int] = {}
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    torch: str | None = None
+    compiler: str | None = None
+
+
+class File(msgspec.Struct, frozen=True):
+    """One file of an entry. Bytes; mtime in seconds since the epoch."""
+
+    name: str
+    bytes: int
+    allocated: int
+    changed_at: float
+
+
+class Neff(msgspec.Struct, frozen=True, kw_only=True):
+    """A NEFF: the header, the payload where it was asked for, or the problem that forbids both."""
+
+    header: NeffHeader | None = None
+    payload: Payload | None = None
+    problem: str | None = None
+
+
+class Contents:
+    """Reads the files of one entry below `root`."""
+
+    def __init__(self, root: str, entry: Entry) -> None:
+        self.entry = entry
+        self.reader = QuietReader()
+        self._root = os.path.realpath(root)
+        self._folder = f"{self._root}/{entry.path}"
+
+    def files(self) -> list[File]:
+        """All files, by name; folders inside an entry are left to the entry's totals."""
+        found = []
+        try:
+            folder = self.reader.open_folder(self._folder)
+        except OSError:
+            return []
+        try:
+            for name in sorted(os.listdir(folder)):
+                try:
+                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                found.append(File(name_text(name), info.st_size, info.st_blocks * 512, info.st_mtime))
+        finally:
+            os.close(folder)
+        return found
+
+    def neff(self, *, payload: bool) -> Neff | None:
+        """The NEFF; with `payload` all of it is read. None when the entry has none."""
+        if not self.entry.parts & Part.NEFF or not self._entry_place(layout.NEFF):
+            return None
+        try:
+            descriptor = self.reader.open_file(self._entry_place(layout.NEFF))
+        except OSError as problem:
+            return Neff(problem=os.strerror(problem.errno or 0).lower())
+        try:
+            size = os.fstat(descriptor).st_size
+            header = read_header(os.read(descriptor, HEAD_BYTES), size)
+            if header is None:
+                return Neff(problem=f"no valid NEFF header in {size} bytes")
+            return Neff(header=header, payload=read_payload(header, _chunks(descriptor)) if payload else None)
+        except OSError as problem:
+            return Neff(problem=os.strerror(problem.errno or 0).lower())
+        finally:
+            os.close(descriptor)
+
+    def graph(self) -> HloSummary | LocalGraph | str | None:
+        """The graph in figures, a sentence about why it cannot be read, or None when there is none."""
+        for name in layout.HLO_NAMES:
+            data = self._bytes(name, HLO_LIMIT)
+            if data is None:
+                continue
+            if len(data) >= HLO_LIMIT:
+                return f"{name} is larger than {HLO_LIMIT} bytes"
+            try:
+                return read_hlo(data)
+            except MalformedHlo as problem:
+                return f"{name} is no HLO module: {problem}"
+        description = self._bytes(layout.DESCRIPTION, LOG_LIMIT)
+        if description is None:
+            return None
+        try:
+            return msgspec.json.decode(description, type=LocalGraph)
+        except (msgspec.MsgspecError, RecursionError) as problem:
+            return f"{layout.DESCRIPTION} cannot be read: {problem}"
+
+    def log(self) -> str | None:
+        """The failure log, at most 1 MiB of it; None when there is none."""
+        data = self._bytes(layout.FAILURE_LOG, LOG_LIMIT)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def _entry_place(self, name: str) -> str:
+        """The path to open: a link that leads out of the cache (or a hub's blobs) gives ""."""
+        place = os.path.realpath(f"{self._folder}/{name}")
+        if place.startswith(self._root + "/") or ("/blobs/" in place and "/models--" in place):
+            return place
+        return ""
+
+    def _bytes(self, name: str, limit: int) -> bytes | None:
+        place = self._entry_place(name)
+        if not place:
+            return None
+        try:
+            descriptor = self.reader.open_file(place)
+        except OSError:
+            return None
+        try:
+            wanted = min(os.fstat(descriptor).st_size, limit)
+            return b"".join(_chunks(descriptor, wanted))
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+
+
+def _chunks(descriptor: int, count: int | None = None) -> Iterator[bytes]:
+    """Bytes from the present position, in pieces; at most `count`."""
+    left = count
+    while left is None or left > 0:
+        data = os.read(descriptor, _CHUNK if left is None else min(_CHUNK, left))
+        if not data:
+            return
+        left = None if left is None else left - len(data)
+        yield data

@@ -1,0 +1,62 @@
+"""Looking for entries that are not what they seem: the cheap level from a scan, the full one file by file.
+
+*broken* is what a client would take for good and cannot use; *warning* is what a person should know of. A digest of
+an unknown package version is neither: it cannot be judged. Full verification reads every artefact of the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from neuron_top.cache.contents import Contents
+from neuron_top.cache.entry import BROKEN, HITS, Artefact, Entry, Part, State
+
+BROKEN_LEVEL, WARNING_LEVEL = "broken", "warning"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing found about one entry."""
+
+    entry: Entry
+    level: str
+    """`broken` or `warning`."""
+    what: str
+
+
+def cheap(entries: Iterable[Entry]) -> Iterator[Finding]:
+    """What the states, headers and flags hashes of a scan tell."""
+    for entry in entries:
+        if entry.state in BROKEN:
+            what = entry.problems[0] if entry.problems else "marked as done, but there is no artefact"
+            yield Finding(entry=entry, level=BROKEN_LEVEL, what=what)
+        elif entry.artefact is Artefact.UNREADABLE or entry.state is State.UNKNOWN:
+            what = entry.problems[0] if entry.problems else "its files match no known form"
+            yield Finding(entry=entry, level=WARNING_LEVEL, what=what)
+        elif entry.state is State.PARTIAL:
+            what = entry.problems[0] if entry.problems else "the artefact is cut short"
+            yield Finding(entry=entry, level=WARNING_LEVEL, what=what)
+        if entry.flags_hash_ok is False:
+            yield Finding(entry=entry, level=WARNING_LEVEL, what="the flags file does not have the hash in the name")
+
+
+def deep(root: str, entry: Entry) -> Iterator[Finding]:
+    """What reading an entry's artefact and graph tells; nothing for entries that offer no artefact."""
+    if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
+        return
+    contents = Contents(root, entry)
+    neff = contents.neff(payload=True)
+    if neff is not None and neff.problem is not None:
+        yield Finding(entry=entry, level=BROKEN_LEVEL, what=neff.problem)
+    if neff is not None and neff.payload is not None:
+        if neff.payload.digest_ok is False:
+            yield Finding(entry=entry, level=BROKEN_LEVEL, what="the digest in the header is not that of the archive")
+        for problem in neff.payload.problems[:3]:
+            yield Finding(entry=entry, level=BROKEN_LEVEL, what=problem)
+    if neff is not None and neff.header is not None:
+        for warning in neff.header.warnings:
+            yield Finding(entry=entry, level=WARNING_LEVEL, what=warning)
+    graph = contents.graph() if entry.parts & Part.GRAPH else None
+    if isinstance(graph, str):
+        yield Finding(entry=entry, level=WARNING_LEVEL, what=graph)

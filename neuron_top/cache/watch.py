@@ -1,0 +1,248 @@
+"""A cache root as a source of events: what changes below it, told within a fraction of a second.
+
+Notifications say where to look; what is then told is always the difference of two looks at the disk, so a lost
+or a doubled notification does no harm. Entries whose state passes are looked at every second, and everything again
+every few seconds by the cheap refresh, stretched so that it takes about a hundredth of one core's time. On a large
+cache only the root and the compiler folders are watched: the kernel gives each user a limited number of watches.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from neuron_top.cache import catalogue, scan
+from neuron_top.cache.entry import UNSETTLED, Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NothingToShow
+from neuron_top.events import CacheScanned, EntryChanged, Event, SourceAvailable, SourceUnavailable
+
+SETTLE_SECONDS = 0.02
+"""How long after a notification more of them are collected: publishing an entry is a burst."""
+OPEN_SECONDS = 1.0
+"""How often entries whose state passes are looked at."""
+REFRESH_SECONDS = 5.0
+"""How often everything is refreshed at most; longer when a refresh is dear."""
+REFRESH_SHARE = 0.01
+"""The part of a core's time that refreshes may take."""
+WATCHED_ENTRIES = 5000
+"""Up to so many entries every folder is watched; beyond, only the compiler folders."""
+_KINDS = frozenset({"created", "modified", "moved", "deleted", "closed"})
+
+Emit = Callable[[Event], None]
+
+
+class CacheWatch:
+    """Watches one root. `start` returns at once; events come from a thread of its own until `stop` has returned.
+
+    A root that does not exist yet is waited for. `snapshot` is the latest picture, None before the first.
+    """
+
+    def __init__(self, root: str, state: Path, *, notifications: bool = True) -> None:
+        self.root, self._state, self._notifications = root, state, notifications
+        self.snapshot: Snapshot | None = None
+        self._wake, self._ended = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._dirty: set[str] = set()
+        self._dirty_all = False
+        self._thread: threading.Thread | None = None
+        self._emit: Emit = lambda event: None
+        self._observer: Any = None
+
+    def start(self, emit: Emit) -> None:
+        """Begin to look; `emit` is called from the watch's thread."""
+        self._emit = emit
+        self._thread = threading.Thread(target=self._run, name=f"cache-watch {self.root}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; no event comes after this has returned."""
+        self._ended.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        source = f"cache:{self.root}"
+        if self._first_look(source):
+            try:
+                self._observe()
+                self._follow()
+            finally:
+                if self._observer is not None:
+                    self._observer.stop()
+                    self._observer.join()
+
+    def _first_look(self, source: str) -> bool:
+        """Wait until there is a root to look at; False when told to end before."""
+        told = False
+        while not self._ended.is_set():
+            try:
+                self._show(catalogue.open_root(self.root, self._state))
+            except NothingToShow as reason:
+                if not told:
+                    self._emit(SourceUnavailable(source=source, name=source, reason=str(reason)))
+                told = True
+                self._ended.wait(OPEN_SECONDS)
+                continue
+            self._emit(SourceAvailable(source=source, name=source))
+            return True
+        return False
+
+    def _follow(self) -> None:
+        next_refresh = time.monotonic() + REFRESH_SECONDS
+        while not self._ended.is_set():
+            woken = self._wake.wait(OPEN_SECONDS)
+            if self._ended.is_set():
+                return
+            if woken:
+                self._ended.wait(SETTLE_SECONDS)
+            dirty, everything = self._taken()
+            began = time.monotonic()
+            if everything or began >= next_refresh:
+                self._look(None)
+                took = time.monotonic() - began
+                next_refresh = began + max(REFRESH_SECONDS, took / REFRESH_SHARE)
+            else:
+                self._look(dirty | self._open())
+
+    def _taken(self) -> tuple[set[str], bool]:
+        with self._lock:
+            self._wake.clear()
+            taken = self._dirty, self._dirty_all
+            self._dirty, self._dirty_all = set(), False
+        return taken
+
+    def _open(self) -> set[str]:
+        entries = self.snapshot.entries if self.snapshot else ()
+        return {entry.path for entry in entries if entry.state in UNSETTLED}
+
+    def _look(self, paths: set[str] | None) -> None:
+        before = self.snapshot
+        if before is None or (paths is not None and not paths):
+            return
+        try:
+            after = scan.refresh(before) if paths is None else scan.refresh_entries(before, paths)
+        except NothingToShow:
+            # The root itself is gone: everything in it is too.
+            after = Snapshot(root=before.root, taken_at=time.time(), seconds=0.0, entries=(), folders=())
+        self._show(after)
+
+    def _show(self, after: Snapshot) -> None:
+        before, self.snapshot = self.snapshot, after
+        changes = _first(after) if before is None else difference(before, after)
+        for change in changes:
+            self._emit(change)
+        if before is None or changes:
+            self._emit(_scanned(after))
+
+    def _observe(self) -> None:
+        """Ask the kernel for notifications; without them the refreshes do all the work."""
+        snapshot = self.snapshot
+        if snapshot is None or not self._notifications or snapshot.filesystem.shared:
+            return
+        from watchdog.events import FileSystemEvent, FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        watch = self
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                if event.event_type in _KINDS:
+                    for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
+                        watch.notified(path, folder=event.is_directory, modified=event.event_type == "modified")
+
+        observer = Observer()
+        few = len(snapshot.entries) <= WATCHED_ENTRIES
+        try:
+            observer.schedule(Handler(), snapshot.root, recursive=few)
+            for folder in () if few else snapshot.folders:
+                observer.schedule(Handler(), f"{snapshot.root}/{folder.name}", recursive=False)
+            observer.start()
+        except OSError:
+            return
+        self._observer = observer
+
+    def notified(self, path: str, *, folder: bool = False, modified: bool = False) -> None:
+        """Something happened at `path`: look there soon. Called from a watcher's thread."""
+        root = self.snapshot.root if self.snapshot else os.path.realpath(self.root)
+        parts = path.removeprefix(root).strip("/").split("/")
+        place = next((position for position, part in enumerate(parts) if part.startswith("MODULE_")), None)
+        if folder and modified and place is None:
+            return  # a compiler folder's own time; what appeared or went in it has a notification of its own
+        with self._lock:
+            if place is None or place == 0:
+                self._dirty_all = True
+            else:
+                self._dirty.add("/".join(parts[: place + 1]))
+            self._wake.set()
+
+
+def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
+    """What became of each entry: new, in another state or size, or gone (state None)."""
+    old = {entry.path: entry for entry in before.entries}
+    changes = []
+    for entry in after.entries:
+        was = old.pop(entry.path, None)
+        if was is entry:
+            continue
+        if was is None or (was.state, was.allocated, was.changed_at) != (
+            entry.state,
+            entry.allocated,
+            entry.changed_at,
+        ):
+            changes.append(_changed(after, entry, was))
+    changes += [
+        EntryChanged(
+            source=f"cache:{after.root}",
+            at=after.taken_at,
+            root=after.root,
+            compiler=entry.compiler,
+            module=entry.module,
+            state=None,
+            previous=entry.state,
+        )
+        for entry in old.values()
+    ]
+    return changes
+
+
+def _told(entry: Entry) -> tuple[object, ...]:
+    return entry.state, entry.allocated, entry.changed_at
+
+
+def _first(snapshot: Snapshot) -> list[EntryChanged]:
+    """The entries that are under way when the watch begins; the settled ones are in `CacheScanned` as sums."""
+    return [_changed(snapshot, entry, None) for entry in snapshot.entries if entry.state in UNSETTLED]
+
+
+def _changed(snapshot: Snapshot, entry: Entry, was: Entry | None) -> EntryChanged:
+    return EntryChanged(
+        source=f"cache:{snapshot.root}",
+        at=snapshot.taken_at,
+        root=snapshot.root,
+        compiler=entry.compiler,
+        module=entry.module,
+        state=entry.state,
+        previous=was.state if was is not None else None,
+        size=entry.allocated,
+        changed_at=entry.changed_at,
+    )
+
+
+def _scanned(snapshot: Snapshot) -> CacheScanned:
+    totals = snapshot.totals()
+    return CacheScanned(
+        source=f"cache:{snapshot.root}",
+        at=snapshot.taken_at,
+        root=snapshot.root,
+        states={name: tally.entries for name, tally in totals.states.items()},
+        size=totals.all.bytes,
+        free=snapshot.filesystem.free,
+        seconds=snapshot.seconds,
+    )

@@ -1,0 +1,69 @@
+"""Name every compile cache of this machine: the Neuron caches, their neighbours, and work folders.
+
+Found from defaults, from our environment and from the environments of running processes that may be read; `users`
+are the processes that name a cache. Neighbours (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from neuron_top.cache import roots, work_dirs
+from neuron_top.cache.processes import read_processes
+from neuron_top.cache.tree import TreeSize, measure
+from neuron_top.cli.output import print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import UNKNOWN, bytes_text, count_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache roots`."""
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--no-sizes", action="store_true", help="do not walk the folders")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    processes = read_processes()
+    rows = [(root, _size(root, wanted=not arguments.no_sizes)) for root in roots.find(processes=processes)]
+    left = work_dirs.find(processes)
+    if arguments.json:
+        print_json({"roots": [_json(root, size) for root, size in rows], "work_dirs": left})
+        return 0
+    print(table(("kind", "size", "files", "users", "path", "known from"), [_row(*row) for row in rows], right=(1, 2)))
+    dead = [one for one in left if one.alive is False]
+    if left:
+        size = bytes_text(sum(one.allocated or 0 for one in dead))
+        print(f"\nwork folders: {count_text(len(left))}, of which {count_text(len(dead))} of dead compiles hold {size}")
+    return 0
+
+
+def _size(root: roots.Root, *, wanted: bool) -> TreeSize | None:
+    return measure(root.path) if wanted and root.exists else None
+
+
+def _json(root: roots.Root, size: TreeSize | None) -> dict[str, Any]:
+    return {
+        "kind": root.kind,
+        "path": root.path,
+        "origin": root.origin,
+        "exists": root.exists,
+        "remote": root.remote,
+        "users": list(root.users),
+        "bytes": size.allocated if size else None,
+        "files": size.files if size else None,
+        "complete": size.complete if size else None,
+    }
+
+
+def _row(root: roots.Root, size: TreeSize | None) -> tuple[str, ...]:
+    missing = "remote" if root.remote else "not there"
+    return (
+        root.kind,
+        bytes_text(size.allocated) if size else (UNKNOWN if root.exists else missing),
+        count_text(size.files) if size else UNKNOWN,
+        " ".join(map(str, root.users)) or "none",
+        visible(root.path),
+        root.origin,
+    )

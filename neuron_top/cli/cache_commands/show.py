@@ -1,0 +1,213 @@
+"""Show one entry in full: files, flags, graph, artefact, lock and failure log.
+
+MODULE is a key or a part of one that names a single entry. The NEFF's header is read; --payload reads the whole
+archive too: digest, target, inputs and outputs, constants, scratch and code bytes.
+
+  neurontop cache show MODULE_176283691422090868+f7f529f3
+  neurontop cache show 176283691 --payload --json
+
+Floating-point operations count `dot` alone and loop bodies once; bytes are an upper bound before fusion.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import msgspec
+
+from neuron_top.cache.contents import Contents, LocalGraph, Neff
+from neuron_top.cache.entry import MEANINGS, Entry
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.parsers.hlo import HloSummary
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text
+
+_OPCODES_SHOWN = 12
+_SHAPES_SHOWN = 8
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache show`."""
+    common.add_root(parser)
+    common.add_entry(parser, required=True)
+    parser.add_argument("--payload", action="store_true", help="read the whole NEFF, not only its header")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print it."""
+    root, text = common.root_and_entry(arguments, required=True)
+    snapshot = common.take_snapshot(root)
+    entry = common.one_entry(snapshot, text or "")
+    contents = Contents(snapshot.root, entry)
+    neff, graph, log = contents.neff(payload=arguments.payload), contents.graph(), contents.log()
+    if arguments.json:
+        print_json(
+            {
+                "root": common.root_text(snapshot.root),
+                **common.entry_json(entry, common.now()),
+                "files": contents.files(),
+                "neff": None if neff is None else _neff_json(neff),
+                "graph": _graph_json(graph),
+                "log": log,
+            }
+        )
+        return 0
+    print("\n\n".join(part for part in (_head(entry), _files(contents), _graph(graph), _neff(neff), _log(log)) if part))
+    return 0
+
+
+def _neff_json(neff: Neff) -> dict[str, Any]:
+    return {
+        "problem": neff.problem,
+        "header": msgspec.to_builtins(neff.header),
+        "payload": msgspec.to_builtins(neff.payload),
+    }
+
+
+def _graph_json(graph: HloSummary | LocalGraph | str | None) -> Any:
+    if isinstance(graph, HloSummary):
+        shapes = {
+            "parameters": [str(shape) for shape in graph.parameters],
+            "results": [str(shape) for shape in graph.results],
+        }
+        return {"kind": "hlo", **msgspec.to_builtins(graph), **shapes}
+    if isinstance(graph, LocalGraph):
+        return {"kind": "fx", **msgspec.to_builtins(graph)}
+    return None if graph is None else {"kind": None, "problem": graph}
+
+
+def _head(entry: Entry) -> str:
+    now = common.now()
+    rows = [
+        ("entry", entry.path),
+        ("state", f"{entry.state}: {MEANINGS[entry.state]}"),
+        ("size", f"{bytes_text(entry.allocated)} on disk, {bytes_text(entry.apparent)} in length"),
+        ("compiled", _when(entry.compiled_at, now)),
+        ("compile time", duration_text(entry.compile_seconds)),
+        ("last used", _when(entry.read_at, now)),
+        ("flags", _flags(entry)),
+    ]
+    if entry.lock is not None:
+        proof = entry.lock.proof or "no proof that its holder lives or is dead"
+        rows.append(("lock", f"{duration_text(max(0.0, now - entry.lock.since))} old, {entry.lock.verdict}: {proof}"))
+        rows.append(("lock owner", entry.lock.owner or UNKNOWN))
+    if entry.failure is not None:
+        failure = entry.failure
+        rows.append(("failure", f"{failure.kind}{f' {failure.code}' if failure.code else ''}: {failure.message}"))
+        rows.append(("failed at", common.instant(failure.at) or UNKNOWN))
+        rows.append(("advice", failure.advice))
+    rows += [("problem", problem) for problem in entry.problems]
+    return _pairs(rows)
+
+
+def _flags(entry: Entry) -> str:
+    flags = entry.flag_list()
+    if flags is None:
+        return UNKNOWN if entry.flags is None else "the flags file is no list"
+    judged = {True: "hash matches", False: "hash does NOT match the folder's name", None: "hash unknown"}
+    return f"{' '.join(flags) or 'none'}  ({judged[entry.flags_hash_ok]})"
+
+
+def _files(contents: Contents) -> str:
+    rows = [
+        (visible(file.name), bytes_text(file.bytes), bytes_text(file.allocated), common.instant(file.changed_at) or "")
+        for file in contents.files()
+    ]
+    return table(("file", "length", "on disk", "changed"), rows, right=(1, 2))
+
+
+def _graph(graph: HloSummary | LocalGraph | str | None) -> str:
+    if graph is None:
+        return ""
+    if isinstance(graph, str):
+        return _pairs([("graph", graph)])
+    if isinstance(graph, LocalGraph):
+        counts = list(graph.operator_counts.items())
+        return _pairs(
+            [
+                (
+                    "graph",
+                    f"{graph.direction or 'local'}, {count_text(graph.operators)} operators, torch {graph.torch}",
+                ),
+                ("operators", _counted(counts)),
+                ("inputs", _listed(list(graph.inputs))),
+                ("outputs", _listed(list(graph.outputs))),
+            ]
+        )
+    return _pairs(
+        [
+            ("graph", f"{graph.name}, entry {graph.entry}"),
+            ("instructions", f"{count_text(graph.instructions)} in {count_text(graph.computations)} computations"),
+            ("opcodes", _counted(list(graph.opcodes.items()))),
+            ("inputs", _listed([str(shape) for shape in graph.parameters])),
+            ("outputs", _listed([str(shape) for shape in graph.results])),
+            ("dot FLOPs", f"{number_text(graph.dot_flops)}{' (loop bodies once)' if graph.loops else ''}"),
+            ("bytes moved", f"at most {bytes_text(graph.moved_bytes)}"),
+            ("collectives", _counted(list(graph.collectives.items())) or "none"),
+            ("world size", count_text(graph.world_size)),
+            ("custom calls", _counted(list(graph.custom_calls.items())) or "none"),
+        ]
+    )
+
+
+def _neff(neff: Neff | None) -> str:
+    if neff is None:
+        return ""
+    if neff.header is None:
+        return _pairs([("NEFF", neff.problem or "no header")])
+    header, payload = neff.header, neff.payload
+    rows = [
+        ("NEFF", f"version {header.version}, package version {header.package_version}"),
+        (
+            "cores",
+            f"{header.cores} needed, {header.cores_requested} asked for, logical core {header.logical_core_size}",
+        ),
+        ("compiled for", header.module or UNKNOWN),
+        ("features", ", ".join(header.features) or "none"),
+    ]
+    rows += [("warning", warning) for warning in header.warnings]
+    if payload is not None:
+        judged = {
+            True: "matches",
+            False: "does NOT match",
+            None: f"unknown for package version {header.package_version}",
+        }
+        rows += [
+            ("digest", judged[payload.digest_ok]),
+            ("archive", f"{count_text(payload.member_count)} members, {bytes_text(payload.unpacked_bytes)} unpacked"),
+            ("target", payload.target or UNKNOWN),
+            ("inputs", _listed([f"{one.name} {bytes_text(one.size)}" for one in payload.inputs])),
+            ("outputs", _listed([f"{one.name} {bytes_text(one.size)}" for one in payload.outputs])),
+            ("constants", bytes_text(payload.constants_bytes)),
+            ("scratch", bytes_text(payload.scratch_bytes)),
+            ("code", bytes_text(payload.code_bytes)),
+        ]
+        rows += [("problem", problem) for problem in payload.problems]
+    return _pairs(rows)
+
+
+def _log(log: str | None) -> str:
+    if log is None:
+        return ""
+    return "model.log\n" + "\n".join(f"  {visible(line)}" for line in log.splitlines())
+
+
+def _pairs(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{name:<14}{visible(value)}" for name, value in rows)
+
+
+def _counted(counts: list[tuple[str, int]]) -> str:
+    shown = ", ".join(f"{name} {count_text(count)}" for name, count in counts[:_OPCODES_SHOWN])
+    return shown + (f" and {len(counts) - _OPCODES_SHOWN} more" if len(counts) > _OPCODES_SHOWN else "")
+
+
+def _listed(texts: list[str]) -> str:
+    shown = ", ".join(texts[:_SHAPES_SHOWN])
+    rest = f" and {len(texts) - _SHAPES_SHOWN} more" if len(texts) > _SHAPES_SHOWN else ""
+    return f"{shown}{rest}" if texts else "none"
+
+
+def _when(at: float | None, now: float) -> str:
+    return UNKNOWN if at is None else f"{common.instant(at)}, {duration_text(max(0.0, now - at))} ago"

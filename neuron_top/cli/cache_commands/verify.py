@@ -1,0 +1,87 @@
+"""Look for entries that are broken: a cheap look at every header and flags hash, or all bytes with --full.
+
+  neurontop cache verify                        headers, marks, flags hashes
+  neurontop cache verify --full                 also digest, archive and graph of every artefact (reads them all)
+  neurontop cache verify --full MODULE_0123     one entry of the cache in force, or ROOT MODULE_…
+
+Broken is what a client takes for a hit and cannot load. A warning is what a person should know: flags that do not
+match the folder's name, a store cut short, a header newer than the runtimes known. Nothing is changed.
+
+exit status: 0 nothing broken · 1 something is broken · 3 no such cache or entry
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from neuron_top.cache import verify
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import bytes_text, count_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache verify`."""
+    common.add_root(parser)
+    common.add_entry(parser, required=False)
+    parser.add_argument("--full", action="store_true", help="read artefacts and graphs, not only headers")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print what was found."""
+    root, text = common.root_and_entry(arguments, required=False)
+    snapshot = common.take_snapshot(root, full=True)
+    entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
+    findings = list(verify.cheap(entries))
+    if arguments.full:
+        findings += list(_deep(snapshot, entries))
+    broken = sum(finding.level == verify.BROKEN_LEVEL for finding in findings)
+    if arguments.json:
+        print_json(_json(snapshot, entries, findings, full=arguments.full))
+    else:
+        if findings:
+            rows = [(one.level, one.entry.module, one.entry.compiler, visible(one.what)) for one in findings]
+            print(table(("", "module", "compiler", "what"), rows))
+        looked = "read in full" if arguments.full else "looked at"
+        warnings = len(findings) - broken
+        narrate(f"{count_text(len(entries))} entries {looked}: {broken} broken, {warnings} with a warning")
+    return 1 if broken else 0
+
+
+def _deep(snapshot: Snapshot, entries: tuple[Entry, ...]) -> Iterator[verify.Finding]:
+    """Full verification with progress on stderr where a person looks on."""
+    total = sum(entry.artefact_bytes or 0 for entry in entries)
+    done, live = 0, sys.stderr.isatty()
+    for entry in entries:
+        yield from verify.deep(snapshot.root, entry)
+        done += entry.artefact_bytes or 0
+        if live:
+            print(f"\r{bytes_text(done)} of {bytes_text(total)} read\x1b[K", end="", file=sys.stderr, flush=True)
+    if live:
+        print(file=sys.stderr)
+
+
+def _json(
+    snapshot: Snapshot, entries: tuple[Entry, ...], findings: list[verify.Finding], *, full: bool
+) -> dict[str, Any]:
+    now = common.now()
+    return {
+        "root": common.root_text(snapshot.root),
+        "full": full,
+        "entries": [
+            {**common.entry_json(entry, now), "findings": found}
+            for entry in entries
+            if (found := [{"level": one.level, "what": one.what} for one in findings if one.entry is entry])
+        ],
+        "totals": {
+            "entries": len(entries),
+            "broken": sum(one.level == verify.BROKEN_LEVEL for one in findings),
+            "warnings": sum(one.level == verify.WARNING_LEVEL for one in findings),
+        },
+    }
