@@ -5,7 +5,8 @@
 | G2 under parallel compile | start line | next counter line of the same process |
 | G3 worker of parallel compile | previous line of the same process | completion line |
 
-Anything else is a bound and is not given here: a process may compile several graphs at once in threads.
+Anything else is an upper bound, from the last line of the process before to its next one after: a process may have
+done other things in between, and may compile several graphs at once in threads.
 """
 
 from __future__ import annotations
@@ -25,21 +26,32 @@ Start = tuple[str, float]
 
 
 class Durations:
-    """Fed with headers and events in the order of the stream; `exact` is seconds by module."""
+    """Fed with headers and events in the order of the stream."""
 
     def __init__(self) -> None:
         self.exact: dict[str, float] = {}
+        """Seconds by module, measured."""
+        self.at_most: dict[str, float] = {}
+        """Seconds by module, bracketed between two lines of the same process."""
         self._starts: dict[int | None, list[Start]] = {}
-        self._workers: dict[int | None, float] = {}
-        """G3 workers: when each was last heard of, which is when its next compile began."""
-        self._previous: dict[int | None, float] = {}
+        self._workers: set[int | None] = set()
+        self._heard: dict[int | None, float] = {}
+        self._heard_before: dict[int | None, float] = {}
 
     def meet(self, record: Record) -> None:
-        """A wrapper header: any line of a worker moves the begin of its next compile."""
-        if record.at is None or record.pid not in self._workers:
+        """A wrapper header: any line of a process is a bound for what it compiles."""
+        pid, at = record.pid, record.at
+        if at is None or pid is None or (pid not in self._heard and len(self._heard) >= _MOST):
             return
-        self._previous[record.pid] = self._workers[record.pid]
-        self._workers[record.pid] = record.at
+        before = self._heard.get(pid)
+        if before is not None:
+            self._heard_before[pid] = before
+        self._heard[pid] = at
+        starts = self._starts.get(pid)
+        if starts and len(starts) == 1:
+            module, begin = starts[0]
+            if at >= begin:
+                self.at_most.setdefault(module, round(at - begin, 3))
 
     def add(self, event: AnyEvent) -> None:
         """An event of the stream."""
@@ -51,8 +63,8 @@ class Durations:
             self._counted(event)
         elif isinstance(event, CompileFailed):
             self._starts.pop(event.pid, None)
-        elif isinstance(event, WorkerStarted) and event.at is not None and len(self._workers) < _MOST:
-            self._workers[event.pid] = event.at
+        elif isinstance(event, WorkerStarted) and len(self._workers) < _MOST:
+            self._workers.add(event.pid)
 
     def _started(self, event: CompileStarted) -> None:
         if event.module is not None and event.at is not None and len(self._starts) < _MOST:
@@ -64,10 +76,12 @@ class Durations:
             return
         if event.generation == "G0":
             self._end(event.pid, event.at)
-        elif event.module is not None and event.pid in self._workers:
-            begin = self._previous.get(event.pid)
-            if begin is not None:
-                self._give(event.module, begin, event.at)
+        elif event.module is not None:
+            begin = self._heard_before.get(event.pid)
+            if begin is not None and event.at >= begin:
+                kept = self.exact if event.pid in self._workers else self.at_most
+                if len(kept) < _MOST:
+                    kept[event.module] = round(event.at - begin, 3)
 
     def _counted(self, event: QueueCounted) -> None:
         if event.at is not None:

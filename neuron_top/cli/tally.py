@@ -1,0 +1,89 @@
+"""Count what is in log files: compiles, cache hits, failures, lock waits, and what the runtime said.
+
+Reads console output of training and serving jobs on AWS Neuron in every format since 2022, compiler logs
+(log-neuron-cc.txt) and runtime logs, from files (plain or gzip) or, with `-`, from standard input.
+
+  neurontop tally train.log                      a summary for people
+  neurontop tally --json train.log               the counts, one object; for several files one object per file
+  kubectl logs job/train | neurontop tally -     from a pipe
+  neurontop tally --check *.log                  exit status 1 if a compile failed
+
+Counts are of occurrences: 32 ranks that use one cached graph are 32 hits, and one graph in the summary's table.
+A duration is measured where the lines allow it, else an upper bound (≤) between two lines of the same process.
+
+exit status: 0 read, whatever was in it · 1 with --check, a compile failed or a failed one was met in the cache ·
+2 a file cannot be read
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from neuron_top.cli.output import print_json
+from neuron_top.cli.tally_text import Summary
+from neuron_top.errors import UsageError
+from neuron_top.parsers.reader import LogReader
+from neuron_top.parsers.tally import Tally
+
+_CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop tally`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="log files; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+    parser.add_argument("--check", action="store_true", help="exit status 1 if a compile failed")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Read all files, then print."""
+    read = {name: _read(name, summarize=not arguments.json) for name in dict.fromkeys(arguments.files)}
+    if arguments.json:
+        counts: dict[str, Any] = {name: tally.as_json() for name, (tally, _) in read.items()}
+        print_json(counts if len(read) > 1 else next(iter(counts.values())))
+    else:
+        print("\n\n".join(summary.text(name, tally) for name, (tally, summary) in read.items()))
+    failed = any(tally.counts["errors"] or tally.counts["failed_hits"] for tally, _ in read.values())
+    return 1 if arguments.check and failed else 0
+
+
+def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
+    """Read one file to its end. Raises UsageError if that is not possible."""
+    summary, reader = Summary(), LogReader(f"log:{name}")
+    try:
+        if name == "-":
+            _pass(sys.stdin.buffer, reader, summary if summarize else None)
+        else:
+            with open(Path(name), "rb") as file:
+                _pass(_unpacked(file), reader, summary if summarize else None)
+    except (OSError, EOFError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise UsageError(f"tally: cannot read {name}: {reason}") from None
+    return reader.tally, summary
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    """The file, or what is in it if it is a gzip file."""
+    if not file.seekable():
+        return file
+    magic = file.read(2)
+    file.seek(0)
+    if magic != _GZIP:
+        return file
+    import gzip
+
+    return gzip.open(file)
+
+
+def _pass(file: IO[bytes], reader: LogReader, summary: Summary | None) -> None:
+    while data := file.read(_CHUNK):
+        events = reader.feed(data)
+        if summary is not None:
+            summary.add(events)
+    events = reader.flush()
+    if summary is not None:
+        summary.add(events)
