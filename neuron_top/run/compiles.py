@@ -48,6 +48,7 @@ from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 
 _Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded
+REASONS_KEPT = 100
 _NO_HEADER = (CompileDotted, CompilerPassed, HubMissed)
 """Lines of the compiler or of somebody else: they say nothing about what the calling process does."""
 
@@ -127,7 +128,10 @@ class CompileLedger(GraphTotals):
             case ArtefactLoaded():
                 self._loaded(event)
             case CompileFellBack():
-                self.fallbacks[event.reason] = self.fallbacks.get(event.reason, 0) + 1
+                reason = (
+                    event.reason if event.reason in self.fallbacks or len(self.fallbacks) < 100 else "other reasons"
+                )
+                self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
                 self.first_fallback = event.time if self.first_fallback is None else self.first_fallback
             case CompilerStageFinished():
                 self.stage_seconds[event.stage] = self.stage_seconds.get(event.stage, 0.0) + event.seconds
@@ -386,6 +390,12 @@ class CompileLedger(GraphTotals):
         graph.graph_bytes = event.graph_bytes if event.graph_bytes is not None else graph.graph_bytes
         graph.flags = event.flags or graph.flags
         _place(graph, None, event.compiler)
+
+    def _fell_back(self, event: CompileFellBack) -> None:
+        known = event.reason in self.fallbacks or len(self.fallbacks) < REASONS_KEPT
+        reason = event.reason if known else "other reasons"
+        self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
+        self.first_fallback = event.time if self.first_fallback is None else self.first_fallback
 
     # --- what stands behind several events ---
 

@@ -74,7 +74,7 @@ class TrainingLedger:
         self.facts: dict[str, str] = {}
         self.metrics: GraphMetricsReported | None = None
         """torch_xla's newest metrics report."""
-        self.deaths: list[Death] = []
+        self.deaths: deque[Death] = deque(maxlen=1000)
         self.errors: deque[RaisedError] = deque(maxlen=100)
         self.errors_raised = 0
         self._throughputs: deque[float] = deque(maxlen=RECENT_STEPS)

@@ -73,6 +73,7 @@ def test_the_overview_survives_json_which_is_what_status_prints():
         ([STARTED, RunFinished(run="r", exit_code=0, at=109.0)], "finished"),
         ([STARTED, RunFinished(run="r", exit_code=3, at=109.0)], "failed (exit status 3)"),
         ([STARTED, RunFinished(run="r", exit_code=-9, at=109.0)], "killed (signal 9)"),
+        ([STARTED, RunFinished(run="r", exit_code=1, at=109.0, interrupted_by="SIGINT")], "interrupted (SIGINT)"),
     ],
 )
 def test_the_state_is_said_in_words(events: list[AnyEvent], words: str):
