@@ -14,14 +14,16 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import itertools
 import os
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
@@ -154,14 +156,27 @@ def _is_compiled(path: str) -> bool:
 
 
 _account = Account()
+_numbers = itertools.count()
 _stop = threading.Event()
 _started = threading.Lock()
 
 
-def forward_ran(graph: int, kept: Iterable[Tensor]) -> None:
-    """Tell that a forward graph ran and which tensors it keeps; cheap, and a no-op where nobody listens."""
-    if _listened():
-        _account.forward_ran(graph, kept)
+def watched(run: Callable[..., Any], direction: str) -> Callable[..., Any]:
+    """`run` of a forward graph, telling what it keeps for the backward pass; unchanged where nobody listens.
+
+    To be called while the graph is being compiled: what it keeps are the results behind those of the model.
+    """
+    context = torch._guards.TracingContext.try_get()
+    if direction != "forward" or not _listened() or context is None or context.fw_metadata is None:
+        return run
+    first_kept, number = context.fw_metadata.num_forward, next(_numbers)
+
+    def watching(arguments: list[Any]) -> Any:
+        results = run(arguments)
+        _account.forward_ran(number, [item for item in results[first_kept:] if isinstance(item, Tensor)])
+        return results
+
+    return watching
 
 
 def start() -> None:
