@@ -17,6 +17,7 @@ exit status: the command's own, as a shell gives it (128+n for a signal); 127 co
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import threading
@@ -66,8 +67,6 @@ def execute(arguments: argparse.Namespace) -> int:
         if screen:
             _on_screen(recording, settings)
         code, closing = _in_lines(recording)
-    if screen:
-        _print_tail(recording)
     narrate("\n" + summary_text(closing, str(recording.folder)))
     return shell_status(code)
 
@@ -90,10 +89,14 @@ def _on_screen(recording: Recording, settings: Settings) -> None:
     def close_at_the_end() -> None:
         recording.job.wait()
         recording.feed.wait_for("job")
-        app.call_from_thread(app.exit)
+        with contextlib.suppress(RuntimeError):  # the user has left the screen already
+            app.call_from_thread(app.exit)
 
     threading.Thread(target=close_at_the_end, name="end of the job", daemon=True).start()
     app.run()
+    for line in recording.feed.log_tail(TAIL_LINES):  # what the screen hid
+        print(line.text, flush=True)
+    recording.job.show_output()
 
 
 def _in_lines(recording: Recording) -> tuple[int, Summary]:
@@ -112,9 +115,3 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
     finally:
         ended.set()
         reporter.join()
-
-
-def _print_tail(recording: Recording) -> None:
-    """What the screen hid: the last lines of the output."""
-    for line in recording.feed.log_tail(TAIL_LINES):
-        print(line.text)

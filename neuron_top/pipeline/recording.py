@@ -24,12 +24,15 @@ from neuron_top.pipeline.live import LiveFeed
 from neuron_top.pipeline.recorder import OutputFile, Recorder
 from neuron_top.pipeline.recordings import EVENTS_NAME, LOCK_NAME, new_run_id, run_folder, store_path
 from neuron_top.pipeline.sources import SideChannel
+from neuron_top.run.model import Run
 from neuron_top.runtime import versions
 from neuron_top.runtime.launch import CommandNotStarted, Job
 from neuron_top.runtime.source import Periodic, Source
 from neuron_top.runtime.variables import EVENTS_VARIABLE, RUN_VARIABLE
 from neuron_top.runtime.workers import WorkerSampler
 from neuron_top.settings import Settings
+from neuron_top.store.records import CompileRecord
+from neuron_top.store.retention import enforce
 from neuron_top.store.sqlite import Store
 from neuron_top.views.summary import Summary, summary
 
@@ -122,8 +125,30 @@ class Recording:
         try:
             with Store(store_path(self._settings)) as store:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
+                store.remember_compiles(self.feed.read(lambda run, _now: measured_compiles(run)))
+                enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
         except (NeuronTopError, OSError) as problem:
             self._warn(f"the end of the run is not recorded: {problem}")
+
+
+def measured_compiles(run: Run) -> list[CompileRecord]:
+    """The compiles whose seconds were measured, not only bounded: the ground of later estimates."""
+    return [
+        CompileRecord(
+            module=graph.module,
+            node=run.job.node,
+            run=run.job.run,
+            compiler=graph.compiler or "",
+            graph_bytes=graph.graph_bytes,
+            operators=graph.operators,
+            seconds=attempt.seconds,
+            peak_rss=attempt.peak_rss_bytes,
+            finished=attempt.end,
+        )
+        for graph in run.compiles.graphs.values()
+        for attempt in graph.attempts
+        if graph.module and attempt.outcome == "done" and attempt.seconds is not None and attempt.end is not None
+    ]
 
 
 def _hold(path: Path) -> int | None:

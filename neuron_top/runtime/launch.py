@@ -54,7 +54,7 @@ class CommandNotStarted(NeuronTopError):
 class _Stream(NamedTuple):
     name: str
     reads_from: int
-    writes_to: int | None
+    writes_to: int
 
 
 class Job:
@@ -168,14 +168,18 @@ class Job:
         else:
             ours, theirs = os.pipe()
         given.callback(os.close, theirs)
-        self._streams.append(_Stream(name, ours, number if self._shown else None))
+        self._streams.append(_Stream(name, ours, number))
         return theirs
 
     def copy_window_size(self) -> None:
         """Tell the job's terminals the size of ours (after SIGWINCH)."""
-        for stream, number in zip(self._streams, (1, 2), strict=False):
-            if os.isatty(stream.reads_from) and os.isatty(number):
-                _copy_window_size(number, stream.reads_from)
+        for stream in self._streams:
+            if os.isatty(stream.reads_from) and os.isatty(stream.writes_to):
+                _copy_window_size(stream.writes_to, stream.reads_from)
+
+    def show_output(self) -> None:
+        """Pass the output through to our own streams from now on."""
+        self._shown = True
 
     def _move(self, stream: _Stream, on_output: OnOutput) -> bool:
         """Pass on what one stream holds; False at its end, or when nobody reads ours any more."""
@@ -187,7 +191,7 @@ class Job:
             data = b""
         if not data:
             return False
-        taken = stream.writes_to is None or _write_all(stream.writes_to, data)
+        taken = not self._shown or _write_all(stream.writes_to, data)
         on_output(stream.name, data)
         if not taken:
             self._streams.remove(stream)

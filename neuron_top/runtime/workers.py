@@ -5,7 +5,7 @@ they are found; a child that inherits the variables is its worker's, not a worke
 a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
 
 Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
-often: reading takes one percent of the time and no more, and in between the last reading stands. The peak is the
+often: reading all workers takes one percent of one CPU and no more, and in between the last reading stands. The peak is the
 highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU or
 more is kept busy.
 """
@@ -23,7 +23,8 @@ from neuron_top.runtime.places import LONE, Place, is_compiler, is_launcher, mod
 from neuron_top.runtime.processes import Stat
 
 _SHARE_FOR_MEMORY = 0.01
-_SHARE_FOR_TREE = 0.005
+_SHARE_FOR_TREE = 0.003
+"""Shares of one CPU that looking may take: at memory, and at the tree of processes."""
 _YOUNG_SECONDS = 10.0
 """Between fork and exec a process still shows its parent's environment and command: the young are asked again."""
 _SETTLED_SECONDS = 2.0
@@ -68,8 +69,9 @@ class WorkerSampler:
         began = self._clock()
         events: list[AnyEvent] = []
         if began >= self._tree_due:
+            busy = time.thread_time()
             events.extend(self._look_at_tree())
-            self._tree_due = began + (self._clock() - began) / _SHARE_FOR_TREE
+            self._tree_due = began + (time.thread_time() - busy) / _SHARE_FOR_TREE
         events.extend(self._drop_the_gone())
         sample = [self._sampled(member, member.place) for member in self._members.values() if member.place]
         if sample:
@@ -154,8 +156,10 @@ class WorkerSampler:
             utilization = min(1.0, max(0.0, busy))
             member.stat, member.sampled_at = stat, now
         if now >= member.memory_due:
+            busy = time.thread_time()
             member.memory = processes.unique_bytes(pid)
-            member.memory_due = now + (self._clock() - now) / _SHARE_FOR_MEMORY
+            workers = sum(other.place is not None for other in self._members.values())
+            member.memory_due = now + (time.thread_time() - busy) * workers / _SHARE_FOR_MEMORY
             member.peak = max(filter(None, (member.peak, member.memory)), default=None)
         return CoreSample(
             core=place.core,
