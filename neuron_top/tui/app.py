@@ -12,7 +12,7 @@ import locale
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual.app import App, SystemCommand
 from textual.screen import Screen
@@ -31,8 +31,10 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
-from neuron_top.views.entries import EntryTable
-from neuron_top.views.runs import RunRow
+
+if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
+    from neuron_top.views.entries import EntryTable
+    from neuron_top.views.runs import RunRow
 
 
 class Library(Protocol):
@@ -169,6 +171,15 @@ class TopApp(App[int]):
         while isinstance(self.screen, DetailPage):
             self.pop_screen()
 
+    async def action_quit(self) -> None:
+        """Leave; also what Textual's own key for it does."""
+        self.exit(0)
+
+    def show_alerts(self) -> None:
+        """The page of all alerts."""
+        if self.front is not None:
+            self.front.action_alerts()
+
     def action_go(self, name: str) -> None:
         """The same, for the palette and the mouse."""
         self.go(name)
@@ -182,7 +193,7 @@ class TopApp(App[int]):
     def library(self) -> Library:
         """Recordings and caches; imported only when a screen asks for them."""
         if self._library is None:
-            from neuron_top.pipeline.library import Library as OfThisUser
+            from neuron_top.tui.library import Library as OfThisUser
 
             self._library = OfThisUser(self.settings)
         return self._library

@@ -72,6 +72,7 @@ KEYS = (
     Key("right_square_bracket", "]", "seek(10)", "on 10 s", "in a replay: ten seconds on"),
     Key("minus", "-", "speed(-1)", "slower", "in a replay: half the speed"),
     Key("plus,equals_sign", "+", "speed(1)", "faster", "in a replay: twice the speed"),
+    Key("a", "a", "alerts", "alerts", "all alerts with their evidence and what to do", footer=True),
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
     Key("t", "t", "next_theme", "theme", "the next theme: dark, light, high contrast"),
     Key("question_mark,f1", "?", "help", "help", "this page", footer=True),

@@ -206,3 +206,9 @@ def catalogue() -> EntryTable:
             row(5, "hit", old, 700_000_000, 90 * 86400.0),
         ),
     )  # fmt: skip
+
+
+def full(cores: int = 0) -> StillFeed:
+    """A job in the middle of everything: `cores` of a Neuron machine, or four local workers."""
+    sampled = samples(cores, 50) if cores else workers(50)
+    return StillFeed([*job(), *compiles(), *sampled, *steps(45)], now=START + 50, lines=LINES * 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from textual.strip import Strip
@@ -50,3 +51,18 @@ def alert_line(look: Look, alert: Alert, now: float, width: int, evidence: bool 
     since = f" for {duration_text(now - alert.since)}" if alert.since is not None else ""
     line = Line(look, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, look.quiet)
     return line.gap(2).put(alert.evidence, look.text).strip() if evidence else line.strip()
+
+
+def alert_page(look: Look, view: tuple[Sequence[Alert], float], width: int) -> list[Strip]:
+    """Every alert with all its text: what was seen, and what to do."""
+    found, now = view
+    strips = [rule(look, width, "Alerts", _summary(found))]
+    if not found:
+        strips.append(Line(look, width).gap(2).put("Nothing needs you.", look.quiet).strip())
+    for alert in found:
+        strips.append(alert_line(look, alert, now, width, evidence=False))
+        for text, style in ((alert.evidence, look.text), (alert.next_step, look.quiet)):
+            wrapped = textwrap.wrap(text, max(20, min(width - 4, 110)))
+            strips += [Line(look, width).gap(4).put(part, style).strip() for part in wrapped]
+        strips.append(Line(look, width).strip())
+    return strips

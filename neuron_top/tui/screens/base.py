@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -11,6 +12,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
 from neuron_top.tui.widgets.header import Header, Tabs
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 def bindings_for(place: str) -> list[BindingType]:
     """The key table's rows for a screen, as Textual wants them."""
     return [Binding(key.keys, key.action, key.label, show=False) for key in keys_for(place)]
+
+
+def _alerts(run: Run, now: float, limits: Limits) -> tuple[tuple[Alert, ...], float]:
+    return alerts(run, now, limits), now
 
 
 class LiveScreen(Screen[None]):
@@ -108,6 +114,14 @@ class LiveScreen(Screen[None]):
         from neuron_top.tui.screens.help import HelpPage
 
         self.top.push_screen(HelpPage(self.PLACE))
+
+    def action_alerts(self) -> None:
+        """All alerts, each with its whole text."""
+        from neuron_top.tui.panels.alerts import alert_page
+        from neuron_top.tui.screens.detail import DetailPage
+
+        if self.PLACE != "detail":
+            self.top.push_screen(DetailPage(partial(_alerts, limits=self.top.limits), alert_page, ""))
 
     def action_command_palette(self) -> None:
         """All actions by name."""

@@ -27,10 +27,10 @@ PANELS: dict[str, tuple[Draw, str]] = {
     "cores": (lambda look, view, w, h: cores.cores_panel(look, view.cores, view.now, w, h), "cores"),
     "compile": (lambda look, view, w, h: compiling.compile_panel(look, view.compile, view.cache, w, h), "compile"),
     "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h), "logs"),
-    "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "logs"),
+    "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "alerts"),
     "welcome": (welcome.welcome_panel, "runs"),
 }
-"""Every panel: how it is drawn, and the screen that a click on it opens."""
+"""Every panel: how it is drawn, and the screen (or the page of all alerts) that a click on it opens."""
 
 
 class Panel(Lines):
@@ -52,7 +52,10 @@ class Panel(Lines):
 
     def on_click(self, event: events.Click) -> None:
         """Open the screen that shows more of this."""
-        self.top.go(self._goes_to)
+        if self._goes_to == "alerts":
+            self.top.show_alerts()
+        else:
+            self.top.go(self._goes_to)
 
 
 class Arranged(Layout):

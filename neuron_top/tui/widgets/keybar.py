@@ -44,8 +44,8 @@ class KeyBar(Lines):
             line.put(label, self.look.quiet if usable else self.look.faint).gap()
             self._spans.append((start, line.used, key))
         if self._notice:
-            room = max(0, width - len(self._notice) - 1)
-            line = Line(self.look, width).put(self._notice, self.look.warn) if room < line.used else line
+            if line.left < len(self._notice) + 1:
+                line = Line(self.look, width)
             line.end(self._notice, self.look.warn)
         return [line.strip()]
 

@@ -1,0 +1,65 @@
+"""What a front end shows besides the run: the recordings and the catalogue of caches. Looked at when asked, and slow.
+
+Every call reads disks: a screen makes it in a thread and shows the frozen rows when they come.
+"""
+
+from __future__ import annotations
+
+import time
+
+from neuron_top.cache import catalogue, roots
+from neuron_top.errors import NeuronTopError
+from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
+from neuron_top.pipeline.replay import ReplayFeed
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.views.entries import EntryRow, EntryTable, entry_row
+from neuron_top.views.runs import RunRow, run_row
+
+NEWEST_RUNS = 500
+
+
+class Library:
+    """Recordings and caches of this user on this machine."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @property
+    def place(self) -> str:
+        """Where the recordings are kept."""
+        return str(self._settings.state_path)
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
+        path = store_path(self._settings)
+        if not path.is_file():
+            return ()
+        with Store(path, read_only=True) as store:
+            records = store.runs(limit=NEWEST_RUNS)
+        now = time.time()
+        folders = ((record, run_folder(self._settings, record.id)) for record in records)
+        return tuple(run_row(record, now, recorder_alive=is_recording(folder)) for record, folder in folders)
+
+    def replay(self, run: str) -> ReplayFeed:
+        """A recording as a feed. Raises NothingToShow, StoreUnusable."""
+        return ReplayFeed(store_path(self._settings), run, history_seconds=self._settings.history_seconds)
+
+    def entries(self) -> EntryTable:
+        """The entries of every Neuron cache that exists, as the catalogue knows them, brought up to date."""
+        found = [root for root in roots.find() if root.kind == roots.NEURON]
+        rows: list[EntryRow] = []
+        for root in found:
+            if root.exists:
+                rows += self._entries_of(root.path)
+        return EntryTable(
+            roots=tuple((root.path, root.origin, root.exists) for root in found),
+            rows=tuple(rows),
+        )
+
+    def _entries_of(self, root: str) -> list[EntryRow]:
+        try:
+            snapshot = catalogue.open_root(root, self._settings.state_path)
+        except NeuronTopError:
+            return []
+        return [entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries]

@@ -1,0 +1,326 @@
+"""Every key of the table does what the table says, on the screens it names."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.keys import EVERYWHERE, KEYS, PLACES
+from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.help import HelpPage
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.log_view import LogView
+from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.table import Table
+
+from . import feeds
+
+
+@asynccontextmanager
+async def running(
+    first: str = "overview", feed: feeds.StillFeed | None = None, size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
+    library = feeds.StillLibrary(feeds.recordings(), feeds.catalogue())
+    app = TopApp(feed or feeds.full(), Settings(), first=first, library=library)
+    async with app.run_test(size=size) as pilot:
+        await drawn(app, pilot)
+        yield app, pilot
+
+
+async def drawn(app: TopApp, pilot: Pilot[int]) -> None:
+    """Until the screen in front has taken a view and its rows have come."""
+    app.draw()
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()
+
+
+def front(app: TopApp) -> LiveScreen:
+    assert app.front is not None
+    return app.front
+
+
+def table(app: TopApp) -> Table[object]:
+    found = front(app).table
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+async def test_a_digit_goes_to_its_screen(place: object) -> None:
+    async with running("logs" if place.key == "1" else "overview") as (app, pilot):
+        await pilot.press(place.key)
+        assert app.current_mode == place.name
+
+
+async def test_tab_goes_round_all_screens_and_back() -> None:
+    async with running() as (app, pilot):
+        seen = []
+        for _ in PLACES:
+            await pilot.press("tab")
+            seen.append(app.current_mode)
+        assert seen == ["cores", "compile", "cache", "logs", "runs", "overview"]
+        await pilot.press("shift+tab")
+        assert app.current_mode == "runs"
+
+
+@pytest.mark.parametrize(("key", "line"), [("down", 1), ("j", 1), ("up", 0), ("k", 0), ("pagedown", 5), ("G", 5),
+                                           ("end", 5), ("g", 0), ("home", 0), ("pageup", 0), ("ctrl+f", 5),
+                                           ("ctrl+b", 0)])  # fmt: skip
+async def test_moving_keys_move_the_cursor(key: str, line: int) -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down", key)
+        assert table(app).order.index == line
+
+
+@pytest.mark.parametrize("place", ["compile", "cores", "cache"])
+async def test_enter_opens_a_page_and_escape_closes_it(place: str) -> None:
+    async with running(place) as (app, pilot):
+        await pilot.press("down", "enter")
+        await drawn(app, pilot)
+        assert isinstance(app.screen, DetailPage)
+        assert len(app.screen.query_one(Page).text) > 100
+        await pilot.press("escape")
+        assert app.screen is front(app)
+        assert app.current_mode == place
+        assert table(app).order.index == 0
+
+
+async def test_enter_on_a_recording_plays_it_and_escape_comes_back() -> None:
+    async with running("runs") as (app, pilot):
+        live = app.feed
+        await pilot.press("down", "down", "enter")
+        assert app.current_mode == "overview"
+        assert app.library.played == ["20260920-090000-bbbb"]
+        assert app.feed is not live
+        replayed = app.feed
+        await pilot.press("escape")
+        assert app.feed is live
+        assert replayed.stopped == 1
+        assert live.stopped == 0
+
+
+async def test_the_filter_keeps_matching_rows_while_typing_and_escape_drops_it() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("slash", *"failed")
+        assert len(table(app).order) == 1
+        await pilot.press("enter", "down")
+        assert table(app).order.index == 0
+        await pilot.press("escape")
+        assert len(table(app).order) == 6
+
+
+async def test_letters_typed_into_the_filter_are_no_commands() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("slash", *"q?s1")
+        assert app.screen.query_one("#filter", Input).value == "q?s1"
+        assert app.is_running
+        assert app.current_mode == "compile"
+
+
+async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
+    async with running("cache") as (app, pilot):
+        for query, count in (("state:failed", 1), ("size>1GB", 1), ("used>30d", 1), ("compiler:2.21 !state:failed", 3)):
+            front(app).filtered(query)
+            assert len(table(app).order) == count, query
+        await pilot.pause()
+
+
+async def test_sort_goes_through_the_columns_and_turns_round() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("s")
+        assert table(app).order.rows[0].state == "compiling"
+        await pilot.press("S")
+        assert table(app).order.rows[0].state == "hit"
+
+
+async def test_pause_holds_the_screen_and_the_same_key_goes_on() -> None:
+    feed = feeds.StillFeed(feeds.job(), now=feeds.START + 1)
+    async with running("compile", feed) as (app, pilot):
+        await pilot.press("space")
+        feed.push(*feeds.compiles())
+        app.draw()
+        assert len(table(app).order) == 0
+        await pilot.press("space")
+        app.draw()
+        assert len(table(app).order) == 6
+
+
+async def test_help_shows_the_keys_of_the_screen_and_closes_with_three_keys() -> None:
+    async with running("logs") as (app, pilot):
+        for key in ("escape", "q", "question_mark"):
+            await pilot.press("question_mark")
+            assert isinstance(app.screen, HelpPage)
+            assert "the next error line" in app.screen.query_one(Page).text
+            await pilot.press(key)
+            assert not isinstance(app.screen, HelpPage)
+            assert app.is_running
+
+
+async def test_alerts_are_shown_with_their_whole_text() -> None:
+    async with running() as (app, pilot):
+        await pilot.press("a")
+        await drawn(app, pilot)
+        assert "compile killed" in app.screen.query_one(Page).text
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_quitting_keys_leave_with_status_0_and_stop_the_feed(key: str) -> None:
+    feed = feeds.full()
+    async with running(feed=feed) as (app, pilot):
+        await pilot.press(key)
+        await pilot.pause()
+    assert app.return_value == 0
+    assert feed.stopped == 1
+
+
+async def test_the_theme_key_goes_through_dark_light_and_high_contrast() -> None:
+    async with running() as (app, pilot):
+        seen = []
+        for _ in range(3):
+            await pilot.press("t")
+            seen.append(app.look.palette.name)
+        assert seen == ["light", "high-contrast", "dark"]
+
+
+async def test_copy_puts_the_row_on_the_clipboard_and_says_so_when_there_is_none() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("y")
+        assert app.clipboard == ""
+        await pilot.press("down", "y")
+        assert feeds.module(1) in app.clipboard
+
+
+async def test_the_palette_opens_and_holds_our_actions() -> None:
+    async with running() as (app, pilot):
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert {"Overview", "Compile", "Pause", "Theme: light", "Quit"} <= set(titles)
+        await pilot.press("ctrl+p")
+        assert type(app.screen).__name__ == "CommandPalette"
+
+
+async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
+    async with running("logs", size=(80, 24)) as (app, pilot):
+        view = app.screen.query_one(LogView)
+        assert view.following
+        await pilot.press("up")
+        assert not view.following
+        assert view.cursor == 22
+        await pilot.press("E")
+        assert view.current.level == "error"
+        await pilot.press("N", "n")
+        assert view.current.level == "error"
+        await pilot.press("l", "l", "h")
+        assert view.skip == 8
+        await pilot.press("m")
+        assert view.marked_only
+        await pilot.press("m", "g")
+        assert view.cursor == 0
+        await pilot.press("e")
+        assert view.current.level == "error"
+        await pilot.press("f")
+        assert view.following
+        await pilot.press("up", "G")
+        assert view.following
+        await pilot.press("slash", *"dynamic", "enter")
+        assert "UserWarning" in "".join(line.text for line in view._lines)
+
+
+class Clock:
+    """A replay's clock that writes down what it is told."""
+
+    start, end, now, speed, paused = 0.0, 100.0, 30.0, 1.0, False
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+
+    def skip(self, seconds: float) -> None:
+        self.now += seconds
+
+
+async def test_a_replay_is_paused_sought_and_sped_up() -> None:
+    feed = feeds.full()
+    feed.clock = Clock()
+    async with running(feed=feed) as (app, pilot):
+        await pilot.press(
+            "right_square_bracket", "right_square_bracket", "left_square_bracket", "plus", "plus", "minus"
+        )
+        assert (feed.clock.now, feed.clock.speed) == (40.0, 2.0)
+        assert app.clock_words() == "replay 00:00:40 of 00:01:40 at 2×"
+        await pilot.press("space")
+        assert feed.clock.paused
+        await pilot.press("space")
+        assert not feed.clock.paused
+
+
+async def test_a_click_on_tab_row_title_and_key_works() -> None:
+    async with running() as (app, pilot):
+        await pilot.click("#tabs", offset=(24, 0))
+        assert app.current_mode == "compile"
+        await drawn(app, pilot)
+        await pilot.click("#graphs", offset=(4, 0))
+        assert table(app).sorted_by == 0
+        await pilot.click("#graphs", offset=(4, 2))
+        assert table(app).order.index == 1
+        bar = app.screen.query_one(KeyBar)
+        start = next(start for start, _stop, key in bar._spans if key.action == "help")
+        await pilot.click(bar, offset=(start, 0))
+        assert isinstance(app.screen, HelpPage)
+
+
+async def test_a_click_on_a_panel_opens_its_screen() -> None:
+    async with running() as (app, pilot):
+        await pilot.click("#compile", offset=(3, 1))
+        assert app.current_mode == "compile"
+
+
+@pytest.mark.parametrize("place", EVERYWHERE)
+def test_no_key_means_two_things_on_a_screen(place: str) -> None:
+    keys = [name for row in KEYS if place in row.places for name in row.keys.split(",")]
+    assert len(keys) == len(set(keys))
+
+
+async def test_every_action_of_the_table_exists_where_it_is_bound() -> None:
+    async with running() as (app, pilot):
+        for place in PLACES:
+            app.go(place.name)
+            await drawn(app, pilot)
+            missing = [row.action for row in KEYS if place.name in row.places
+                       and not hasattr(front(app), "action_" + row.action.partition("(")[0])]  # fmt: skip
+            assert not missing
+
+
+async def test_a_resize_at_any_moment_breaks_nothing() -> None:
+    async with running() as (app, pilot):
+        for size in ((20, 5), (300, 90), (80, 24), (1, 1), (120, 40)):
+            for place in PLACES:
+                app.go(place.name)
+                await pilot.resize_terminal(*size)
+                app.draw()
+                await pilot.pause()
+        assert app.is_running
+
+
+async def test_a_screen_reads_its_view_from_the_feed_alone() -> None:
+    reads: list[Callable[[Run, float], object]] = []
+
+    class Watched(feeds.StillFeed):
+        def read(self, view: Callable[[Run, float], object]) -> object:
+            reads.append(view)
+            return super().read(view)
+
+    async with running(feed=Watched(feeds.job())) as (app, _pilot):
+        before = len(reads)
+        app.draw()
+        assert len(reads) == before + 1
