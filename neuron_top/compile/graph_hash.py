@@ -2,8 +2,7 @@
 
 A wrong hit is the worst defect a compile cache can have, so the rule is: what travels to the compiler is what is
 hashed. `travelling` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every node's
-operator, arguments with their types, metadata of its value (shape, stride, dtype, device, offset), constants by
-content, symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and
+operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content, symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and
 places in the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a
 graph is compiled without the cache.
 """
@@ -24,6 +23,8 @@ from torch._subclasses.fake_tensor import FakeTensor
 from neuron_top.cache.keys import graph_hash
 
 _FORMAT = "neuron-top graph 1"
+_ALIGNMENT = 64
+"""Bytes; what vector instructions and memory transactions can ask for."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
 
 
@@ -56,8 +57,10 @@ def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mappin
     yield f"torch {torch.__version__} {torch.version.git_version}"
     yield f"settings {_value(dict(settings), {})}"
     yield from _graph_lines(gm, "")
+    exact = any("as_strided" in str(node.target) for part in _graph_modules(gm) for node in part.graph.nodes)
     for item in inputs:
-        yield f"input {_described(item)}"
+        place = _offset(item, exact) if isinstance(item, torch.Tensor) else ""
+        yield f"input {_described(item)} {place}"
     yield from _symbol_lines(gm, inputs)
 
 
@@ -163,10 +166,17 @@ def _described(value: Any) -> str:
 def _tensor(tensor: torch.Tensor) -> str:
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter, FakeTensor):
         raise NotCacheable(f"a tensor subclass {type(tensor).__qualname__} reached the compiler")
-    strided = tensor.layout == torch.strided
-    place = f"{_sizes(tensor.stride())}+{_size(tensor.storage_offset())}" if strided else ""
+    strides = _sizes(tensor.stride()) if tensor.layout == torch.strided else ""
     marks = (tensor.requires_grad, tensor.is_conj(), tensor.is_neg(), tensor.is_quantized, tensor.is_mkldnn)
-    return f"{tensor.dtype}{_sizes(tensor.shape)}{place} {tensor.device} {tensor.layout} {marks}"
+    return f"{tensor.dtype}{_sizes(tensor.shape)}{strides} {tensor.device} {tensor.layout} {marks}"
+
+
+def _offset(tensor: torch.Tensor, exact: bool) -> str:
+    """Where a tensor begins in its storage. Code addresses an input from its own start, so only alignment counts."""
+    offset = tensor.storage_offset() if tensor.layout == torch.strided else 0
+    if exact or not isinstance(offset, int):
+        return f"at {_size(offset)}"
+    return f"aligned {offset * tensor.element_size() % _ALIGNMENT}"
 
 
 def _sizes(sizes: Sequence[Any]) -> str:

@@ -118,10 +118,6 @@ def _apply(settings: Mapping[str, Any]) -> None:
     torch.utils.deterministic.fill_uninitialized_memory = settings["fill_uninitialized"]
     torch.set_float32_matmul_precision(settings["matmul_precision"])
     torch.backends.mkldnn.enabled = settings["mkldnn"]
-    if settings.get("groups"):
-        from neuron_top.compile import process_groups
-
-        process_groups.stand_in(settings["groups"])
     torch.set_default_dtype(getattr(torch, settings["default_dtype"].removeprefix("torch.")))
 
 

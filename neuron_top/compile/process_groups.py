@@ -13,7 +13,7 @@ one group at a time, the one that the graph named, so sharing can never send dat
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -58,19 +58,15 @@ def canonicalize(graph: fx.GraphModule) -> dict[str, str]:
 
 
 def register_stand_ins(graph: fx.GraphModule) -> None:
-    """In a process made to compile `graph`: groups of the right size under its canonical names, which do nothing.
+    """In a process made to compile `graph`: groups under its canonical names that know their size, no more.
 
     Inductor asks for the size of a group while it compiles, and there is no job here to ask.
     """
     names = {name for part in _graph_modules(graph) for _, name in _collectives(part.graph) if name.startswith(_PREFIX)}
-    if not names:
-        return
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    sizes = {name: name.count(",") + 1 for name in names}
-    torch.distributed.init_process_group("fake", rank=0, world_size=max(sizes.values()), store=FakeStore())
-    for name, size in sizes.items():
-        _register_process_group(GroupName(name), torch.distributed.new_group(list(range(size))))
+    for name in names:
+        group = ProcessGroup(HashStore(), 0, name.count(",") + 1)
+        _stand_ins.append(group)
+        _register_process_group(GroupName(name), group)
 
 
 def _graph_modules(graph: fx.GraphModule) -> Iterator[fx.GraphModule]:
@@ -130,16 +126,3 @@ def _register(name: str, actual: str) -> None:
         pass  # not registered yet, or its group is gone
     _unregister_process_group(GroupName(name))
     _register_process_group(GroupName(name), group)
-
-
-def sizes(names: Iterable[str]) -> dict[str, int]:
-    """How many ranks each of these groups of this process has: what a compiler may ask of a group."""
-    return {name: _resolve(name).size() for name in sorted(names)}
-
-
-def stand_in(known: Mapping[str, int]) -> None:
-    """In a compile process: register groups of these names and sizes that can be asked for their size, no more."""
-    for name, size in known.items():
-        group = ProcessGroup(HashStore(), 0, size)
-        _stand_ins.append(group)
-        _register_process_group(GroupName(name), group)

@@ -25,7 +25,7 @@ import torch
 from torch import fx
 
 from neuron_top.cache.keys import module_key
-from neuron_top.compile import graph_description, graph_file, graph_hash, inductor_compile, side_channel
+from neuron_top.compile import graph_description, graph_file, graph_hash, inductor_compile, side_channel, worker_memory
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.compilers.inductor import Inductor, config_from_flags
 from neuron_top.compile.empty_outputs import empty_runner
@@ -55,6 +55,7 @@ def neurontop(
     from torch._inductor.virtualized import V
 
     wrapper = _wrapper()
+    worker_memory.start()
     patches = _patches(wrapper, options, mode)
     fake_mode = torch._guards.TracingContext.get().fake_mode
     compile_one = functools.partial(_compile_one, wrapper, patches)
@@ -105,7 +106,7 @@ def _compile_one(
             wrapper.extract(graph)
             return _boxed(empty_runner(gm))
         runner = _loaded(wrapper, graph, inputs_left)
-        return _boxed(runner if cut is None else cut.around(runner))
+        return _boxed(worker_memory.watched(runner if cut is None else cut.around(runner), direction))
     except (graph_hash.NotCacheable, CannotTravel) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _boxed(empty_runner(gm)) if wrapper.options.extract_only else _inductor_here(gm, inputs)
@@ -120,12 +121,12 @@ def _graph(
     wrapper: Wrapper, patches: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
 ) -> Graph:
     """Key and, for a miss, content of a graph. `copy` is ours: it is stripped to what travels."""
+    settings = inductor_compile.settings_in_force(patches)
     if torch.distributed.is_available():
         from neuron_top.compile import process_groups
 
         process_groups.canonicalize(copy)
     graph_hash.travelling(copy)
-    settings = inductor_compile.settings_in_force(patches)
     key = module_key(graph_hash.hash_graph(copy, inputs, settings), wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
     description = graph_description.describe(copy, module=key.name, direction=direction, compiler=compiler)
