@@ -106,7 +106,7 @@ def write_entry(
 
 def set_age(folder: Path, age: float, now: float | None = None) -> None:
     """Make a folder and everything in it `age` seconds old."""
-    at = (os.stat(folder).st_mtime if now is None else now) - age
+    at = (folder.stat().st_mtime if now is None else now) - age
     for path in (*folder.rglob("*"), folder):
         os.utime(path, (at, at))
 

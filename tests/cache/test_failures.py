@@ -1,0 +1,52 @@
+"""`model.log`: class, code, message, time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top.cache.failures import read_failure
+
+START = "Failed compilation with ['neuronx-cc', 'compile', '--tensorizer-options=[a]: b ', '--verbose=35']:"
+
+CASES = [
+    ("", "environment", None),
+    (" 2024-02-21T22:24:14Z [TEN404] Internal tensorizer error - open a ticket", "deterministic", "TEN404"),
+    (" 2024-03-10T17:23:34Z [LUR015] Compiler generated too many instructions (1)", "deterministic", "LUR015"),
+    (" [XCG815] Estimated peak HBM usage (17.28) exceeds 16GB.", "deterministic", "XCG815"),
+    ("\n[ERROR] [NCC_EOOM002] Maximum peak HBM usage of 18.12GB exceeds HBM limit", "deterministic", "NCC_EOOM002"),
+    (" /bin/sh: line 1: 4711 Killed", "environment", None),
+    (" neuronx-cc exited with code -9", "environment", None),
+    (" exit status 137", "environment", None),
+    (" OSError: [Errno 28] No space left on device", "environment", None),
+    (" KeyboardInterrupt", "environment", None),
+    (" [NCC_ITIN902] something new", "deterministic", "NCC_ITIN902"),
+    (" who knows", "unknown", None),
+]
+
+
+@pytest.mark.parametrize(("message", "kind", "code"), CASES)
+def test_a_log_is_classified_by_what_it_says(message: str, kind: str, code: str | None) -> None:
+    failure = read_failure(START + message)
+    assert failure is not None
+    assert (failure.kind, failure.code) == (kind, code)
+    assert failure.advice
+
+
+def test_the_time_is_that_of_the_compile_and_the_message_its_telling_line() -> None:
+    failure = read_failure(START + "\nnoise\n2024-02-21T22:24:14Z [TEN404] Internal error\n[libneuronxla 2.2.1]")
+    assert failure is not None
+    assert failure.at == 1708554254.0
+    assert failure.message == "[TEN404] Internal error"
+
+
+def test_another_text_is_no_failure() -> None:
+    assert read_failure("compiled fine") is None
+    assert read_failure("") is None
+
+
+@given(st.text())
+def test_no_log_makes_the_reader_raise(text: str) -> None:
+    read_failure(text)
+    read_failure(START + text)

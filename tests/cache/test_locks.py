@@ -1,0 +1,123 @@
+"""Proof of life, proof of death, and neither."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache import lock_owner, locks, scan
+from neuron_top.cache.entry import State, Verdict
+from neuron_top.cache.locks import Evidence, judge
+from neuron_top.cache.processes import Process
+from tests.builders import HLO_NAME, write_entry
+
+KEY = "MODULE_176283691422090868+f7f529f3"
+NOW = 1_000_000.0
+USED = Evidence(now=NOW, boot=NOW - 500_000, in_use="process 7 has /dev/neuron0 open")
+UNUSED = msgspec.structs.replace(USED, in_use=None)
+
+
+def process(*command: str) -> Process:
+    """A process with this command."""
+    return Process(pid=7, command=command, environ=None, cwd=None)
+
+
+def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:
+    seen = msgspec.structs.replace(USED, processes=(process("neuronx-cc", f"/tmp/model.{KEY}.hlo_module.pb"),))
+    lock = judge(KEY, NOW - 90_000, seen)
+    assert (lock.verdict, lock.owner) == (Verdict.ALIVE, "pid 7")
+
+
+def test_a_work_folder_that_grows_is_proof_of_life() -> None:
+    assert judge(KEY, NOW - 90_000, msgspec.structs.replace(USED, work_newest={KEY: NOW - 60})).verdict is Verdict.ALIVE
+
+
+def test_a_lock_older_than_the_last_start_of_the_machine_is_dead() -> None:
+    assert judge(KEY, NOW - 500_001, USED).verdict is Verdict.DEAD
+
+
+def test_with_nobody_using_the_cache_a_quarter_of_an_hour_is_enough() -> None:
+    assert judge(KEY, NOW - 899, UNUSED).verdict is Verdict.UNKNOWN
+    assert judge(KEY, NOW - 901, UNUSED).verdict is Verdict.DEAD
+
+
+def test_in_a_used_cache_only_the_longest_compile_proves_death() -> None:
+    assert judge(KEY, NOW - 3600, USED).verdict is Verdict.UNKNOWN
+    assert judge(KEY, NOW - 3 * 3600 - 1, USED).verdict is Verdict.DEAD
+
+
+def test_on_a_shared_file_system_death_is_never_proved() -> None:
+    assert judge(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Verdict.UNKNOWN
+
+
+def test_our_own_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
+    owner = msgspec.json.encode(lock_owner.current())
+    (folder / f"{HLO_NAME}.lock.owner").write_bytes(owner)
+    assert scan.scan(str(tmp_path)).entries[0].state is State.COMPILING
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        there = msgspec.structs.replace(
+            lock_owner.current(), pid=child.pid, started=lock_owner.process_start(child.pid)
+        )
+    finally:
+        child.communicate(b"\n")
+    (folder / f"{HLO_NAME}.lock.owner").write_bytes(msgspec.json.encode(there))
+    (entry,) = scan.scan(str(tmp_path)).entries
+    assert entry.state is State.STALE_LOCK
+    assert entry.lock is not None
+    assert entry.lock.owner == f"pid {child.pid} on {there.host}"
+
+
+def test_a_real_process_that_names_the_key_is_found(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
+    command = [sys.executable, "-c", "input()", f"model.{folder.name}.hlo_module.pb"]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE)
+    try:
+        (entry,) = scan.scan(str(tmp_path)).entries
+    finally:
+        child.communicate(b"\n")
+    assert entry.state is State.COMPILING
+
+
+def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    proc = tmp_path / "proc"
+
+    def seen(**files: str) -> str | None:
+        place = proc / "4711"
+        (place / "fd").mkdir(parents=True, exist_ok=True)
+        (place / "cmdline").write_bytes(files.get("cmdline", "python\0train.py").encode())
+        (place / "environ").write_bytes(files.get("environ", "").encode())
+        if "open" in files:
+            (place / "fd" / "3").symlink_to(files["open"])
+        evidence = locks.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
+        (place / "fd" / "3").unlink(missing_ok=True)
+        return evidence.in_use
+
+    assert seen() is None
+    assert seen(open="/dev/neuron0") == "process 4711 has /dev/neuron0 open"
+    assert seen(open=f"{root}/lock") == "process 4711 has a file below it open"
+    assert seen(cmdline="/opt/bin/walrus_driver\0-x") == "process 4711 is a Neuron compiler"
+    assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == "process 4711 names it in its environment"
+    assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
+    assert seen() is None
+    recent = locks.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
+    assert recent.in_use == "a file below it changed in the last ten minutes"
+
+
+def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Path) -> None:
+    work = tmp_path / "user" / "neuroncc_compile_workdir" / "uuid"
+    work.mkdir(parents=True)
+    (work / f"model.{KEY}.hlo_module.pb").write_bytes(b"x")
+    at = time.time() - 30
+    os.utime(work / f"model.{KEY}.hlo_module.pb", (at, at))
+    evidence = locks.gather(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
+    assert abs(evidence.work_newest[KEY] - at) < 1
+    assert judge(KEY, at, evidence).verdict is Verdict.ALIVE

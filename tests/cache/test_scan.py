@@ -1,0 +1,229 @@
+"""Looking at a root: nothing is changed, nothing is counted twice, nothing leads out, and a refresh is a scan."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_top.cache import catalogue, index, scan
+from neuron_top.cache.entry import State
+from neuron_top.errors import NothingToShow
+from tests.builders import (
+    COMPILER,
+    FAILURE_LOG,
+    HLO_NAME,
+    module_name,
+    neff,
+    set_age,
+    small_hlo,
+    write_entry,
+)
+
+HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
+LONG_AGO = 100_000.0
+
+
+def graph(number: int) -> str:
+    """Another graph's twenty digits."""
+    return f"{number:020x}"
+
+
+def everything_about(root: Path) -> dict[str, tuple[int, ...]]:
+    """Times, sizes and modes of all that lies below a root."""
+    found = {}
+    for path in (root, *root.rglob("*")):
+        info = path.lstat()
+        found[str(path)] = (info.st_atime_ns, info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_mode)
+    return found
+
+
+def test_a_look_changes_nothing_access_times_included(tmp_path: Path) -> None:
+    write_entry(tmp_path, HIT, age=LONG_AGO)
+    write_entry(tmp_path, {HLO_NAME: b"x", "model.log": FAILURE_LOG.encode()}, graph=graph(1), age=LONG_AGO)
+    before = everything_about(tmp_path)
+    snapshot = scan.scan(str(tmp_path))
+    scan.refresh(snapshot)
+    assert len(snapshot.entries) == 2
+    assert everything_about(tmp_path) == before
+
+
+def test_bytes_are_disk_blocks_and_a_file_with_two_names_counts_once(tmp_path: Path) -> None:
+    one = write_entry(tmp_path, {**HIT, "model.neff": neff() + b""}, graph=graph(1))
+    two = write_entry(tmp_path, {HLO_NAME: b"x", "model.done": b""}, graph=graph(2))
+    os.link(one / "model.neff", two / "model.neff")
+    os.link(one / "model.neff", one / "again")
+    snapshot = scan.scan(str(tmp_path))
+    blocks = {path: path.stat().st_blocks * 512 for path in (*one.iterdir(), *two.iterdir())}
+    inodes = {path.stat().st_ino: size for path, size in blocks.items()}
+    assert snapshot.totals().all.bytes == sum(inodes.values())
+    by_graph = {entry.module: entry for entry in snapshot.entries}
+    assert by_graph[two.name].allocated == sum(size for path, size in blocks.items() if path.parent == two)
+    assert {entry.state for entry in snapshot.entries} == {State.HIT}
+
+
+def test_a_sparse_file_counts_what_it_takes(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, HIT)
+    with open(folder / "wrapped_neff.hlo", "wb") as file:
+        file.truncate(50 * 1024**2)
+    (entry,) = scan.scan(str(tmp_path)).entries
+    assert entry.apparent > 50 * 1024**2
+    assert entry.allocated < 1024**2
+
+
+def test_links_are_followed_within_the_cache_and_into_hub_blobs_only(tmp_path: Path) -> None:
+    hub = tmp_path / "hub" / "models--aws-neuron--optimum-neuron-cache"
+    blob = hub / "blobs" / "abc"
+    blob.parent.mkdir(parents=True)
+    blob.write_bytes(neff())
+    outside = tmp_path / "outside"
+    outside.write_bytes(neff())
+    good = write_entry(hub / "snapshots" / "c0ffee", {HLO_NAME: b"x", "model.done": b""}, graph=graph(1))
+    bad = write_entry(hub / "snapshots" / "c0ffee", {HLO_NAME: b"x", "model.done": b""}, graph=graph(2))
+    (good / "model.neff").symlink_to(blob)
+    (bad / "model.neff").symlink_to(outside)
+    snapshot = scan.scan(str(hub))
+    states = {entry.module: entry.state for entry in snapshot.entries}
+    assert states == {good.name: State.HIT, bad.name: State.UNKNOWN}
+    assert all(entry.compiler == f"snapshots/c0ffee/{COMPILER}" for entry in snapshot.entries)
+
+
+def test_a_folder_that_is_a_link_is_no_entry(tmp_path: Path) -> None:
+    elsewhere = write_entry(tmp_path / "elsewhere", HIT)
+    root = tmp_path / "root"
+    write_entry(root, HIT, graph=graph(1))
+    (root / COMPILER / module_name(b"linked")).symlink_to(elsewhere)
+    assert len(scan.scan(str(root)).entries) == 1
+
+
+def test_names_that_are_no_utf8_and_pipes_do_not_stop_a_scan(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, HIT)
+    os.close(os.open(os.fsencode(folder) + b"/bad\xff\x1b[2J", os.O_CREAT))
+    (tmp_path / os.fsdecode(b"weird\xff")).mkdir()
+    pipe = write_entry(tmp_path, {HLO_NAME: b"x", "model.done": b""}, graph=graph(1))
+    os.mkfifo(pipe / "model.neff")
+    snapshot = scan.scan(str(tmp_path))
+    states = {entry.module: entry.state for entry in snapshot.entries}
+    assert states[folder.name] is State.HIT
+    assert states[pipe.name] is State.UNKNOWN
+    assert index.save(snapshot, tmp_path / "state")
+    assert next(entry for entry in snapshot.entries if entry.module == folder.name).others == ("bad\\xff\x1b[2J",)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything: permissions forbid it nothing")
+def test_what_may_not_be_read_is_shown_and_said(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, HIT)
+    folder.chmod(0)
+    try:
+        (entry,) = scan.scan(str(tmp_path)).entries
+    finally:
+        folder.chmod(0o700)
+    assert entry.state is State.UNKNOWN
+    assert entry.problems == ("permission denied",)
+
+
+def test_no_folder_and_a_file_in_its_place_are_told(tmp_path: Path) -> None:
+    with pytest.raises(NothingToShow, match="does not exist"):
+        scan.scan(str(tmp_path / "no"))
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(NothingToShow, match="it is a file"):
+        scan.scan(str(tmp_path / "file"))
+
+
+def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) -> None:
+    module = "MODULE_18200615679846498221"
+    old = f"neuron-compile-cache/USER_neuroncc-1.0.47218.0+162039557/{module}"
+    place = tmp_path / old / "MODULE_0_SyncTensorsGraph.318_host-1" / "83a0fd4a"
+    place.mkdir(parents=True)
+    (place / "MODULE_0.neff").write_bytes(neff())
+    hub = "2.10.0.35+3817a0c8c/vit/4c6b/8740"
+    write_entry(tmp_path, {"model.hlo.pb": b"x", "model.neff": neff(), "compile_flags.txt": b""}, compiler=hub)
+    (tmp_path / COMPILER / "0_REGISTRY").mkdir(parents=True)
+    (tmp_path / COMPILER / "0_REGISTRY" / "a.json").write_bytes(b"{}")
+    (tmp_path / "lock").write_bytes(b"")
+    snapshot = scan.scan(str(tmp_path))
+    found = {entry.compiler: entry.state for entry in snapshot.entries}
+    assert found == {old.rpartition("/")[0]: State.HIT_LEGACY, hub: State.HIT_LEGACY}
+    assert {other.path: other.files for other in snapshot.others} == {"lock": 1, f"{COMPILER}/0_REGISTRY": 1}
+
+
+def test_an_unchanged_entry_is_the_same_object_and_its_header_is_not_read_again(tmp_path: Path) -> None:
+    write_entry(tmp_path, HIT, age=LONG_AGO)
+    before = scan.scan(str(tmp_path))
+    after = scan.refresh(before)
+    assert after.entries[0] is before.entries[0]
+
+
+def test_a_young_entry_rewritten_in_place_is_seen_by_a_refresh(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, HIT)
+    before = scan.scan(str(tmp_path))
+    with open(folder / "model.neff", "r+b") as file:
+        file.truncate(1500)
+    assert scan.refresh(before).entries[0].state is State.CORRUPT
+
+
+ACTIONS = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from([*HIT, "model.log", f"{HLO_NAME}.lock", "gone", "folder gone"])),
+    max_size=12,
+)
+
+
+@given(ACTIONS, ACTIONS)
+@settings(max_examples=40)
+def test_a_refresh_sees_what_a_scan_sees(
+    tmp_path_factory: pytest.TempPathFactory, first: list[tuple[int, str]], then: list[tuple[int, str]]
+) -> None:
+    root = tmp_path_factory.mktemp("cache")
+    (root / COMPILER).mkdir()
+    act(root, first)
+    before = scan.scan(str(root))
+    act(root, then)
+    fresh, refreshed = scan.scan(str(root)), scan.refresh(before)
+    assert sorted(refreshed.entries, key=repr) == sorted(fresh.entries, key=repr)
+    assert refreshed.totals() == fresh.totals()
+
+
+def act(root: Path, actions: list[tuple[int, str]]) -> None:
+    """Write one file of an entry, empty the entry, or take it away."""
+    for number, name in actions:
+        folder = root / COMPILER / f"MODULE_{graph(number)}+00000000"
+        if name in ("gone", "folder gone"):
+            for path in folder.glob("*"):
+                path.unlink()
+            if name == "folder gone" and folder.exists():
+                folder.rmdir()
+        else:
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_bytes(HIT.get(name, FAILURE_LOG.encode() if name == "model.log" else b""))
+
+
+def test_a_second_start_reads_the_index_and_a_broken_index_is_as_good_as_none(tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    write_entry(root, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""}, graph=graph(1))
+    first = catalogue.open_root(str(root), state)
+    stored = index.load(str(root.resolve()), state)
+    assert stored is not None
+    assert sorted(stored.entries, key=repr) == sorted(first.entries, key=repr)
+    place = index.path_of(str(root.resolve()), state)
+    for damage in (b"", b"nonsense", place.read_bytes()[:-5]):
+        place.write_bytes(damage)
+        assert index.load(str(root.resolve()), state) is None
+        assert len(catalogue.open_root(str(root), state).entries) == 2
+
+
+def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) -> None:
+    root, state = tmp_path / "root", tmp_path / "state"
+    write_entry(root, HIT, age=LONG_AGO)
+    folder = write_entry(root, {HLO_NAME: b"x"}, graph=graph(1))
+    set_age(root / COMPILER, LONG_AGO)
+    catalogue.open_root(str(root), state)
+    (folder / "model.neff").write_bytes(neff())
+    set_age(root / COMPILER, 0.0, now=time.time())
+    assert catalogue.sums(str(root), state).totals.states.keys() == {"hit", "published-unmarked"}
+    write_entry(root, HIT, graph=graph(2))
+    assert catalogue.sums(str(root), state).totals.all.entries == 3

@@ -1,0 +1,69 @@
+"""A watched root tells what changes, whatever becomes of the notifications."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cache.watch import CacheWatch
+from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
+from tests.builders import HLO_NAME, neff, small_hlo, write_entry
+
+PATIENCE = 20.0
+
+
+@contextmanager
+def watched(root: Path, state: Path, *, notifications: bool) -> Iterator[queue.Queue[Event]]:
+    """Events of a running watch."""
+    events: queue.Queue[Event] = queue.Queue()
+    watch = CacheWatch(str(root), state, notifications=notifications)
+    watch.start(events.put)
+    try:
+        yield events
+    finally:
+        watch.stop()
+        assert not any(thread.name.startswith("cache-watch") for thread in threading.enumerate())
+
+
+def until_state(events: queue.Queue[Event], state: str | None) -> EntryChanged:
+    """The next change into `state`."""
+    while True:
+        event = events.get(timeout=PATIENCE)
+        if isinstance(event, EntryChanged) and event.state == state:
+            return event
+
+
+@pytest.mark.parametrize("notifications", [True, False], ids=["notified", "all notifications lost"])
+def test_a_compile_is_followed_from_graph_to_hit(tmp_path: Path, notifications: bool) -> None:
+    root = tmp_path / "root"
+    write_entry(root, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}, graph="1" * 20)
+    with watched(root, tmp_path / "state", notifications=notifications) as events:
+        while not isinstance(events.get(timeout=PATIENCE), CacheScanned):
+            pass
+        folder = write_entry(root, {HLO_NAME: small_hlo()})
+        assert until_state(events, "todo").module == folder.name
+        (folder / f"{HLO_NAME}.lock").write_bytes(b"")
+        until_state(events, "locked-unknown")
+        (folder / "model.neff").write_bytes(neff())
+        (folder / "model.done").write_bytes(b"")
+        (folder / f"{HLO_NAME}.lock").unlink()
+        assert until_state(events, "hit").root == str(root.resolve())
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+        assert until_state(events, None).module == folder.name
+
+
+def test_a_root_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    root = tmp_path / "later"
+    with watched(root, tmp_path / "state", notifications=True) as events:
+        assert isinstance(events.get(timeout=PATIENCE), SourceUnavailable)
+        write_entry(root, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""})
+        while not isinstance(event := events.get(timeout=PATIENCE), CacheScanned):
+            pass
+        assert event.states == {"hit": 1}

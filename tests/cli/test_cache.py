@@ -1,0 +1,127 @@
+"""`neurontop cache` as a script uses it: JSON, exit status, nothing loaded that is not needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import FAILURE_LOG, HLO_NAME, neff, small_hlo, write_entry
+
+HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three entries: a hit, a failure, a broken one."""
+    place = tmp_path / "cache"
+    write_entry(place, HIT, graph="1" * 20)
+    log = FAILURE_LOG.format(message="[TEN404] Internal \x1b[2Jtensorizer error").encode()
+    write_entry(place, {HLO_NAME: small_hlo(), "model.log": log}, graph="2" * 20)
+    write_entry(place, {HLO_NAME: small_hlo(), "model.neff": b"", "model.done": b""}, graph="3" * 20)
+    return place
+
+
+def neurontop(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own; the state folder lies beside the cache."""
+    state = next((str(Path(str(one)).parent / "state") for one in arguments if str(one).startswith("/")), "")
+    env = {**os.environ, "NEURONTOP_STATE_DIR": state or environ.pop("state", ""), **environ}
+    command = [sys.executable, "-m", "neuron_top", "cache", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
+
+
+def answer(*arguments: object, **environ: str) -> Any:
+    """Standard output as JSON."""
+    return json.loads(neurontop(*arguments, "--json", **environ).stdout)
+
+
+def test_ls_gives_every_entry_with_its_facts(root: Path) -> None:
+    given = answer("ls", root)
+    assert given["root"] == str(root)
+    states = {entry["module"][7:8]: entry for entry in given["entries"]}
+    assert [states[number]["state"] for number in "123"] == ["hit", "failed", "corrupt"]
+    hit, failed = states["1"], states["2"]
+    assert (hit["neff_bytes"], hit["flags"], hit["flags_hash_ok"]) == (len(neff()), ["--target=trn1"], True)
+    assert hit["lock"] is None
+    assert hit["failure"] is None
+    assert hit["compile_seconds"] is None
+    assert failed["failure"]["class"] == "deterministic"
+    assert failed["failure"]["at"] == "2026-01-02T03:04:05Z"
+    assert failed["neff_bytes"] is None
+    assert given["totals"]["entries"] == 3
+    assert given["totals"]["bytes"] == sum(entry["bytes"] for entry in given["entries"])
+
+
+def test_ls_filters_and_sorts(root: Path) -> None:
+    assert [one["state"] for one in answer("ls", root, "--state", "failed,corrupt")["entries"]] == ["failed", "corrupt"]
+    sizes = [one["bytes"] for one in answer("ls", root, "--sort", "bytes")["entries"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert neurontop("ls", root, "--state", "nonsense").returncode == 2
+
+
+def test_escapes_in_a_log_reach_no_terminal(root: Path) -> None:
+    for arguments in (("ls", root), ("show", root, "2222")):
+        done = neurontop(*arguments)
+        assert done.returncode == 0
+        assert "\x1b" not in done.stdout
+
+
+def test_a_missing_cache_ends_with_status_three_and_says_so(tmp_path: Path) -> None:
+    for action in ("ls", "stats", "verify"):
+        done = neurontop(action, tmp_path / "no")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "does not exist" in done.stderr
+
+
+def test_verify_ends_with_status_one_when_something_is_broken(root: Path) -> None:
+    done = neurontop("verify", root, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["totals"] == {"entries": 3, "broken": 1, "warnings": 0}
+    assert neurontop("verify", root, "1" * 20).returncode == 0
+
+
+def test_full_verification_finds_a_wrong_digest(tmp_path: Path) -> None:
+    place = tmp_path / "cache"
+    write_entry(place, {**HIT, "model.neff": neff(digest=b"\1" * 32)})
+    assert neurontop("verify", place).returncode == 0
+    done = neurontop("verify", place, "--full")
+    assert done.returncode == 1
+    assert "digest" in done.stdout
+
+
+def test_show_reads_graph_and_archive(root: Path) -> None:
+    given = answer("show", root, "1" * 20, "--payload")
+    assert given["graph"]["dot_flops"] == 1024
+    assert given["graph"]["parameters"] == ["bf16[8,16]", "bf16[16,4]"]
+    assert given["neff"]["payload"]["digest_ok"] is True
+    assert {file["name"] for file in given["files"]} == {*HIT, "compile_flags.json"}
+    assert neurontop("show", root, "MODULE_").returncode == 2
+    assert neurontop("show", root, "MODULE_9").returncode == 3
+
+
+def test_the_root_in_force_follows_flags_then_variable(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_entry(other, HIT)
+    state = str(tmp_path / "state")
+    variable = answer("stats", state=state, NEURON_CC_FLAGS="", NEURON_COMPILE_CACHE_URL=str(root))
+    assert variable["totals"]["entries"] == 3
+    flag = answer("stats", state=state, NEURON_CC_FLAGS=f"-O1 --cache_dir={other}", NEURON_COMPILE_CACHE_URL=str(root))
+    assert flag["totals"]["entries"] == 1
+    assert neurontop("ls", state=state, NEURON_CC_FLAGS="", NEURON_COMPILE_CACHE_URL="s3://b/p").returncode == 2
+
+
+def test_stats_loads_nothing_heavy(root: Path) -> None:
+    neurontop("ls", root)
+    code = (
+        "import sys; from neuron_top.cli.main import main;"
+        f"main(['cache', 'stats', {str(root)!r}, '--json']);"
+        "print(sorted({'textual', 'dash', 'plotly', 'pandas', 'torch', 'watchdog', 'psutil'} & set(sys.modules)))"
+    )
+    env = {**os.environ, "NEURONTOP_STATE_DIR": str(root.parent / "state")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"

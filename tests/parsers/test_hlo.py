@@ -1,0 +1,98 @@
+"""HLO modules, written by a wire-format writer of the tests' own."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
+from tests.builders import BF16, F32, field, hlo, instruction, replica_groups, shape, small_hlo, varint
+
+
+def test_a_graph_is_told_in_figures() -> None:
+    graph = read_hlo(small_hlo())
+    assert (graph.name, graph.entry, graph.computations, graph.instructions) == ("SyncTensorsGraph.1", "main", 1, 5)
+    assert [str(one) for one in graph.parameters] == ["bf16[8,16]", "bf16[16,4]"]
+    assert [str(one) for one in graph.results] == ["f32[8,4]"]
+    assert graph.opcodes == {"parameter": 2, "dot": 1, "all-reduce": 1, "custom-call": 1}
+    assert graph.dot_flops == 2 * 8 * 4 * 16
+    assert graph.moved_bytes == (256 + 128 + 128) + (128 + 128) + (128 + 128)
+    assert (graph.collectives, graph.group_sizes, graph.world_size) == ({"all-reduce": 1}, (4,), 8)
+    assert graph.custom_calls == {"AwsNeuronCustomNativeKernel": 1}
+    assert graph.dtypes == {"f32": 3, "bf16": 2}
+
+
+def test_a_module_inside_an_hlo_proto_is_found() -> None:
+    assert read_hlo(field(1, small_hlo())) == read_hlo(small_hlo())
+
+
+def test_a_tuple_result_is_given_part_by_part() -> None:
+    parts = field(2, 13) + field(4, shape(F32, 2)) + field(4, shape(BF16))
+    graph = read_hlo(hlo([instruction(1, "tuple", parts)], program=field(2, parts)))
+    assert [str(one) for one in graph.results] == ["f32[2]", "bf16[]"]
+
+
+def test_instruction_ids_use_all_64_bits() -> None:
+    big = 2**63 + 5
+    made = hlo([instruction(big, "parameter", shape(F32, 4)), instruction(big + 1, "add", shape(F32, 4), (big, big))])
+    assert read_hlo(made).moved_bytes == 3 * 16
+
+
+def test_one_device_without_collectives_has_no_world_size() -> None:
+    assert read_hlo(hlo([instruction(1, "parameter", shape(F32))])).world_size is None
+
+
+def test_groups_may_be_many_and_small() -> None:
+    made = hlo([instruction(1, "all-gather", shape(F32, 2), (), replica_groups(*([one] for one in range(32))))])
+    assert (read_hlo(made).group_sizes, read_hlo(made).world_size) == ((1,), 32)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"hello", field(1, "name only"), small_hlo()[:-3], b"\xff" * 20])
+def test_what_is_no_module_is_refused(data: bytes) -> None:
+    with pytest.raises(MalformedHlo):
+        read_hlo(data)
+
+
+@given(st.binary(max_size=2000))
+@example(field(3, field(2, field(3, field(4, field(4, field(4, field(4, b"")))) * 3))))
+@example(varint(3 << 3 | 2) + varint(2**62))
+def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
+    read_or_refuse(data)
+
+
+@given(st.data())
+def test_no_damage_makes_the_reader_raise_anything_else(data: st.DataObject) -> None:
+    made = bytearray(small_hlo())
+    for _ in range(data.draw(st.integers(1, 6))):
+        made[data.draw(st.integers(0, len(made) - 1))] = data.draw(st.integers(0, 255))
+    read_or_refuse(bytes(made))
+
+
+def read_or_refuse(data: bytes) -> HloSummary | None:
+    """Either a summary or MalformedHlo."""
+    try:
+        return read_hlo(data)
+    except MalformedHlo:
+        return None
+
+
+def test_a_module_of_a_million_tiny_instructions_keeps_memory_small() -> None:
+    computation = field(2, b"") * 500_000
+    many_shapes = b"".join(field(2, field(35, one) + field(3, shape(F32, one))) for one in range(1, 120_000))
+    tracemalloc.start()
+    graph = read_hlo(field(3, computation) + field(3, many_shapes))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert graph.instructions == 500_000 + 119_999
+    assert not graph.exact
+    assert peak < 64 * 1024**2
+
+
+def test_nested_tuples_do_not_recurse_for_ever() -> None:
+    deep = shape(F32)
+    for _ in range(2000):
+        deep = field(2, 13) + field(4, deep)
+    assert read_hlo(hlo([instruction(1, "parameter", deep)])).instructions == 1
