@@ -310,7 +310,7 @@ def main() -> int:
     options = options_of(sys.argv[1:])
     for name, value in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"), ("MASTER_ADDR", "localhost")):
         os.environ.setdefault(name, value)
-    os.environ.setdefault("MASTER_PORT", "29400")
+    os.environ.setdefault("MASTER_PORT", "0")
     world = int(os.environ["WORLD_SIZE"])
     if problems := problems_of(options, world):
         if os.environ["RANK"] == "0":

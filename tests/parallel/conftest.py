@@ -1,0 +1,21 @@
+"""The trial run is made once: tests copy the cache it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.parallel import jobs
+
+
+@pytest.fixture(scope="session")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose `cache` holds three collected graphs, and `output.txt` with what the command said."""
+    folder = tmp_path_factory.mktemp("collected")
+    done = jobs.compile_command(
+        ["--collect-only", "--", jobs.sys.executable, jobs.script(folder)], jobs.environment(folder), folder
+    )
+    assert done.returncode == 0, done.stderr
+    (folder / "output.txt").write_text(done.stdout + done.stderr)
+    return folder
