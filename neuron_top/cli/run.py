@@ -27,7 +27,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import narrate
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
-from neuron_top.pipeline.assembly import machine_sources
+from neuron_top.pipeline.assembly import job_sources
 from neuron_top.pipeline.recording import Recording
 from neuron_top.runtime.launch import shell_status, signals_passed_on
 from neuron_top.settings import Settings
@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
         name=arguments.name,
         shown=not screen,
         warn=lambda text: narrate(f"neurontop: warning: {text}"),
-        extra=partial(machine_sources, settings),
+        extra=partial(job_sources, settings, os.environ),
     )
     recording.start()
     with signals_passed_on(recording.job, narrate, resize=not screen):

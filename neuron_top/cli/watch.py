@@ -5,6 +5,7 @@
     neurontop watch logs/              every log in a folder, new ones too (torchrun's --log-dir)
     torchrun train.py 2>&1 | neurontop watch --plain -
     neurontop watch monitor.jsonl      what neuron-monitor wrote
+    neurontop watch /var/tmp/neuron-compile-cache      a compile cache: entries as they come and change
     neurontop watch --json train.log   the overview as a stream of JSON lines
 
 A path may be named before it exists. Without a terminal the state is printed once, after everything there is was read;
@@ -35,7 +36,9 @@ _ONCE_SECONDS = 3.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `watch`."""
-    parser.add_argument("paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, .jsonl of neuron-monitor")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, compile caches, .jsonl files"
+    )
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="progress lines instead of the screen")
     face.add_argument("--json", action="store_true", help="the overview as JSON lines, one per change and second")

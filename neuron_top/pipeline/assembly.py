@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.caches import WatchedCache, caches_of_job, caches_of_machine, is_cache_root
 from neuron_top.pipeline.discover import Discovery, Unless
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
@@ -21,27 +22,29 @@ _DEEPEST = 4
 _MOST_LOGS = 500
 
 
-def machine_sources(settings: Settings) -> Sequence[Source]:
-    """Device telemetry of this machine: absent devices say so once and cost nothing more."""
-    return telemetry_sources(settings)
+def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Source]:
+    """What to watch beside a job: the devices (absent ones say so once and cost nothing more) and its cache."""
+    return [*telemetry_sources(settings), *caches_of_job(environ, settings)]
 
 
 def machine_feed(settings: Settings) -> LiveFeed:
     """Whatever runs here: jobs as they come and go, and the devices."""
     book = LogBook()
     jobs = Discovery(settings, book)
-    machine = [Unless(source, jobs) for source in machine_sources(settings)]
+    machine = [Unless(source, jobs) for source in (*telemetry_sources(settings), *caches_of_machine(settings))]
     return LiveFeed([jobs, *machine], book=book, history_seconds=settings.history_seconds)
 
 
 def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
-    """Logs, folders of logs, telemetry files and `-`. A path that does not exist yet is waited for.
+    """Logs, folders of logs, compile caches, telemetry files and `-`. A path that does not exist yet is waited for.
 
     Raises NothingToShow for one whose folder does not exist either.
     """
     book = LogBook()
     sources: list[Source] = []
-    logs = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
+    named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
+    roots = [path for path in named if is_cache_root(path)]
+    logs = [path for path in named if path not in roots]
     for path in logs:
         if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
@@ -49,6 +52,7 @@ def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
         sources.append(StandardInput(book))
     if logs:
         sources.append(LogFiles(lambda: _expanded(logs), book))
+    sources += [WatchedCache(str(root), settings.state_path) for root in roots]
     sources += [TelemetryLog(Path(path)) for path in paths if _is_telemetry(path)]
     return LiveFeed(sources, book=book, history_seconds=settings.history_seconds)
 

@@ -5,9 +5,9 @@ they are found; a child that inherits the variables is its worker's, not a worke
 a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
 
 Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
-often: reading all workers takes one percent of one CPU and no more, and in between the last reading stands. The peak is the
-highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU or
-more is kept busy.
+often: reading all workers takes one percent of one CPU and no more, and in between the last reading stands. The peak
+is the highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU
+or more is kept busy.
 """
 
 from __future__ import annotations
