@@ -49,8 +49,9 @@ class MessageLines:
         text = line.strip()
         return bool(text) and not _FOREIGN.match(text)
 
-    def ended_by(self, line: str) -> bool:
-        """Whether a line that is not accepted ends the message; before its first line others may come between."""
+    @property
+    def begun(self) -> bool:
+        """A line of it was read: from now on any other line ends it; before, others may come between."""
         return bool(self._lines)
 
     def take(self, line: str) -> None:

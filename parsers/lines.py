@@ -7,24 +7,22 @@ LINE_LIMIT = 64 * 1024
 
 
 class LineBuffer:
-    """Keeps the unfinished end of the stream, at most `LINE_LIMIT` bytes of it."""
+    """Keeps the unfinished end of the stream, less than `limit` bytes of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
-        self.offset = 0
-        """Bytes of the stream in front of what `take` will give next."""
 
     def take(self, data: bytes) -> bytes:
         """As many whole lines as there are now, in one block; long unfinished lines in pieces that end the block."""
         end = data.rfind(b"\n") + 1
-        if end == 0 and self._size + len(data) < LINE_LIMIT:
+        if end == 0 and self._size + len(data) < self._limit:
             self._keep(data)
             return b""
         whole = b"".join((*self._parts, data)) if self._parts else data
         end = end + self._size if end else 0
-        if len(whole) - end >= LINE_LIMIT:
-            end += (len(whole) - end) // LINE_LIMIT * LINE_LIMIT
+        end += (len(whole) - end) // self._limit * self._limit
         self._parts, self._size = [], 0
         self._keep(whole[end:])
         return whole[:end]

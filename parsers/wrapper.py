@@ -66,7 +66,7 @@ class Wrapper:
         """The failure, if this record is not part of its message and ends it."""
         if self._failure is None or self._continues(record):
             return []
-        return self.flush() if record.shape or self._message.ended_by(record.text) else []
+        return self.flush() if record.shape == "wrapper" or self._message.begun else []
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""

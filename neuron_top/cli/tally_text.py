@@ -56,6 +56,7 @@ class Summary:
         self.failures: Counter[tuple[str, str, str]] = Counter()
         self.problems: Counter[str] = Counter()
         self.exhausted: list[DeviceMemoryExhausted] = []
+        self._dead: set[int | None] = set()
         self.last_step: StepReported | None = None
         self.steps = 0
 
@@ -70,7 +71,7 @@ class Summary:
             elif isinstance(event, LineMarked) and event.level in ("ERROR", "CRITICAL"):
                 self._problem(event.text)
             elif isinstance(event, WorkerDied):
-                self._problem(f"worker died, exit code {event.exit_code} {event.signal}".rstrip())
+                self._death(event)
             elif isinstance(event, RuntimeLogged) and event.level in ("ERROR", "FATAL"):
                 self._problem(f"{event.component}:{event.function} {event.text} {event.status}".rstrip())
             elif isinstance(event, DeviceMemoryExhausted) and len(self.exhausted) < 1000:
@@ -82,7 +83,7 @@ class Summary:
     def text(self, name: str, tally: Tally) -> str:
         """The whole summary."""
         parts = [_head(name, tally), _counts(tally, self.graphs), self._graph_table(tally), self._failure_text()]
-        parts += [self._memory_text(), self._problem_text(), self._progress_text(tally), _unknown(tally)]
+        parts += [self._memory_text(), self._problem_text(), self._progress_text(), _unknown(tally)]
         return "\n\n".join(part for part in parts if part)
 
     def _graph_event(self, event: AnyEvent) -> None:
@@ -109,6 +110,12 @@ class Summary:
         how = "failed" if isinstance(event, CompileFailed) else "failed before, stored in the cache"
         if len(self.failures) < 1000:
             self.failures[(event.module or UNKNOWN, how, event.message)] += 1
+
+    def _death(self, event: WorkerDied) -> None:
+        """A launcher speaks of one death twice: when it happens, and in its report."""
+        if event.pid is None or event.pid not in self._dead:
+            self._dead.add(event.pid)
+            self._problem(f"worker {_known(event.pid)} died, exit code {event.exit_code} {event.signal}".rstrip())
 
     def _problem(self, text: str) -> None:
         if len(self.problems) < 10_000:
@@ -138,8 +145,8 @@ class Summary:
 
     def _memory_text(self) -> str:
         lines = [
-            f"  device {_known(event.device)} core {_known(event.core)}: {bytes_text(event.requested)} for {event.usage or UNKNOWN}"
-            + (f", {bytes_text(event.rows[0].total)} in use" if event.rows else "")
+            f"  device {_known(event.device)} core {_known(event.core)}: {bytes_text(event.requested)} "
+            f"for {event.usage or UNKNOWN}" + (f", {bytes_text(event.rows[0].total)} in use" if event.rows else "")
             for event in self.exhausted[:10]
         ]
         return "\n".join(("device memory ran out", *lines)) if lines else ""
@@ -148,7 +155,7 @@ class Summary:
         lines = [f"  {text}{_times(count)}" for text, count in self.problems.most_common(10)]
         return "\n".join(("errors", *lines)) if lines else ""
 
-    def _progress_text(self, tally: Tally) -> str:
+    def _progress_text(self) -> str:
         step = self.last_step
         if step is None:
             return ""

@@ -1,0 +1,42 @@
+"""What must hold for any bytes: shared by the property tests and the fuzzers."""
+
+from __future__ import annotations
+
+import json
+
+from neuron_top.events import decode, encode
+from neuron_top.parsers.reader import LogReader
+
+
+def read(data: bytes, sizes: list[int]) -> tuple[list[bytes], str, list[str]]:
+    """Encoded events, counts and samples of the data, fed in portions of these sizes."""
+    reader = LogReader("log:fuzz")
+    events, position, index = [], 0, 0
+    while position < len(data):
+        size = sizes[index % len(sizes)]
+        events += reader.feed(data[position : position + size])
+        position, index = position + size, index + 1
+    events += reader.flush()
+    return [encode(event) for event in events], json.dumps(reader.tally.as_json()), reader.tally.unknown_samples
+
+
+def check(data: bytes, sizes: list[int]) -> None:
+    """Same events however cut; every event can be stored and read back; no text moves a cursor."""
+    whole = read(data, [max(1, len(data))])
+    assert read(data, sizes) == whole
+    for line in whole[0]:
+        assert encode(decode(line)) == line
+        _printable(json.loads(line))
+    assert all(sample.isprintable() for sample in whole[2])
+
+
+def _printable(value: object) -> None:
+    if isinstance(value, str):
+        assert value.isprintable(), value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _printable(key)
+            _printable(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _printable(inner)

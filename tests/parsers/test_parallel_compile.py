@@ -1,0 +1,134 @@
+"""`neuron_parallel_compile`: what spans lines, what other processes write into, what the numbers mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top.events import (
+    CacheHit,
+    GraphReported,
+    GraphsListed,
+    LineMalformed,
+    QueueCounted,
+    SummaryReported,
+    WorkerFinished,
+    WorkerStarted,
+)
+from neuron_top.parsers.reader import LogReader
+from tests.parsers.logs import FOLDER, M1, M2, g2, g3, only, read
+
+TAG = "NEURON_PARALLEL_COMPILE"
+HIT = g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff")
+REPORT = (
+    g2("{", tag=TAG)
+    + f"""    "compilation_summary": {{
+        "true": 1,
+        "false": 1
+    }},
+    "compilation_report": {{
+        "{FOLDER}/{M1}/model.hlo_module.pb": {{
+            "status": true,
+            "retry": 0,
+            "compile_time": 12.5
+        }},
+        "{FOLDER}/{M2}/model.hlo_module.pb": {{
+            "status": false,
+            "retry": 2
+        }}
+    }},
+    "start_time": 1.5,
+    "compilation_time": 14.25
+}}
+"""
+)
+TOTALS = "".join(g2(f"Total {what}: {n}", tag=TAG) for what, n in
+                 (("graphs", 2), ("successful compilations", 1), ("failed compilations", 1)))  # fmt: skip
+
+
+def test_the_report_is_read_entry_by_entry_and_its_time_goes_to_the_summary() -> None:
+    events = read(REPORT + TOTALS)
+    assert [(e.module, e.ok, e.retry, e.seconds) for e in only(GraphReported, events)] == [
+        (M1, True, 0, 12.5),
+        (M2, False, 2, None),
+    ]
+    assert [(e.total, e.success, e.failed, e.seconds) for e in only(SummaryReported, events)] == [(2, 1, 1, 14.25)]
+
+
+def test_lines_of_others_inside_the_report_are_read_too() -> None:
+    lines = REPORT.splitlines(keepends=True)
+    events = read("".join(lines[:6]) + HIT + "...\n" + "".join(lines[6:]))
+    assert len(only(GraphReported, events)) == 2
+    assert len(only(CacheHit, events)) == 1
+
+
+def test_a_report_whose_line_ends_were_lost_is_read_all_the_same() -> None:
+    assert len(only(GraphReported, read(" ".join(REPORT.split()) + "\n"))) == 2
+
+
+def test_a_report_that_never_ends_does_not_swallow_the_log() -> None:
+    reader = LogReader("log:x")
+    reader.feed(("".join(REPORT.splitlines(keepends=True)[:8]) + "noise\n" * 5000 + HIT).encode())
+    assert reader.tally.counts["hits"] == 1
+    assert not reader._inside()
+
+
+def test_two_nodes_each_have_their_summary() -> None:
+    other = TOTALS.replace("  41  ", "  42  ").replace(": 2\n", ": 9\n")
+    lines = [line for pair in zip(TOTALS.splitlines(True), other.splitlines(True), strict=True) for line in pair]
+    assert sorted(event.total for event in only(SummaryReported, read("".join(lines)))) == [2, 9]
+
+
+def test_the_newest_summary_is_one_although_it_is_said_three_times() -> None:
+    log = g3("Compilation summary - Total graphs: 6, Success: 5, Failed: 1") + g3("Total successful compilations: 5")
+    log += g3("Compilation summary: 1/6 failed, 5 succeeded")
+    assert [(e.total, e.success, e.failed) for e in only(SummaryReported, read(log))] == [(6, 5, 1)]
+
+
+def test_the_list_of_graphs_ends_where_the_indentation_ends() -> None:
+    log = (
+        g2(f"New graph list from script: {FOLDER}/{M1}/model.hlo.pb", tag=TAG) + f"\t{FOLDER}/{M2}/model.hlo.pb\n" + HIT
+    )
+    (listed,) = only(GraphsListed, read(log))
+    assert len(listed.paths) == 2
+
+
+def test_workers_of_both_wordings_are_known() -> None:
+    log = g2("worker 3 starts dynamic scheduleing on 224....", tag=TAG) + g3(
+        "Worker 0/None starting dynamic scheduling for 20 HLOs"
+    )
+    log += g2("worker 3 finished with num of tasks 1....", tag=TAG) + g3("Worker 0 completed: 6 tasks compiled")
+    events = read(log)
+    assert [(e.worker, e.items) for e in only(WorkerStarted, events)] == [("3", 224), ("0/None", 20)]
+    assert [(e.worker, e.tasks) for e in only(WorkerFinished, events)] == [("3", 1), ("0", 6)]
+
+
+def test_a_cut_counter_line_is_malformed_and_counts_nothing() -> None:
+    events = read(g2("Current remaining items are 4, locked are 1, fai", tag="NEURON_CACHE"))
+    assert only(QueueCounted, events) == []
+    assert [event.family for event in only(LineMalformed, events)] == ["parallel_compile"]
+
+
+def _seconds(log: str) -> tuple[dict[str, float], dict[str, float]]:
+    reader = LogReader("log:x")
+    reader.feed(log.encode())
+    reader.flush()
+    return reader.tally.durations.exact, reader.tally.durations.at_most
+
+
+def test_a_duration_is_measured_from_start_to_the_next_counter_of_the_process() -> None:
+    start = g2(f"Call compiler with cmd: neuronx-cc /tmp/model.{M1}.hlo.pb", "10:00:00.000500")
+    counter = g2("Current remaining items are 0, locked are 0, failed are 0, done are 1, total is 1", "10:01:00.000250")
+    assert _seconds(start + counter)[0] == {M1: pytest.approx(59.75)}
+
+
+def test_two_graphs_begun_by_one_process_have_no_exact_duration() -> None:
+    log = "".join(g2(f"Call compiler with cmd: neuronx-cc /tmp/model.{m}.hlo.pb") for m in (M1, M2))
+    log += g2("Current remaining items are 0, locked are 0, failed are 0, done are 2, total is 2", "10:01:00.000250")
+    assert _seconds(log)[0] == {}
+
+
+def test_outside_a_worker_the_newest_format_allows_only_a_bound() -> None:
+    done = g3(f"Compilation Successfully Completed for model.{M1}.hlo_module.pb", "10:00:30.000000")
+    exact, at_most = _seconds(HIT + done)
+    assert exact == {}
+    assert at_most == {M1: pytest.approx(29.999)}

@@ -1,0 +1,105 @@
+"""Lines of the Neuron runtime, torn and whole, and its reports of exhausted device memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top.events import CacheHit, DeviceMemoryExhausted, LineMalformed, RuntimeLogged
+from neuron_top.parsers import memory_tables, runtime_status
+from tests.parsers.logs import FOLDER, M1, g3, only, read
+
+GIB = 1024**3
+
+
+def line(text: str, function: str = "TDRV:f", clock: str = "10:00:00.000001", pid: str = "7:8") -> str:
+    """A line of the runtime."""
+    return f"2026-Mar-04 {clock} {pid} ERROR  {function}             {text}\n"
+
+
+def test_level_pid_thread_component_core_and_status_are_read() -> None:
+    (event,) = only(RuntimeLogged, read(line("[ND 2][NC 5] Out of bounds, status 1006", "TDRV:exec_wait")))
+    assert (event.level, event.pid, event.tid, event.component, event.function) == ("ERROR", 7, 8, "TDRV", "exec_wait")
+    assert (event.device, event.core, event.status, event.status_code) == (2, 5, "NRT_EXEC_OOB", 1006)
+
+
+def test_six_digits_are_microseconds_and_four_are_milliseconds() -> None:
+    first, second = only(RuntimeLogged, read(line("x") + "2026-Mar-04 10:00:00.0500 7:8 [3] net.cc:1 CCOM WARN late\n"))
+    assert first.at is not None
+    assert second.at == pytest.approx(first.at + 0.499999)
+    assert (second.rank, second.component, second.level) == (3, "CCOM", "WARN")
+
+
+def test_a_record_torn_by_another_gives_both_and_says_which_is_broken() -> None:
+    torn = "2026-Mar-04 10:00:00.00012026-Mar-04 10:00:00.000200 7:8 ERROR  NRT:nrt_init   failed, error:4\n"
+    events = read(torn)
+    assert [type(event) for event in events] == [LineMalformed, RuntimeLogged]
+    assert only(RuntimeLogged, events)[0].status == "NRT_RESOURCE"
+
+
+def test_every_status_has_one_name_and_one_code() -> None:
+    assert all(runtime_status.CODES[name] == code for code, name in runtime_status.NAMES.items())
+    assert runtime_status.name(999) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("43.325MB", 45_429_555), ("4.000GB", 4 * GIB), ("0.000B", 0), ("7.352KB", 7528), ("n/a", None), ("...", None)],
+)
+def test_sizes_are_powers_of_1024(text: str, size: int | None) -> None:
+    assert memory_tables.size_in_bytes(text) == size
+
+
+def test_bullets_become_one_row_of_the_core_and_the_exact_request_wins() -> None:
+    log = line("Failed to alloc DEVICE memory: 45429760", "TDRV:dmem_alloc_internal")
+    log += line("Failed to allocate 43.325MB (usage: dma rings) on ND 3:NC 1, current utilization:", "TDRV:log_dev_mem")
+    log += "\t* total: 15.500GB\n\t* model code: 1.000GB\n\t* tensors: 14.000GB\n\t* dma rings: 512.000MB\n\n" + line(
+        "next"
+    )
+    (event,) = only(DeviceMemoryExhausted, read(log))
+    assert (event.requested, event.device, event.core, event.usage) == (45_429_760, 3, 1, "dma rings")
+    (row,) = event.rows
+    assert (row.scope, row.index, row.total) == ("core", 1, round(15.5 * GIB))
+    assert row.kinds == {"model_code": GIB, "tensors": 14 * GIB, "dma_rings": GIB // 2}
+
+
+def test_a_table_gives_rows_by_device_bank_core_and_neff_with_names() -> None:
+    log = line("Failed to allocate 1.000GB (alignment: 4.000MB, usage: tensors) on ND 0:NC 4", "TDRV:log_dev_mem") + (
+        "              |         |  Model   |DMA Rings |DMA Rings |\n"
+        "              |  TOTAL  |   Code   |    IO    |  Spill   |\n"
+        "ND 0 HBM 0    | 2.000GB | 1.000GB  | 0.500GB  | 0.500GB  |\n"
+        "\\_NC 4        | 2.000GB | 1.000GB  | 0.500GB  | 0.500GB  |\n"
+        "  \\_NEFF 1001 | 1.000GB | 1.000GB  |   n/a    |  0.000B  |\n"
+        "\n"
+        "NEFF id to name mapping:\n"
+        '1001: "teapot"\n'
+    )
+    (event,) = only(DeviceMemoryExhausted, read(log))
+    assert event.alignment == 4 * 1024**2
+    assert [(row.scope, row.index, row.total, row.name) for row in event.rows] == [
+        ("bank", 0, 2 * GIB, ""),
+        ("core", 4, 2 * GIB, ""),
+        ("neff", 1001, GIB, "teapot"),
+    ]
+    assert event.rows[0].kinds == {"model_code": GIB, "dma_rings": GIB}
+    assert event.rows[2].kinds == {"model_code": GIB, "dma_rings": 0}
+
+
+def test_a_breakdown_does_not_hold_back_what_other_processes_print() -> None:
+    hit = g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff")
+    log = (
+        line("Failed to allocate 1.000GB (usage: tensors) on ND 0:NC 0, current utilization:")
+        + hit
+        + "* total: 2.000GB\n"
+    )
+    events = read(log)
+    assert len(only(CacheHit, events)) == 1
+    assert only(DeviceMemoryExhausted, events)[0].rows[0].total == 2 * GIB
+
+
+def test_an_environment_line_with_a_memory_word_is_no_memory_report() -> None:
+    assert only(DeviceMemoryExhausted, read(line("NEURON_RT_MAP_HBM=1", "NRT:nrt_infodump"))) == []
+
+
+def test_the_drivers_hardware_errors_name_device_and_core() -> None:
+    (event,) = only(RuntimeLogged, read("NEURON_HW_ERR=DMA_ERROR instance-id=i-0 nd-id=3 nc-id=1 action=REBOOT\n"))
+    assert (event.component, event.function, event.device, event.core) == ("KERNEL", "DMA_ERROR", 3, 1)

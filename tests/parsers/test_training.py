@@ -1,0 +1,134 @@
+"""Progress, facts, deaths and errors of training and serving programs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from neuron_top.events import (
+    ErrorRaised,
+    GraphMetricsReported,
+    LineMarked,
+    StepReported,
+    TrainingFactReported,
+    WorkerDied,
+)
+from tests.parsers.logs import only, read
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("{'loss': 0.5, 'learning_rate': 4e-05, 'epoch': 1.5}", {"loss": 0.5, "learning_rate": 4e-05, "epoch": 1.5}),
+        ("{'loss': '1.5', 'epoch': '0.25'}", {"loss": 1.5, "epoch": 0.25}),
+        (
+            "{'loss': 1.5, 'train/tokens_per_sec': 900.5, 'train/step_time': 2.5}",
+            {"throughput": 900.5, "throughput_unit": "tokens/s", "step_seconds": 2.5},
+        ),
+        (
+            "[0]:LOG Thu Sep 29 22:30:10 2022 - (2, 78) step_loss : 9.5  learning_rate : 1.5e-05  throughput : 2800.25",
+            {"epoch": 2.0, "step": 78, "loss": 9.5, "throughput": 2800.25, "throughput_unit": "seq/s", "rank": 0},
+        ),
+        (
+            "Epoch 3:  50%|███  | 5/10 [01:00<01:00, 12.0s/it, loss=6.5, v_num=2, reduced_train_loss=7.25]",
+            {"epoch": 3.0, "step": 5, "total_steps": 10, "loss": 7.25, "step_seconds": 12.0},
+        ),
+        (
+            " 10%|█    | 50/500 [00:44<05:46, 4.0it/s]",
+            {"step": 50, "throughput": 4.0, "step_seconds": 0.25, "loss": None},
+        ),
+        (
+            "| Training Device=xla:1 Epoch=2 Step=40 Learning_Rate=0.1 Loss=0.25 Throughput=84.5 Time=x",
+            {"step": 40, "loss": 0.25},
+        ),
+        ("step: 12/100 | loss: 2.5 | lr: 0.001", {"step": 12, "total_steps": 100, "loss": 2.5, "learning_rate": 0.001}),
+        (
+            "INFO 07-30 00:48:12 [loggers.py:127] Engine 000: Avg prompt throughput: 10.0 tokens/s, "
+            "Avg generation throughput: 25.5 tokens/s, Running: 1 reqs",
+            {"throughput": 25.5, "throughput_unit": "tokens/s"},
+        ),
+    ],
+)
+def test_a_step_is_read_as_printed(line: str, fields: dict[str, object]) -> None:
+    (step,) = only(StepReported, read(line + "\n"))
+    assert {name: getattr(step, name) for name in fields} == fields
+
+
+def test_a_diverged_loss_is_seen() -> None:
+    (step,) = only(StepReported, read("{'loss': nan, 'epoch': 1.0}\n"))
+    assert step.loss is not None
+    assert math.isnan(step.loss)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Downloading data: 50%|███ | 5/10 [00:01<00:01, 5.0it/s]", "Loading shards: 100%|█| 2/2 [00:01<00:00, 1.5s/it]"],
+)
+def test_bars_of_other_chores_are_no_steps(line: str) -> None:
+    assert only(StepReported, read(line + "\n")) == []
+
+
+def test_the_last_state_of_a_bar_full_of_carriage_returns_counts_each_state() -> None:
+    steps = only(StepReported, read("".join(f"\r {n}%|█ | {n}/100 [00:01<00:01, 5.0it/s]" for n in (1, 2, 3)) + "\n"))
+    assert [step.step for step in steps] == [1, 2, 3]
+
+
+def test_facts_follow_the_banner_and_come_from_the_layout() -> None:
+    log = "***** Running training *****\n  Num examples = 1,950\n  Total optimization steps = 20\n"
+    log += "[2026-03-04 10:00:00.1: I x/parallel_state.py:1] > initializing tensor model parallel with size 8\n"
+    facts = {fact.name: fact.value for fact in only(TrainingFactReported, read(log))}
+    assert facts == {"Num examples": "1950", "Total optimization steps": "20", "tensor_parallel_size": "8"}
+
+
+def test_tracebacks_of_two_ranks_are_told_apart() -> None:
+    log = ""
+    for line in ("Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "    f()"):
+        log += f"[rank0]: {line}\n[rank1]: {line}\n"
+    log += "[rank0]: ValueError: tea is cold\n[rank1]: my.pkg.PotError\n"
+    assert [(e.rank, e.exception, e.message) for e in only(ErrorRaised, read(log))] == [
+        (0, "ValueError", "tea is cold"),
+        (1, "my.pkg.PotError", ""),
+    ]
+
+
+def test_a_launchers_report_names_rank_exit_code_and_root_cause() -> None:
+    log = (
+        "E0304 10:00:00.000000 5 torch/distributed/elastic/multiprocessing/api.py:874] "
+        "failed (exitcode: -9) local_rank: 1 (pid: 77) of binary: python\n"
+        "Root Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026\n  rank      : 5 (local_rank: 1)\n  exitcode  : -9 (pid: 77)\n"
+    )
+    deaths = only(WorkerDied, read(log))
+    assert [(death.pid, death.rank, death.exit_code, death.signal, death.first) for death in deaths] == [
+        (77, None, -9, "SIGKILL", False),
+        (77, 5, -9, "SIGKILL", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("WARNING:root:careful", "WARNING"),
+        ("[2026-03-04 10:00:00,1] torch.distributed.run: [WARNING] careful", "WARNING"),
+        ("W0806 09:18:04.165000 46217 torch/distributed/run.py:766] careful", "WARNING"),
+        ("2026-03-04 10:00:00.362291: E tensorflow/x.cc:88] careful", "ERROR"),
+        ("(EngineCore pid=3) ERROR 12-22 19:08:38 [core.py:708] careful", "ERROR"),
+        ("/a/b.py:12: FutureWarning: careful", "WARNING"),
+    ],
+)
+def test_warnings_and_errors_that_stand_for_nothing_else_are_marked(line: str, level: str) -> None:
+    (marked,) = only(LineMarked, read(line + "\n"))
+    assert marked.level == level
+    assert "careful" in marked.text
+
+
+def test_a_metrics_report_is_one_event_with_its_totals() -> None:
+    log = (
+        "Metric: CompileTime\n  TotalSamples: 12\n  Accumulator: 01m05s250ms\n  ValueRate: 1s\n"
+        "Metric: ExecuteTime\n  TotalSamples: 480\nCounter: CachedCompile\n  Value: 468\n"
+        "Metric: TransferToDeviceTime\n  TotalSamples: 7\nnext\n"
+    )
+    (report,) = only(GraphMetricsReported, read(log))
+    assert (report.compiled, report.compile_seconds, report.executed) == (12, pytest.approx(65.25), 480)
+    assert (report.cache_hits, report.cache_misses, report.transfers_to_device) == (468, None, 7)

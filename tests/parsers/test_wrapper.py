@@ -1,0 +1,166 @@
+"""The compile wrapper's lines, generation by generation, and how they get mangled."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top.events import (
+    CachedFailureMet,
+    CacheHit,
+    CachePathAnnounced,
+    CompileCompleted,
+    CompileDotted,
+    CompileFailed,
+    CompilerPassed,
+    CompileStarted,
+    LineMalformed,
+    LockWaited,
+)
+from neuron_top.parsers.reader import LogReader
+from tests.parsers.logs import FOLDER, M1, M2, g1, g2, g3, only, read
+
+HIT = f"Using a cached neff at {FOLDER}/{M1}/model.neff"
+
+
+@pytest.mark.parametrize(("line", "generation"), [(g1(HIT), "G1"), (g2(HIT), "G2"), (g3(HIT), "G3"), (HIT + "\n", "")])
+def test_a_hit_is_known_in_every_generation_and_without_a_header(line: str, generation: str) -> None:
+    (hit,) = only(CacheHit, read(line))
+    assert (hit.module, hit.generation, hit.root, hit.compiler) == (
+        M1,
+        generation,
+        "/scratch/cache",
+        "2.99.1.0+abcdef01",
+    )
+
+
+def test_a_hit_and_its_second_half_are_one_event() -> None:
+    assert [type(event) for event in read(g2(HIT + ". Exiting with a successfully compiled graph."))] == [CacheHit]
+
+
+def test_the_last_six_digits_of_a_stamp_are_milliseconds() -> None:
+    first, second = only(CacheHit, read(g3(HIT, "10:00:00.000250") + g3(HIT, "10:00:01.000000")))
+    assert first.at is not None
+    assert second.at is not None
+    assert second.at - first.at == pytest.approx(0.75)
+
+
+def test_a_hexadecimal_key_that_begins_with_digits_is_kept_whole_in_events() -> None:
+    key = "MODULE_0123456789abcdef0123+0a1b2c3d"
+    (hit,) = only(CacheHit, read(g2(f"Using a cached neff at {FOLDER}/{key}/model.neff")))
+    assert hit.module == key
+
+
+def test_a_start_tells_graph_target_and_work_directory() -> None:
+    argv = f"neuronx-cc compile --target=trn1 /tmp/w/1/model.{M2}.hlo_module.pb --output /tmp/w/1/model.{M2}.neff"
+    (start,) = only(CompileStarted, read(g2(f"Call compiler with cmd: {argv}")))
+    assert (start.module, start.target, start.workdir) == (M2, "trn1", "/tmp/w/1")
+
+
+def test_a_lock_wait_tells_minutes_and_a_cut_one_does_not() -> None:
+    whole = f"Another process must be compiling {FOLDER}/{M1}/model.hlo_module.pb, been waiting for: 3.0 minutes"
+    waits = only(LockWaited, read(g3(whole) + g3(whole[:-14])))
+    assert [wait.minutes for wait in waits] == [3.0, None]
+    assert {wait.module for wait in waits} == {M1}
+
+
+def test_a_fresh_failure_collects_its_message_code_and_module() -> None:
+    log = g3(f"Failed compilation with ['neuronx-cc', '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR")
+    log += "[ERROR] [NCC_EXXX001] too many teapots\n[libneuronxla 9.9.9+ff]\n"
+    (failure,) = only(CompileFailed, read(log))
+    assert (failure.module, failure.code, failure.message) == (
+        M1,
+        "NCC_EXXX001",
+        "[ERROR] [NCC_EXXX001] too many teapots",
+    )
+
+
+def test_a_failure_quoted_in_a_traceback_is_not_a_new_one() -> None:
+    quoted = f"ValueError: RunNeuronCCImpl: error condition error != 0: Failed compilation with ['/tmp/model.{M1}.hlo.pb']: x\n"
+    assert only(CompileFailed, read('Traceback (most recent call last):\n  File "a.py", line 1\n' + quoted)) == []
+
+
+def test_a_stored_failure_that_is_retried_says_so() -> None:
+    log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
+    log += "[ERROR] [NCC_EXXX001] too many teapots\n[libneuronxla 9.9.9+ff]].                 Retrying...\n"
+    (met,) = only(CachedFailureMet, read(log))
+    assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
+
+
+def test_a_message_is_not_torn_by_another_process_printing_pass() -> None:
+    log = g3("Failed compilation with ['a', 'b']:", level="ERROR") + "..\nCompiler status PASS\n"
+    log += "[ERROR] [NCC_EXXX001] late\n[libneuronxla 9.9.9+ff]\n"
+    events = read(log)
+    assert only(CompileFailed, events)[0].code == "NCC_EXXX001"
+    assert len(only(CompilerPassed, events)) == 1
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    ["[rank3]: ", "[1,3]<stdout>:", "[3]:", "\x1b[1;36m[rank3]:\x1b[0m ", "[default3]:"],
+)
+def test_a_launchers_prefix_gives_the_rank(prefix: str) -> None:
+    (hit,) = only(CacheHit, read(prefix + g3(HIT)))
+    assert (hit.rank, hit.pid) == (3, 41)
+
+
+def test_an_engines_prefix_gives_the_process_where_the_header_has_none() -> None:
+    (done,) = only(
+        CompileCompleted,
+        read(f"(EngineCore_DP0 pid=77) Compilation Successfully Completed for model.{M1}.hlo_module.pb\n"),
+    )
+    assert (done.pid, done.module) == (77, M1)
+
+
+@pytest.mark.parametrize(
+    "lead", ["...", "  6%|▋     | 1/16 [00:00<00:04,  3.09it/s]", " 10%|█ | 1/9 [00:00<?, ?it/s]\r"]
+)
+def test_a_header_is_found_behind_dots_and_bars(lead: str) -> None:
+    assert len(only(CacheHit, read(lead + g3(HIT)))) == 1
+
+
+def test_two_headers_on_a_line_are_two_events() -> None:
+    events = read(g3(HIT).rstrip() + g3("Compile cache path: /scratch/cache", pid=42))
+    assert [type(event) for event in events] == [CacheHit, CachePathAnnounced]
+    assert [event.pid for event in only(CacheHit, events) + only(CachePathAnnounced, events)] == [41, 42]
+
+
+def test_dots_are_counted_alone_in_front_of_text_and_behind_mpi_prefixes() -> None:
+    log = ".....\n.Completed run_backend_driver.\n[1,0]<stdout>:.[1,1]<stdout>:.\n./run.sh\n...and so on\n        ..., 0.5]\n"
+    assert [(event.dots, event.rank) for event in only(CompileDotted, read(log))] == [
+        (5, None),
+        (1, None),
+        (1, 0),
+        (1, 1),
+    ]
+
+
+def test_a_hit_without_its_path_is_counted_and_reported_as_broken() -> None:
+    events = read(g3("Using a cached neff at"))
+    assert [type(event) for event in events] == [CacheHit, LineMalformed]
+
+
+def test_a_generation_of_the_future_is_recognised_by_its_words() -> None:
+    log = f"2027-01-02T03:04:05.678Z pid=9 ERROR nxla: Failed compilation with ['x']: no\n2027-01-02T03:04:06Z pid=9 nxla> {HIT}\n"
+    (hit,) = only(CacheHit, read(log))
+    assert (hit.module, hit.generation) == (M1, "")
+
+
+def test_offsets_lead_back_to_the_line() -> None:
+    log = "noise\n" * 1000 + g3(HIT)
+    (hit,) = only(CacheHit, read(log))
+    assert hit.offset is not None
+    assert log.encode()[hit.offset :].startswith(b"2026-03-04")
+
+
+def test_unknown_lines_are_counted_and_sampled_not_guessed_at() -> None:
+    reader = LogReader("log:x")
+    assert reader.feed(b"a\x1b]0;evil\x07b \x00 c\n" * 50 + g3(HIT).encode())
+    assert reader.tally.unknown == 50
+    assert reader.tally.unknown_samples[0] == "ab ␀ c"
+    assert len(reader.tally.unknown_samples) == 20
+
+
+def test_the_dots_of_an_unfinished_line_can_be_seen_before_it_ends() -> None:
+    reader = LogReader("log:x")
+    assert reader.feed(b"Loading\n....") == []
+    assert reader.pending == "...."
