@@ -113,7 +113,7 @@ class TopApp(App[int]):
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(_theme(palette))
-        self.theme = "textual-ansi" if no_colour else f"neurontop-{self.settings.theme}"
+        self.theme = "ansi-dark" if no_colour else f"neurontop-{self.settings.theme}"
 
     def on_mount(self) -> None:
         """Open the first screen, then let the feed begin: the first frame does not wait for it."""

@@ -1,0 +1,114 @@
+"""The real program in a real terminal: opened with nothing running, walked through, left; in tmux."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed: apt-get install tmux"),
+]
+PATIENCE = 30.0
+
+
+class Tmux:
+    """One tmux server of our own, with one window of 120×36."""
+
+    def __init__(self, folder: Path) -> None:
+        self._socket = str(folder / "tmux")
+        self._environment = {
+            key: value for key, value in os.environ.items() if not key.startswith(("NEURON", "TMUX", "NO_COLOR"))
+        } | {
+            "XDG_STATE_HOME": str(folder),
+            "XDG_CONFIG_HOME": str(folder),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+
+    def __call__(self, *words: str) -> str:
+        command = ["tmux", "-S", self._socket, "-f", "/dev/null", *words]
+        return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=True).stdout
+
+    def open(self, command: str) -> None:
+        self("new-session", "-d", "-x", "120", "-y", "36", f"{command}; echo left with $?; exec sleep 1000")
+
+    def screen(self) -> str:
+        return self("capture-pane", "-p")
+
+    def press(self, *keys: str) -> None:
+        self("send-keys", *keys)
+
+    def until(self, text: str) -> str:
+        """The screen once it shows `text`."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in (shown := self.screen()):
+            assert time.monotonic() < deadline, f"{text!r} did not come in {PATIENCE} s:\n{shown}"
+            time.sleep(0.05)
+        return shown
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Tmux]:
+    server = Tmux(tmp_path)
+    yield server
+    server("kill-server")
+
+
+NEURONTOP = f"{sys.executable} -m neuron_top"
+
+
+def test_with_a_log_that_does_not_exist_yet_it_opens_waits_and_picks_the_job_up(tmux: Tmux, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    tmux.open(f"{NEURONTOP} watch {log}")
+    waiting = tmux.until("Nothing runs here yet")
+    assert "neurontop run --" in waiting
+    assert "waiting for a job" in waiting
+    log.write_text("INFO: the first line\nTraceback (most recent call last):\nValueError: shapes differ\n")
+    shown = tmux.until("ValueError: shapes differ")
+    assert "Nothing runs here yet" not in shown
+
+
+def test_keys_walk_all_screens_and_q_leaves_with_status_0(tmux: Tmux, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(f"line {number}\n" for number in range(500)) + "the \x1b[2J\x1b]0;bad\x07 end\n")
+    tmux.open(f"{NEURONTOP} watch {log}")
+    tmux.until("line 499")
+    for key, text in (
+        ("2", "No core reports yet"),
+        ("3", "No graph yet"),
+        ("6", "No recording yet"),
+        ("5", "following"),
+    ):
+        tmux.press(key)
+        tmux.until(text)
+    assert "bad" in tmux.screen()
+    tmux.press("/")
+    tmux.until("words to keep")
+    tmux.press(*"line 42", "Enter")
+    shown = tmux.until("line 429")
+    assert "line 430" not in shown
+    tmux.press("Escape")
+    tmux.until("line 499")
+    tmux.press("?")
+    tmux.until("Keys of Logs")
+    tmux.press("q")
+    tmux.until("following")
+    tmux("resize-window", "-x", "80", "-y", "24")
+    tmux.until("line 499")
+    tmux.press("q")
+    assert "Traceback" not in tmux.until("left with 0")
+
+
+def test_control_c_leaves_the_terminal_as_it_was(tmux: Tmux, tmp_path: Path) -> None:
+    tmux.open(f"{NEURONTOP} watch {tmp_path / 'no.log'}")
+    tmux.until("Nothing runs here yet")
+    tmux.press("C-c")
+    tmux.until("left with 0")
