@@ -53,7 +53,7 @@ def caches_of_machine(settings: Settings) -> list[WatchedCache]:
 def is_cache_root(path: Path) -> bool:
     """Whether a folder holds compiler folders with entries, as a compile cache does."""
     try:
-        inner = [entry.path for entry in os.scandir(path) if entry.is_dir()]
-        return any(entry.name.startswith("MODULE_") for folder in inner[:50] for entry in os.scandir(folder))
+        inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
+        return any(name.startswith("MODULE_") for folder in inner for name in os.listdir(folder))
     except OSError:
         return False

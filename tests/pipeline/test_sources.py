@@ -1,0 +1,108 @@
+"""Sources of the pipeline: the side channel, a full disk, a log folder that grows."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from neuron_top.events import AnyEvent, CompileEnded, GraphDescribed, LineMalformed, encode
+from neuron_top.pipeline.assembly import paths_feed
+from neuron_top.pipeline.caches import is_cache_root
+from neuron_top.pipeline.intake import LogIntake
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.recorder import OutputFile
+from neuron_top.pipeline.recordings import OUTPUT_NAME
+from neuron_top.pipeline.sources import SideChannel
+from neuron_top.settings import Settings
+
+
+class Heard:
+    """Collects events; `wait_for` blocks until so many have come."""
+
+    def __init__(self) -> None:
+        self.events: list[AnyEvent] = []
+        self._more = threading.Condition()
+
+    def __call__(self, event: AnyEvent) -> None:
+        with self._more:
+            self.events.append(event)
+            self._more.notify_all()
+
+    def wait_for(self, count: int) -> list[AnyEvent]:
+        with self._more:
+            assert self._more.wait_for(lambda: len(self.events) >= count, timeout=60)
+            return self.events
+
+
+def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_path: Path) -> None:
+    heard, source = Heard(), SideChannel(tmp_path)
+    ended = CompileEnded(module="MODULE_1+a", seconds=2.0, ok=True)
+    (tmp_path / "11.jsonl").write_bytes(encode(ended) + b"\n")
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    heard.wait_for(1)
+    (tmp_path / "12.jsonl").write_bytes(encode(GraphDescribed(module="MODULE_1+a")) + b'\nnot json\n{"type')
+    heard.wait_for(3)
+    with (tmp_path / "12.jsonl").open("ab") as file:
+        file.write(b'": "GraphDescribed", "module": "MODULE_2+a"}\n')
+    events = heard.wait_for(4)
+    source.stop()
+    thread.join(60)
+    assert [type(event) for event in events] == [CompileEnded, GraphDescribed, LineMalformed, GraphDescribed]
+    assert [event.source for event in events] == ["worker:11", "worker:12", "worker:12", "worker:12"]
+
+
+def test_a_full_disk_stops_the_recording_with_one_warning_and_offsets_go_on(tmp_path: Path) -> None:
+    (tmp_path / OUTPUT_NAME).symlink_to("/dev/full")
+    warnings: list[str] = []
+    output = OutputFile(tmp_path, warnings.append)
+    assert [output.append(b"12345"), output.append(b"678"), output.append(b"9")] == [0, 5, 8]
+    output.close()
+    assert len(warnings) == 1
+    assert "No space left on device" in warnings[0]
+
+
+def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None:
+    (tmp_path / "attempt_0" / "0").mkdir(parents=True)
+    (tmp_path / "attempt_0" / "0" / "stdout.log").write_text("from rank 0\n")
+    (tmp_path / "notes.bin").write_bytes(b"\0")
+    feed = paths_feed(Settings(), [str(tmp_path)])
+    rang = threading.Event()
+    feed.start(rang.set)
+    while not feed.log_tail(5):
+        assert rang.wait(60)
+        rang.clear()
+    (tmp_path / "attempt_0" / "1.log").write_text("from rank 1\n")
+    while len(feed.log_tail(5)) < 2:
+        assert rang.wait(60)
+        rang.clear()
+    feed.stop()
+    assert {line.text for line in feed.log_tail(5)} == {"from rank 0", "from rank 1"}
+
+
+def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "cache" / "neuronxcc-2.1" / "MODULE_1+a").mkdir(parents=True)
+    assert is_cache_root(tmp_path / "cache")
+    assert not is_cache_root(tmp_path / "logs")
+    assert not is_cache_root(tmp_path / "nowhere")
+
+
+def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:
+    book = LogBook()
+    intake = LogIntake("train.log", book)
+    line = (
+        b"2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
+        b"/c/neuronxcc-2.21.1+a/MODULE_1+abcdef01/model.neff"
+    )
+    events = intake.take(1000, b"before\n" + line + b"\n....")
+    assert [line.text for line in book.tail(1)] == ["...."]
+    assert next(event.offset for event in events if event.offset is not None) == 1007
+
+
+def test_a_screen_line_never_carries_an_escape_sequence() -> None:
+    book = LogBook()
+    book.add("log:x", 0, b"\x1b]0;owned\x07\x1b[31mred\x1b[0m 10%\r 20%\r\n")
+    (line,) = book.tail(5)
+    assert "\x1b" not in line.text
+    assert line.text.strip() == "20%"
