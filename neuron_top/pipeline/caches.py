@@ -54,6 +54,6 @@ def is_cache_root(path: Path) -> bool:
     """Whether a folder holds compiler folders with entries, as a compile cache does."""
     try:
         inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
-        return any(name.startswith("MODULE_") for folder in inner for name in os.listdir(folder))
+        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
     except OSError:
         return False
