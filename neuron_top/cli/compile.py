@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 
 from neuron_top.cli.output import narrate
@@ -57,6 +58,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.compile_only and not command:
         raise UsageError("compile needs a training command: neurontop compile -- torchrun … train.py")
     tool = shutil.which("neuron_parallel_compile")
+    for number in (signal.SIGTERM, signal.SIGHUP):  # end as cleanly as after Ctrl-C
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:
         if tool is not None:
             step = "collect" if arguments.collect_only else "compile" if arguments.compile_only else ""

@@ -86,7 +86,8 @@ def test_a_graph_that_fails_is_retried_counted_and_reported(collected, tmp_path)
     assert (entry["status"], entry["retry"]) == (False, 1)
 
 
-def test_an_interrupted_trial_run_leaves_no_process_of_the_job_behind(tmp_path):
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_trial_run_leaves_no_process_of_the_job_behind(number, expected, tmp_path):
     job = tmp_path / "launcher.py"
     job.write_text(
         "import subprocess, sys, time\n"
@@ -94,9 +95,9 @@ def test_an_interrupted_trial_run_leaves_no_process_of_the_job_behind(tmp_path):
         "print('workers are up', flush=True)\ntime.sleep(600)\n"
     )
     status, family = jobs.interrupted(
-        ["--", sys.executable, job], jobs.environment(tmp_path), tmp_path, "workers are up", signal.SIGINT
+        ["--", sys.executable, job], jobs.environment(tmp_path), tmp_path, "workers are up", number
     )
-    assert status == 130
+    assert status == expected
     assert len(family) == 2
     assert jobs.gone(family)
 
