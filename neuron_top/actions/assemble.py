@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neuron_top.actions.plan import THROWS_WORK_AWAY, Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
+from neuron_top.actions.plan import TAKES, THROWS_WORK_AWAY, Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import Entry, Part
-
-_TAKES = {
-    Action.SLIM: ~(Part.REBUILDS | Part.OTHER | Part.LOCK | Part.OWNER),
-    Action.QUARANTINE: Part.DONE | Part.ARTEFACT | Part.WRAPPED,
-    Action.RETRY: Part.ARTEFACT | Part.LOG,
-    Action.UNLOCK: Part.OWNER | Part.LOCK,
-}
 
 
 def step_of(
@@ -24,7 +17,7 @@ def step_of(
     if action is Action.EVICT:
         files = (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
     else:
-        files = (entry.parts & _TAKES[action]).bit_count()
+        files = sum((entry.parts & parts).bit_count() for parts in TAKES[action])
     return Step(
         action=action,
         path=entry.path,

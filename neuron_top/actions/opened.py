@@ -10,23 +10,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from neuron_top.actions.plan import Action, Fingerprint
+from neuron_top.actions.plan import TAKES, Action, Fingerprint
 from neuron_top.cache import layout, lock_owner
 from neuron_top.cache.entry import PARTS, Part
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCKS = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
 _OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
-_TAKEN: dict[Action, tuple[int, ...]] = {
-    # In this order: without its mark an entry is a miss, whatever else is still there.
-    Action.SLIM: (Part.DONE, Part.ARTEFACT, Part.WRAPPED, Part.LOG),
-    Action.QUARANTINE: (Part.DONE, Part.ARTEFACT, Part.WRAPPED),
-    # A failure mark of the oldest clients is a stub artefact beside the log; the stub first.
-    Action.RETRY: (Part.ARTEFACT, Part.LOG),
-    Action.UNLOCK: (Part.OWNER, Part.LOCK),
-}
-
-
 class Changed(Exception):
     """The disk is not as the plan says; the text is the reason shown."""
 
@@ -154,7 +144,7 @@ class OpenEntry:
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""
-        order = _TAKEN[action]
+        order = TAKES[action]
         found: list[tuple[int, str]] = []
         for name in os.listdir(self._handle):  # noqa: PTH208 (a descriptor, not a path)
             part = PARTS.get(name, Part.OTHER)

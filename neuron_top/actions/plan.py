@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.entry import Entry
+from neuron_top.cache.entry import Entry, Part
 
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
@@ -133,6 +133,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return sum(step.rebuild_seconds is None for step in self.steps if step.action in THROWS_WORK_AWAY)
 
 
+TAKES: dict[Action, tuple[int, ...]] = {
+    # In this order: without its mark an entry is a miss, whatever else is still there.
+    Action.SLIM: (Part.DONE, Part.ARTEFACT, Part.KERNELS, Part.WRAPPED, Part.LOG),
+    Action.QUARANTINE: (Part.DONE, Part.ARTEFACT, Part.KERNELS, Part.WRAPPED),
+    # A failure mark of the oldest clients is a stub artefact beside the log; the stub first.
+    Action.RETRY: (Part.ARTEFACT, Part.LOG),
+    Action.UNLOCK: (Part.OWNER, Part.LOCK),
+}
+"""Which files an action takes from an entry that stays, in the order in which they go."""
 WHOLE = frozenset({Action.EVICT, Action.SWEEP})
 """Actions that take a whole folder."""
 THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})

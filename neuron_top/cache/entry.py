@@ -129,7 +129,6 @@ PARTS: dict[str, int] = {
     layout.STATS: Part.STATS,
     layout.DESCRIPTION: Part.DESCRIPTION,
     layout.WRAPPED_NEFF: Part.WRAPPED,
-    layout.INDUCTOR_KERNELS: Part.WRAPPED,
 }
 
 
