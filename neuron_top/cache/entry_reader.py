@@ -37,7 +37,8 @@ _QUIET = getattr(os, "O_NOATIME", 0)
 _FLAGS_LIMIT = 1 << 20
 _REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
-_REMARKABLE = Part.KERNELS | Part.GRAPH | Part.DONE | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
+_GRAPH, _DONE = Part.GRAPH, Part.DONE
+_REMARKABLE = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
 
 
 class EntryReader:
@@ -53,8 +54,17 @@ class EntryReader:
         self.root, self.compiler, self.descriptor, self.reader = root, compiler, descriptor, reader
         self.access_times = access_times
         self.legacy = is_legacy(compiler)
+        self._states: dict[int, State] = {}
         self.flags_seen: dict[bytes, tuple[str, str]] = {}
         """Bytes of a flags file → (text, hash): thousands of entries share a few texts."""
+
+    def state_of(self, artefact: Artefact, parts: int, failed: bool) -> State:
+        """`classify`, remembered under one number: an enumeration as a key would be hashed in Python."""
+        key = (parts << 4) | (artefact << 1) | failed
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = classify(artefact, parts, self.legacy, failed)
+        return state
 
     def read(self, module: str, before: Entry | None = None) -> Entry | None:
         """The entry as it is now; None when it is gone or no folder. `before` spares an unchanged file's header."""
@@ -76,15 +86,16 @@ class EntryReader:
         allocated = apparent = kept = parts = 0
         changed_at: float = own.st_mtime
         look = _Look(self, module, folder, before)
+        lstat, part_of = os.lstat, PARTS.get
         for name in os.listdir(folder):
-            part = PARTS.get(name, _OTHER)
+            part = part_of(name, _OTHER)
             try:
                 if part & _ARTEFACT:
                     info = look.artefact(name)
                 elif part & _FLAGS:
                     info = look.flags(name)
                 else:
-                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    info = lstat(name, dir_fd=folder)
             except FileNotFoundError:
                 continue
             size, blocks = info.st_size, info.st_blocks * 512
@@ -97,7 +108,11 @@ class EntryReader:
             if info.st_mtime > changed_at:
                 changed_at = info.st_mtime
             parts |= part
-            if part & _REMARKABLE:
+            if part == _GRAPH:
+                look.graph_bytes = size
+            elif part == _DONE:
+                look.done_at = info.st_mtime
+            elif part & _REMARKABLE:
                 look.remark(name, part, size, info.st_mtime)
         return look.entry(own, parts, (allocated, apparent, kept), changed_at)
 
@@ -111,7 +126,7 @@ class EntryReader:
             return None
         look = _Look(self, module, -1, None)
         look.artefact_state = Artefact.UNREADABLE
-        look.problems.append("permission denied")
+        look.problem("permission denied")
         return look.entry(own, 0, (0, 0, 0), own.st_mtime)
 
 
@@ -125,40 +140,38 @@ class _Linked(NamedTuple):
 class _Look:
     """What is gathered about one entry while its files go by."""
 
-    __slots__ = (
-        "artefact_bytes", "artefact_inode", "artefact_mtime", "artefact_mtime_ns", "artefact_state", "before",
-        "compile_seconds", "done_at", "failure", "flags_ok", "flags_text", "folder", "graph_bytes", "house",
-        "inodes", "kernels_bytes", "links", "lock_since", "log_fails", "module", "others", "problems",
-        "published", "read_at",
-    )  # fmt: skip
+    # Class-level defaults: most entries set only a few of these, and there are 50,000 of them.
+    artefact_state: Artefact = Artefact.NONE
+    artefact_bytes: int | None = None
+    artefact_inode = artefact_mtime_ns = 0
+    artefact_mtime = 0.0
+    graph_bytes: int | None = None
+    flags_text: str | None = None
+    flags_ok: bool | None = None
+    done_at: float | None = None
+    read_at: float | None = None
+    compile_seconds: float | None = None
+    published: dict[str, int] | None = None
+    kernels_bytes: int | None = None
+    lock_since: float | None = None
+    failure: Failure | None = None
+    inodes: frozenset[int] = frozenset()
+    links: tuple[tuple[int, int], ...] = ()
+    others: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
     def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
         self.house, self.module, self.folder, self.before = house, module, folder, before
-        self.artefact_state = Artefact.NONE
-        self.artefact_bytes: int | None = None
-        self.artefact_inode = self.artefact_mtime_ns = 0
-        self.artefact_mtime = 0.0
-        self.graph_bytes: int | None = None
-        self.flags_text: str | None = None
-        self.flags_ok: bool | None = None
-        self.done_at: float | None = None
-        self.read_at: float | None = None
-        self.compile_seconds: float | None = None
-        self.published: dict[str, int] | None = None
-        self.kernels_bytes: int | None = None
-        self.lock_since: float | None = None
-        self.failure: Failure | None = None
-        self.log_fails = False
-        self.inodes: set[int] | None = None
-        self.links: list[tuple[int, int]] | None = None
-        self.others: list[str] | None = None
-        self.problems: list[str] = []
+
+    def problem(self, text: str) -> None:
+        """Note what could not be read or is wrong."""
+        self.problems = (*self.problems, text)
 
     def artefact(self, name: str) -> os.stat_result:
         """Status of the artefact; its header only when it is not the file that `before` saw."""
         before = self.before
         if before is not None and before.artefact is not Artefact.UNREADABLE:
-            info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+            info = os.lstat(name, dir_fd=self.folder)
             if (
                 info.st_mtime_ns == before.artefact_mtime_ns
                 and info.st_ino == before.artefact_inode
@@ -188,12 +201,12 @@ class _Look:
         problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
         if problem is None:
             return Artefact.VALID
-        self.problems.append(f"{name}: {problem}")
+        self.problem(f"{name}: {problem}")
         return Artefact.STUB if size <= MARKER_BYTES else Artefact.BROKEN
 
     def _artefact_closed(self, name: str, problem: OSError) -> os.stat_result:
         """Not openable quietly: perhaps somebody else's file, perhaps a link, perhaps forbidden."""
-        info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+        info = os.lstat(name, dir_fd=self.folder)
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
             if linked is not None:
@@ -203,7 +216,7 @@ class _Look:
             else:
                 raise problem
         except OSError as refused:
-            self.problems.append(f"{name}: {os.strerror(refused.errno or 0).lower()}")
+            self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}")
             self._artefact_seen(info, Artefact.UNREADABLE)
             return info
         try:
@@ -240,7 +253,7 @@ class _Look:
         return info
 
     def _flags_closed(self, name: str) -> os.stat_result:
-        info = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+        info = os.lstat(name, dir_fd=self.folder)
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
             if linked is not None:
@@ -248,7 +261,7 @@ class _Look:
             elif stat.S_ISREG(info.st_mode):
                 self._flags_read(self.house.reader.read(name, _FLAGS_LIMIT, self.folder))
         except OSError as problem:
-            self.problems.append(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
         return info
 
     def _flags_read(self, data: bytes) -> None:
@@ -267,21 +280,19 @@ class _Look:
         if stat.S_ISLNK(info.st_mode):
             linked = self._target(name)
             if linked is None:
-                self.problems.append(f"{name_text(name)}: a link that leads nowhere or out of the cache")
+                self.problem(f"{name_text(name)}: a link that leads nowhere or out of the cache")
                 return Part.OTHER, info.st_size, info.st_blocks * 512
             return self._shared(part, linked.info)
         if not stat.S_ISREG(info.st_mode):
-            self.problems.append(f"{name_text(name)}: neither file nor folder")
+            self.problem(f"{name_text(name)}: neither file nor folder")
             return Part.OTHER, 0, 0
         return self._shared(part, info)
 
     def _shared(self, part: int, info: os.stat_result) -> tuple[int, int, int]:
-        if self.inodes is None or self.links is None:
-            self.inodes, self.links = set(), []
         if info.st_ino in self.inodes:
             return part, info.st_size, 0
-        self.inodes.add(info.st_ino)
-        self.links.append((info.st_ino, info.st_blocks * 512))
+        self.inodes |= {info.st_ino}
+        self.links = (*self.links, (info.st_ino, info.st_blocks * 512))
         return part, info.st_size, info.st_blocks * 512
 
     def _target(self, name: str) -> _Linked | None:
@@ -298,11 +309,7 @@ class _Look:
 
     def remark(self, name: str, part: int, size: int, changed_at: float) -> None:
         """Keep what is worth knowing about a part."""
-        if part == Part.GRAPH:
-            self.graph_bytes = size
-        elif part == Part.DONE:
-            self.done_at = changed_at
-        elif part == Part.LOCK:
+        if part == Part.LOCK:
             self.lock_since = changed_at
         elif part == Part.LOG:
             self._log(name)
@@ -311,20 +318,19 @@ class _Look:
         elif part == Part.KERNELS:
             self.kernels_bytes = size
         else:
-            self.others = [*(self.others or ()), name_text(name)]
+            self.others = (*self.others, name_text(name))
 
     def _text(self, name: str, limit: int) -> str:
         try:
             linked = self._target(name) if self.links else None
             data = self.house.reader.read(linked.path if linked else name, limit, self.folder)
         except OSError as problem:
-            self.problems.append(f"{name}: {os.strerror(problem.errno or 0).lower()}")
+            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
             return ""
         return data.decode("utf-8", "replace")
 
     def _log(self, name: str) -> None:
         self.failure = failures.read_failure(self._text(name, failures.READ_BYTES))
-        self.log_fails = self.failure is not None
 
     def _stats(self, name: str) -> None:
         try:
@@ -340,7 +346,7 @@ class _Look:
         for name, size in (self.published or {}).items():
             if name in there and there[name] != size and self.artefact_state is Artefact.VALID:
                 self.artefact_state = Artefact.BROKEN
-                self.problems.append(f"{name}: {there[name] or 0} bytes, {size} were published")
+                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published")
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished record; a lock's holder is judged later, once for all locks."""
@@ -350,7 +356,7 @@ class _Look:
         return Entry(
             self.house.compiler,
             self.module,
-            classify(self.artefact_state, parts, self.house.legacy, self.log_fails),
+            self.house.state_of(self.artefact_state, parts, self.failure is not None),
             parts,
             *sums,
             self.artefact_bytes,
@@ -368,9 +374,9 @@ class _Look:
             self.failure,
             own.st_ino,
             own.st_mtime_ns,
-            tuple(self.links) if self.links else (),
-            tuple(self.others) if self.others else (),
-            tuple(self.problems) if self.problems else (),
+            self.links,
+            self.others,
+            self.problems,
         )
 
 

@@ -173,7 +173,7 @@ ACTIONS = st.lists(
 
 
 @given(ACTIONS, ACTIONS)
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_refresh_sees_what_a_scan_sees(
     tmp_path_factory: pytest.TempPathFactory, first: list[tuple[int, str]], then: list[tuple[int, str]]
 ) -> None:

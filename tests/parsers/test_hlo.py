@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
@@ -56,6 +56,7 @@ def test_what_is_no_module_is_refused(data: bytes) -> None:
         read_hlo(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=2000))
 @example(field(3, field(2, field(3, field(4, field(4, field(4, field(4, b"")))) * 3))))
 @example(varint(3 << 3 | 2) + varint(2**62))
@@ -63,6 +64,7 @@ def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
     read_or_refuse(data)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_damage_makes_the_reader_raise_anything_else(data: st.DataObject) -> None:
     made = bytearray(small_hlo())

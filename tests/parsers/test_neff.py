@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.parsers import neff_payload
@@ -133,6 +133,7 @@ def test_a_deeply_nested_document_is_a_problem_and_no_crash() -> None:
     assert len(payload_of(neff(nested)).problems) >= 2
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=4096), st.integers(1, 600))
 def test_no_payload_makes_the_reader_raise(body: bytes, size: int) -> None:
     for package in (1, 2, 3):
@@ -140,6 +141,7 @@ def test_no_payload_makes_the_reader_raise(body: bytes, size: int) -> None:
         payload_of(neff(package=package, payload=gzip.compress(body)), size)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_damaged_archive_makes_the_reader_raise(data: st.DataObject) -> None:
     tar = bytearray(archive(SMALL_PAYLOAD))
@@ -148,6 +150,7 @@ def test_no_damaged_archive_makes_the_reader_raise(data: st.DataObject) -> None:
     payload_of(neff(package=1, payload=bytes(tar)))
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=1100), st.integers(0, 2**63))
 def test_no_header_makes_the_reader_raise(head: bytes, size: int) -> None:
     head_problem(head, size)

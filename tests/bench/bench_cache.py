@@ -1,0 +1,129 @@
+"""The catalogue against `find` and against one careful pass in Python, on the same warm tree, in the same minutes.
+
+`python -m tests.bench.bench_cache [ENTRIES]` builds a tree of so many entries of five files (50,000 unless told
+otherwise), prints ratios (medians of processor time, since other work on the machine would be counted otherwise) and the
+latency from a file's change to its event.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from neuron_top.cache import catalogue
+from neuron_top.cache.scan import refresh, scan
+from neuron_top.cache.watch import CacheWatch
+from neuron_top.events import CacheScanned, EntryChanged, Event
+from tests.builders import HLO_NAME, neff, small_hlo, write_entry
+
+ROUNDS, CHANGES = 5, 40
+FILES = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b"", "wrapped_neff.hlo": b"w"}
+
+
+def build(root: Path, count: int) -> None:
+    """`count` entries of five files under three compilers."""
+    for number in range(count):
+        write_entry(root, FILES, compiler=f"neuronxcc-2.{20 + number % 3}.0+0acef03a", graph=f"{number:020x}")
+
+
+def careful_pass(root: str) -> int:
+    """Blocks of every file, each inode once: what anybody would write first."""
+    seen: set[tuple[int, int]] = set()
+    total, waiting = 0, [root]
+    while waiting:
+        with os.scandir(waiting.pop()) as members:
+            for member in members:
+                if member.is_dir(follow_symlinks=False):
+                    waiting.append(member.path)
+                    continue
+                info = member.stat(follow_symlinks=False)
+                if info.st_nlink > 1:
+                    if (info.st_dev, info.st_ino) in seen:
+                        continue
+                    seen.add((info.st_dev, info.st_ino))
+                total += info.st_blocks * 512
+    return total
+
+
+def find_pass(root: str) -> None:
+    """`find -printf '%s'`."""
+    subprocess.run(["find", root, "-printf", "%s"], stdout=subprocess.DEVNULL, check=True)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Processor time of `work`, children included."""
+    before = _used()
+    work()
+    return _used() - before
+
+
+def _used() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def latencies(root: Path, state: Path) -> list[float]:
+    """From a file's change to the event, seconds, one by one."""
+    events: queue.Queue[Event] = queue.Queue()
+    watch = CacheWatch(str(root), state)
+    watch.start(events.put)
+    found = []
+    try:
+        while not isinstance(events.get(timeout=60), CacheScanned):
+            pass
+        for number in range(CHANGES):
+            began = time.perf_counter()
+            write_entry(root, FILES, graph=f"f{number:019x}")
+            while not (isinstance(event := events.get(timeout=60), EntryChanged) and event.state == "hit"):
+                pass
+            found.append(time.perf_counter() - began)
+    finally:
+        watch.stop()
+    return found
+
+
+def main(count: int = 50_000) -> None:
+    """Build, measure, print."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, state = Path(folder) / "cache", Path(folder) / "state"
+        build(root, count)
+        place = str(root)
+        times: dict[str, list[float]] = {"find": [], "pass": [], "scan": [], "refresh": [], "stats": []}
+        for _ in range(ROUNDS):
+            times["find"].append(seconds(lambda: find_pass(place)))
+            times["pass"].append(seconds(lambda: careful_pass(place)))
+            began = _used()
+            snapshot = scan(place)
+            times["scan"].append(_used() - began)
+            times["refresh"].append(seconds(lambda before=snapshot: refresh(before)))  # type: ignore[misc]
+        catalogue.open_root(place, state)
+        command = [sys.executable, "-m", "neuron_top", "cache", "stats", place, "--json"]
+        environ = {**os.environ, "NEURONTOP_STATE_DIR": str(state)}
+        for _ in range(ROUNDS):
+            work = lambda: subprocess.run(command, stdout=subprocess.DEVNULL, env=environ, check=True)  # noqa: E731
+            times["stats"].append(seconds(work))
+        middle = {name: statistics.median(values) for name, values in times.items()}
+        small = Path(folder) / "small"
+        build(small, min(count, 1000))
+        changes = sorted(latencies(small, state))
+        print(f"cache: {count} entries of 5 files")
+        print(f"  (c)  first scan / find              {middle['scan'] / middle['find']:.2f}   aim 2.0")
+        print(f"  (c') first scan / scandir and stat  {middle['scan'] / middle['pass']:.2f}   aim 1.3")
+        print(f"  (d)  refresh / first scan           {middle['refresh'] / middle['scan']:.3f}  aim 0.2")
+        print(f"       stats --json, whole process    {middle['stats'] * 1000:.0f} ms  aim 120 ms")
+        worst = changes[int(len(changes) * 0.99)]
+        print(
+            f"  (e)  change to event, median, p99   {statistics.median(changes) * 1000:.0f} ms, {worst * 1000:.0f} ms"
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50_000)
