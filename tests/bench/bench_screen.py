@@ -76,9 +76,16 @@ class Terminal:
             time.sleep(0.002)
         return self.times[text] - self.started
 
-    def press(self, key: bytes) -> None:
-        """Type."""
+    def answer(self, key: bytes, text: bytes) -> float:
+        """Seconds from a key to the first time that `text` is written after it."""
+        self._seen, self.times, self.wanted = b"", {}, re.compile(re.escape(text))
+        begun = time.perf_counter()
         os.write(self._master, key)
+        while text not in self.times:
+            if time.perf_counter() > begun + 10:
+                raise SystemExit(f"{key!r} was not answered by {text!r} within 10 s")
+            time.sleep(0.001)
+        return self.times[text] - begun
 
     def cpu_seconds(self) -> float:
         """User and system time so far."""
@@ -160,6 +167,33 @@ def log(rate: int, seconds: float) -> dict[str, float]:
     }
 
 
+def keys(rate: int, presses: int = 40) -> dict[str, float]:
+    """How long a key takes to be answered (another screen drawn) while `rate` lines a second arrive."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.log"
+        path.write_text("")
+        terminal = Terminal([sys.executable, str(SCREEN), "log", str(path)])
+        try:
+            terminal.wait_for(b"Overview")
+            time.sleep(1.5)
+            writer = threading.Thread(target=_write, args=(path, rate, presses * 0.25 + 1, terminal), daemon=True)
+            writer.start()
+            taken = []
+            for number in range(presses):
+                key, text = ((b"3", b"No graph yet."), (b"5", b"following"))[number % 2]
+                taken.append(terminal.answer(key, text))
+                time.sleep(0.2)
+            writer.join()
+        finally:
+            terminal.close()
+    taken.sort()
+    return {
+        "lines_per_second": rate,
+        "median_ms": round(1000 * statistics.median(taken)),
+        "worst_ms": round(1000 * taken[-1]),
+    }
+
+
 def _write(path: Path, rate: int, seconds: float, terminal: Terminal) -> tuple[dict[bytes, float], dict[str, float]]:
     """Lines in bursts at 20 Hz; the last line of each burst carries a number."""
     marks: dict[bytes, float] = {}
@@ -213,6 +247,7 @@ def main() -> None:
         "cores_128": cores(128, seconds),
         "log_20": log(20, seconds / 2),
         "log_5000": log(5000, seconds),
+        "keys_10000": keys(10_000),
     }
     print(json.dumps(figures, indent=2))
 

@@ -136,7 +136,7 @@ def host_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Str
     """The host, the machine's kind, executions and latency, on a line below the title."""
     cores = sum(len(group.rows) for group in view.groups)
     stale = sum(row.stale for group in view.groups for row in group.rows)
-    summary = f"{cores} rows" + (f" · {stale} stale" if stale else "")
+    summary = f"{cores} core{'' if cores == 1 else 's'}" + (f" · {stale} stale" if stale else "")
     line = Line(look, width).put("host", look.quiet).gap()
     host = view.host
     line.add(bar(look, host.cpu, 10)).gap().put(percent_text(host.cpu), look.text, 6, right=True).gap(2)

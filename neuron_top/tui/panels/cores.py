@@ -139,11 +139,14 @@ def kind_style(look: Look, index: int) -> Style:
 
 
 def legend_line(look: Look, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
-    """Which colour is which kind, with the sum over all cores."""
+    """Which colour is which kind, with the sum over all cores where there is room."""
     line = Line(look, width).put("memory", look.quiet).gap()
-    for index, kind in enumerate(kinds):
-        total = sum(core.kinds.get(kind, 0) for core in cores)
-        text = f"{kind.replace('_', ' ')} {bytes_text(total)}"
+    names = [kind.replace("_", " ") for kind in kinds]
+    sums = [bytes_text(sum(core.kinds.get(kind, 0) for core in cores)) for kind in kinds]
+    texts = [f"{name} {total}" for name, total in zip(names, sums, strict=True)]
+    if sum(len(text) + 4 for text in texts) > line.left:
+        texts = names
+    for index, text in enumerate(texts):
         if line.left < len(text) + 4:
             break
         sign = look.glyphs.shades[index % len(look.glyphs.shades)] if look.palette.text is None else look.glyphs.bar

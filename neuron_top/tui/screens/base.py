@@ -70,8 +70,8 @@ class LiveScreen(Screen[None]):
         yield KeyBar(self.PLACE)
 
     def on_screen_resume(self) -> None:
-        """Coming back: show what is so now."""
-        self.top.announce()
+        """Coming here: show what is so now, at once, because a key asked for it."""
+        self.top.draw()
 
     def update(self, header: Any, view: Any) -> None:
         """Take a newer view; called by the application, never while paused."""

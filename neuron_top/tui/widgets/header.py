@@ -39,7 +39,8 @@ def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
     sign, style = state_sign(look, view)
     line.put(f"{sign} {view.state}", style).gap(2)
     ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
-    end = f"{ranks}  {clock_text(view.elapsed)} " if ranks else f"{clock_text(view.elapsed)} "
+    elapsed = clock_text(view.elapsed if view.state != "waiting for a job" else None)
+    end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
     room = max(0, line.left - len(end) - 2)
     job = Line(look, room).put(view.name, look.strong).gap(2).put(" ".join(view.command), look.quiet)
     line.add([(segment.text, segment.style or look.text) for segment in job.strip()])
