@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -19,11 +20,12 @@ from typing import Any
 from neuron_top.compile.compile_server import CANNOT_TRAVEL
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.processes import end_group
-from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 
 _COMMAND = (sys.executable, "-m", "neuron_top.compile.compile_server")
 _TOOL_KILLED = "Killed signal terminated program"
 """What GCC's driver says when its compiler proper was killed: the memory ran out there."""
+_DISK_FULL = os.strerror(errno.ENOSPC)
 
 
 class CompileClient:
@@ -151,6 +153,8 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
         raise CannotTravel(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
     if status < 0:
         raise CompilerKilled(f"the compile process was ended by signal {-status}", module=task.module, log=log)
+    if status and _DISK_FULL in log:
+        raise CacheUnusable(f"no space left for the compile at {task.graph.parent}", module=task.module, log=log)
     if status and _TOOL_KILLED in log:
         raise CompilerKilled("the C++ compiler was killed, most likely for memory", module=task.module, log=log)
     if status:

@@ -158,7 +158,7 @@ def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any,
         os.environ.update(request["environ"])
         _redirect(log)
         status = _compile(request, result)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 (whatever it is, it belongs in the compile's log)
         traceback.print_exc()
     finally:
         with contextlib.suppress(Exception):
@@ -172,7 +172,7 @@ def _compile(request: dict[str, Any], result: Path) -> int:
 
     try:
         graph = graph_file.load(Path(request["graph"]).read_bytes())
-    except Exception:
+    except Exception:  # noqa: BLE001 (unpickling raises anything)
         traceback.print_exc()
         return CANNOT_TRAVEL
     outcome = compile_travelled(graph, {name: Path(path) for name, path in request["outputs"].items()})

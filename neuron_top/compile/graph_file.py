@@ -42,5 +42,6 @@ def load(data: bytes) -> TravelledGraph:
     settings, body = pickle.loads(data[len(_MAGIC) :])  # noqa: S301 (see the module's docstring)
     fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
-        gm, inputs = GraphPickler.loads(body, fake_mode)  # type: ignore[misc]
+        content: Any = GraphPickler.loads(body, fake_mode)
+    gm, inputs = content
     return TravelledGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)

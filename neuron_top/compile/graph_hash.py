@@ -2,9 +2,10 @@
 
 A wrong hit is the worst defect a compile cache can have, so the rule is: what travels to the compiler is what is
 hashed. `travelling` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every node's
-operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content, symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and
-places in the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a
-graph is compiled without the cache.
+operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content,
+symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and places in
+the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a graph is
+compiled without the cache.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ def _target(node: fx.Node) -> str:
     if isinstance(target, torch._ops.OpOverload):
         return f"{target._schema}"
     if isinstance(target, torch._ops.HigherOrderOperator):
-        if "triton" in target.name():
+        if "triton" in str(target):
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
-        return f"higher order {target.name()}"
+        return f"higher order {target}"
     return _function(target)
 
 
@@ -109,45 +110,35 @@ def _function(target: Any) -> str:
 
 def _value(value: Any, places: Mapping[fx.Node, int]) -> str:
     """An argument as text that tells apart whatever the compiler could tell apart: `1`, `1.0` and `True` differ."""
+    if type(value) in _PLAIN:
+        return f"{type(value).__name__}:{value!r}"
     match value:
-        case None | bool() | int() | str() | bytes():
-            return f"{type(value).__name__}:{value!r}" if type(value) in _PLAIN else _refuse(value)
         case float():
             return f"float:{value.hex()}"
         case complex():
             return f"complex:{value.real.hex()},{value.imag.hex()}"
         case fx.Node():
-            return f"%{places[value]}" if value in places else _refuse(value)
+            return f"%{places[value]}"
         case tuple() | list():
             return f"{_sequence_name(value)}({', '.join(_value(item, places) for item in value)})"
-        case set() | frozenset():
-            return f"set({', '.join(sorted(_value(item, places) for item in value))})"
         case dict():
             return (
                 "dict(" + ", ".join(sorted(f"{_value(k, places)}={_value(v, places)}" for k, v in value.items())) + ")"
             )
         case slice():
             return f"slice({', '.join(_value(part, places) for part in (value.start, value.stop, value.step))})"
-        case range():
-            return repr(value)
         case torch.SymInt() | torch.SymFloat() | torch.SymBool():
             return f"{type(value).__name__}:{value.node.expr}"
-        case torch.dtype() | torch.device() | torch.layout() | torch.memory_format():
-            return str(value) if not isinstance(value, torch.device) else f"device:{value}"
-        case torch._ops.OpOverload():
-            return f"operator {value}"
-    return "Ellipsis" if value is Ellipsis else _refuse(value)
+        case torch.dtype() | torch.device() | torch.layout() | torch.memory_format() | torch._ops.OpOverload():
+            return f"{type(value).__name__}:{value}"
+    raise NotCacheable(f"a value of type {type(value).__module__}.{type(value).__qualname__} has no exact description")
 
 
-_PLAIN = (type(None), bool, int, str, bytes)
+_PLAIN = (type(None), bool, int, str, bytes, range, type(Ellipsis))
 
 
 def _sequence_name(value: Sequence[Any]) -> str:
     return "list" if isinstance(value, list) else f"tuple {type(value).__name__}"
-
-
-def _refuse(value: Any) -> str:
-    raise NotCacheable(f"a value of type {type(value).__module__}.{type(value).__qualname__} has no exact description")
 
 
 def _described(value: Any) -> str:
@@ -214,9 +205,9 @@ def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:
 def shape_environment(values: Sequence[Any]) -> Any:
     """The symbolic-shape environment that these values live in, None when every size is a number."""
     for value in values:
-        sizes = [value] if isinstance(value, torch.SymInt) else []
+        sizes: list[Any] = [value] if isinstance(value, torch.SymInt) else []
         if isinstance(value, torch.Tensor):
-            sizes = [*value.shape, *value.stride()] if value.layout == torch.strided else list(value.shape)
+            sizes = [*value.shape, *(value.stride() if value.layout == torch.strided else ())]
         for size in sizes:
             if isinstance(size, torch.SymInt):
                 return size.node.shape_env

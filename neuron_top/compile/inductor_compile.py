@@ -20,23 +20,21 @@ from typing import Any
 import torch
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
-from torch._inductor import CompiledArtifact, standalone_compile
+from torch._inductor import standalone_compile
 from torch._inductor.runtime.cache_dir_utils import cache_dir
+from torch._inductor.standalone_compile import CompiledArtifact
 
 from neuron_top.cache import layout
 from neuron_top.compile import process_groups
 from neuron_top.compile.graph_file import TravelledGraph
 
+_FILL = "fill_uninitialized_memory"
+"""A property of the module that its type stubs do not know."""
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
 def warm_up() -> None:
     """Import what a compile needs, before the first fork."""
-    import torch._dynamo.backends.common
-    import torch._inductor.compile_fx
-    import torch._inductor.fx_passes.post_grad
-    import torch._inductor.codegen.cpp
-    import torch._inductor.codegen.cpp_wrapper_cpu  # noqa: F401
 
 
 def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +46,7 @@ def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
             "threads": torch.get_num_threads(),
             "deterministic": torch.are_deterministic_algorithms_enabled(),
             "deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-            "fill_uninitialized": torch.utils.deterministic.fill_uninitialized_memory,
+            "fill_uninitialized": getattr(torch.utils.deterministic, _FILL),
             "matmul_precision": torch.get_float32_matmul_precision(),
             "mkldnn": torch.backends.mkldnn.enabled,
             "default_dtype": str(torch.get_default_dtype()),
@@ -115,7 +113,7 @@ def _apply(settings: Mapping[str, Any]) -> None:
     functorch_config.load_config(settings["functorch"])
     torch.set_num_threads(settings["threads"])
     torch.use_deterministic_algorithms(settings["deterministic"], warn_only=settings["deterministic_warn_only"])
-    torch.utils.deterministic.fill_uninitialized_memory = settings["fill_uninitialized"]
+    setattr(torch.utils.deterministic, _FILL, settings["fill_uninitialized"])
     torch.set_float32_matmul_precision(settings["matmul_precision"])
     torch.backends.mkldnn.enabled = settings["mkldnn"]
     torch.set_default_dtype(getattr(torch, settings["default_dtype"].removeprefix("torch.")))

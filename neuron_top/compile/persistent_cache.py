@@ -139,8 +139,8 @@ class Entry:
         complete = msgspec.structs.replace(stats, module=self.module, files=files)
         return [
             lambda: self.done.unlink(missing_ok=True),
-            *(lambda path=path: _flush(path) for path in made.values()),  # type: ignore[misc]
-            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in made.items()),  # type: ignore[misc]
+            *(lambda path=path: _flush(path) for path in made.values()),
+            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in made.items()),
             lambda: self._replace(self.path / layout.STATS, msgspec.json.encode(complete)),
             lambda: self.failure.unlink(missing_ok=True),
             lambda: _flush(self.path),
@@ -250,7 +250,7 @@ class EntryLock:
             if problem.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
                 raise
             return self._create(record)
-        os.replace(record, self._sidecar)
+        record.replace(self._sidecar)
         return True
 
     def _create(self, record: Path) -> bool:
@@ -260,7 +260,7 @@ class EntryLock:
                 file.write(record.read_bytes())
         except FileExistsError:
             return False
-        os.replace(record, self._sidecar)
+        record.replace(self._sidecar)
         return True
 
 

@@ -27,7 +27,7 @@ def die_with_parent() -> Callable[[], None]:
 
 
 def wait_with_usage(process: subprocess.Popen[bytes]) -> tuple[int, int | None]:
-    """Wait for the end; exit status (negative for a signal) and peak resident memory in bytes of its largest process."""
+    """Wait for the end; exit status (negative: a signal), peak resident memory in bytes of its largest process."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_maxrss * 1024

@@ -8,7 +8,7 @@ With `NEURON_EXTRACT_GRAPHS_ONLY=1` graphs are stored and nothing is computed: w
 shape, filled with zeros, so that the job goes on to its next graph.
 
 This module runs inside training processes: it imports no user interface, and what goes wrong here is either a clear
-`CompileError` or, with `NEURONTOP_COMPILE_FALLBACK=1`, a warning and the graph run as it was captured, which is counted.
+`CompileError` or, with `NEURONTOP_COMPILE_FALLBACK=1`, a warning and the graph run as captured, which is counted.
 """
 
 from __future__ import annotations

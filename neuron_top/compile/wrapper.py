@@ -6,11 +6,13 @@ graph that lies in a cache (the parallel pre-compile, a retry). All tell what th
 where somebody records, through the side channel.
 
 A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure: its
-entry stays a graph that waits to be compiled. A cache that cannot be written costs a warning and the sharing, not the job.
+entry stays a graph that waits to be compiled. A cache that cannot be written costs a warning and the sharing, not the
+job.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import tempfile
@@ -22,7 +24,7 @@ import msgspec
 
 from neuron_top.cache.keys import ModuleKey, parse_key
 from neuron_top.compile import log_lines, side_channel
-from neuron_top.compile.cache_root import check_root
+from neuron_top.compile.cache_root import check_root, unusable
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State, Stats, discard
@@ -62,7 +64,7 @@ class Obtained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wrapper:
-    """The wrapper of one process: one cache root, one compiler, one set of options. Safe to use from several threads."""
+    """The wrapper of one process: one cache root, one compiler, one set of options. Safe to share between threads."""
 
     def __init__(
         self,
@@ -110,8 +112,9 @@ class Wrapper:
         return False
 
     def compile_entry(self, path: Path) -> Obtained:
-        """Compile the graph stored in the entry directory `path`; a finished entry is a hit, a stored failure is retried
-        only with `retry_failed`.
+        """Compile the graph that lies in the entry directory `path`.
+
+        A finished entry is a hit; a stored failure is retried only with `retry_failed`.
 
         Raises FileMalformed for a directory that holds no graph of this compiler, else as `obtain`.
         """
@@ -130,7 +133,7 @@ class Wrapper:
         return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
 
     def interrupt(self) -> None:
-        """From another thread: end the compiles under way. Their callers get KeyboardInterrupt, no failure is stored."""
+        """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""
         self._interrupted = True
         self.compiler.close()
 
@@ -274,6 +277,10 @@ class Wrapper:
         with self._telling(entry, task):
             try:
                 outcome = self._run(graph, task, inside)
+            except OSError as problem:
+                raise unusable(entry.path, problem) from problem
+            except CacheUnusable:
+                raise
             except CompileError as failure:
                 if self._interrupted:
                     raise KeyboardInterrupt from None
@@ -320,6 +327,7 @@ class Wrapper:
         """Compile into a folder of this process, gone with it."""
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="neurontop-", ignore_cleanup_errors=True)
+            atexit.register(self._scratch.cleanup)
         cache = PersistentCache(Path(self._scratch.name), self.compiler.directory())
         names = self.compiler.artefact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)

@@ -1,0 +1,58 @@
+"""A compiler in ten lines, and the helper processes that tests kill."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from neuron_top.cache.keys import module_key
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
+from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.log_lines import WrapperLog
+from neuron_top.compile.wrapper import Graph, Wrapper
+
+GRAPH = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
+
+
+class Copying:
+    """Its artefact is the graph, twice; `delay` seconds each; counts in `journal` (a line per compile)."""
+
+    graph_name = "model.fxgraph"
+    artefact_names: Sequence[str] = ("model.inductor", "model.kernels")
+
+    def __init__(self, journal: Path | None = None, delay: float = 0.0, error: Exception | None = None) -> None:
+        self._journal, self._delay, self.error = journal, delay, error
+        self.compiled = 0
+
+    def directory(self) -> str:
+        return "inductor-1.0.0+00000000"
+
+    def command(self, task: CompileTask) -> list[str]:
+        return ["copy", str(task.graph)]
+
+    def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+        self.compiled += 1
+        if self._journal:
+            with open(self._journal, "a") as file:
+                file.write(f"{os.getpid()}\n")
+        began(os.getpid())
+        time.sleep(self._delay)
+        if self.error:
+            raise self.error
+        for path in task.outputs.values():
+            path.write_bytes(task.graph.read_bytes() * 2)
+        return CompileOutcome(seconds=self._delay)
+
+
+def wrapper(root: Path, compiler: Copying | None = None, **options: object) -> Wrapper:
+    """A wrapper on `root`; its lines go to stderr."""
+    chosen = WrapperOptions(cache_url=str(root), **options)  # type: ignore[arg-type]
+    return Wrapper(compiler or Copying(), chosen, log=WrapperLog(level=chosen.log_level))
+
+
+def obtain_once(root: str, journal: str, delay: float) -> None:
+    """What a rank does."""
+    obtained = wrapper(Path(root), Copying(Path(journal), delay)).obtain(GRAPH)
+    assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"

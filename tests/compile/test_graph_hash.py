@@ -1,0 +1,137 @@
+"""Graph hashes: equal for equal graphs, in every process; different for whatever changes the generated code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+
+from neuron_top.compile import graph_hash  # noqa: E402
+
+_DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32]
+
+
+def hashed(function: Callable[..., Any], *inputs: Any, **facts: Any) -> str:
+    """The hash of a function traced with these inputs."""
+    gm = make_fx(function, tracing_mode="fake")(*inputs)
+    graph_hash.travelling(gm)
+    return graph_hash.hash_graph(gm, [], facts)
+
+
+def affine(factor: float, shift: Any) -> Callable[[Any], Any]:
+    return lambda x: x * factor + shift
+
+
+def test_the_same_function_has_the_same_hash_whatever_its_nodes_are_called() -> None:
+    def one(x: Any) -> Any:
+        first = x * 2
+        return first + 1
+
+    assert hashed(one, torch.zeros(3)) == hashed(lambda other: other * 2 + 1, torch.ones(3))
+
+
+def test_another_process_computes_the_same_hash() -> None:
+    code = "import torch; from tests.compile.test_graph_hash import *; print(hashed(affine(2.0, 1), torch.zeros(3, 4)))"
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PATH": "", "HOME": "/"},
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert answers == {hashed(affine(2.0, 1), torch.zeros(3, 4))}
+
+
+_shapes = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
+_numbers = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, width=32), st.booleans())
+
+
+@settings(max_examples=40, deadline=None)
+@given(_shapes, _shapes, st.sampled_from(_DTYPES), st.sampled_from(_DTYPES), _numbers, _numbers)
+def test_hashes_differ_whenever_shape_dtype_or_constant_differ(
+    shape: Any, other_shape: Any, dtype: Any, other_dtype: Any, number: Any, other: Any
+) -> None:
+    one = hashed(affine(2.0, number), torch.zeros(shape, dtype=dtype))
+    two = hashed(affine(2.0, other), torch.zeros(other_shape, dtype=other_dtype))
+    same = (shape, dtype, type(number), repr(number)) == (other_shape, other_dtype, type(other), repr(other))
+    assert (one == two) == same
+
+
+def _strided(stride: tuple[int, ...]) -> Any:
+    return torch.empty_strided((2, 3), stride)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param(_strided((3, 1)), _strided((1, 2)), id="stride"),
+        pytest.param(torch.zeros(2), torch.zeros(2, device="meta"), id="device"),
+        pytest.param(torch.zeros(2), torch.zeros(2, dtype=torch.complex64), id="dtype"),
+    ],
+)
+def test_hashes_differ_whenever_the_inputs_form_differs(one: Any, two: Any) -> None:
+    assert hashed(lambda x: x + x, one) != hashed(lambda x: x + x, two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), id="value"),
+        pytest.param(torch.tensor([0.0, 2.0]), torch.tensor([-0.0, 2.0]), id="sign of zero"),
+        pytest.param(torch.tensor([1, 2]), torch.tensor([1.0, 2.0]), id="dtype"),
+    ],
+)
+def test_hashes_differ_whenever_a_constant_tensor_differs(one: Any, two: Any) -> None:
+    def graph(constant: Any) -> Any:
+        gm = torch.fx.GraphModule({}, torch.fx.Graph())
+        gm.register_buffer("held", constant)
+        attribute = gm.graph.get_attr("held")
+        gm.graph.output((attribute,))
+        return gm
+
+    assert graph_hash.hash_graph(graph(one), [], {}) == graph_hash.hash_graph(graph(one.clone()), [], {})
+    assert graph_hash.hash_graph(graph(one), [], {}) != graph_hash.hash_graph(graph(two), [], {})
+
+
+def test_hashes_differ_whenever_a_setting_of_the_compiler_differs() -> None:
+    x = torch.zeros(2)
+    variants = [{}, {"threads": 1}, {"threads": 2}, {"threads": 2.0}, {"threads": True}]
+    assert len({hashed(torch.sin, x, **facts) for facts in variants}) == len(variants)
+
+
+def test_the_order_of_arguments_counts() -> None:
+    x, y = torch.zeros(2), torch.zeros(2)
+    assert hashed(lambda a, b: a - b, x, y) != hashed(lambda a, b: b - a, x, y)
+
+
+def test_the_position_in_a_storage_counts_by_alignment_only() -> None:
+    gm = make_fx(torch.sin, tracing_mode="fake")(torch.zeros(16))
+    base = torch.zeros(64)
+    parts = [base[0:16], base[16:32], base[1:17]]
+    graph_hash.travelling(gm)
+    one, aligned, askew = (graph_hash.hash_graph(gm, [part], {}) for part in parts)
+    assert one == aligned
+    assert one != askew
+
+
+def test_what_has_no_exact_description_has_no_hash() -> None:
+    gm = torch.fx.GraphModule({}, torch.fx.Graph())
+    argument = gm.graph.placeholder("x")
+    gm.graph.output((gm.graph.call_function(test_the_order_of_arguments_counts, (argument,)),))
+    with pytest.raises(graph_hash.NotCacheable):
+        graph_hash.hash_graph(gm, [], {})
+    with pytest.raises(graph_hash.NotCacheable):
+        graph_hash.hash_graph(make_fx(torch.sin)(torch.zeros(1)), [], {"object": object()})

@@ -1,0 +1,187 @@
+"""`torch.compile(backend="neurontop")` for real: each test is a training or inference process, as a user has it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytest.importorskip("torch")
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+
+TRAIN = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.GELU(), torch.nn.Linear(16, 4))
+torch.manual_seed(0)
+for p in model.parameters(): torch.nn.init.normal_(p, std=0.1)
+x = torch.randn(5, 8)
+compiled = torch.compile(model, backend="neurontop")
+out = compiled(x); out.square().sum().backward()
+ours = [p.grad.clone() for p in model.parameters()]
+model.zero_grad(); reference = model(x); reference.square().sum().backward()
+close = all(torch.allclose(a, p.grad, atol=1e-5) for a, p in zip(ours, model.parameters()))
+print("close", close and torch.allclose(out, reference, atol=1e-5), "zero", bool((out == 0).all()))
+"""
+DYNAMIC = """
+import torch
+f = torch.compile(lambda x: torch.softmax(x * 2, -1).sum(0), backend="neurontop", dynamic=True)
+for n in (3, 7, 12, 64, 65):
+    x = torch.randn(n, n + 1)
+    assert torch.allclose(f(x), torch.softmax(x * 2, -1).sum(0), atol=1e-5), n
+print("all sizes right")
+"""
+REGIONS = """
+import torch
+from accelerate.utils import compile_regions
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__(); self.inner = torch.nn.Linear(8, 8)
+    def forward(self, x): return torch.relu(self.inner(x)) + x
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__(); self.blocks = torch.nn.ModuleList([Block(), Block()]); self.head = torch.nn.Linear(8, 2)
+    def forward(self, x):
+        for block in self.blocks: x = block(x)
+        return self.head(x)
+model = Model()
+x = torch.randn(4, 8)
+expected = model(x)
+assert torch.allclose(compile_regions(model, backend="neurontop")(x), expected, atol=1e-5)
+print("regions right")
+"""
+
+
+def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """A job, with the warnings it would have."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environ},
+    )
+
+
+def test_collected_then_compiled_then_every_graph_is_a_hit(own_caches: Path) -> None:
+    trial = run(TRAIN, NEURON_EXTRACT_GRAPHS_ONLY="1")
+    assert trial.returncode == 0, trial.stderr
+    assert trial.stderr.count("Extracting graphs (") == 2
+    assert "zero True" in trial.stdout
+    entries = sorted(own_caches.glob("inductor-*/MODULE_*"))
+    assert len(entries) == 2
+    assert not list(own_caches.rglob("model.done"))
+
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from neuron_top.compile.wrapper import Wrapper; from neuron_top.compile.flags import parse_environment\n"
+        "from neuron_top.compile.compilers.inductor import Inductor\n"
+        "wrapper = Wrapper(Inductor(), parse_environment())\n"
+        f"for path in {[str(path) for path in entries]!r}: wrapper.compile_entry(Path(path))"
+    )
+    compiled = run(code)
+    assert compiled.returncode == 0, compiled.stderr
+    assert compiled.stderr.count("Compiler status PASS") == 2
+
+    real = run(TRAIN)
+    assert "close True" in real.stdout, real.stderr
+    assert real.stderr.count("Using a cached neff at") == 2
+    assert "Compilation Successfully Completed" not in real.stderr
+    assert sorted(own_caches.glob("inductor-*/MODULE_*")) == entries
+
+    for entry in entries:  # a cache of another PyTorch version is a miss and never loaded
+        other = own_caches / "inductor-1.0.0.cpu+00000000"
+        other.mkdir(exist_ok=True)
+        entry.rename(other / entry.name)
+    again = run(TRAIN)
+    assert "close True" in again.stdout, again.stderr
+    assert "Using a cached neff at" not in again.stderr
+    assert again.stderr.count("Compilation Successfully Completed for model.MODULE_") == 2
+
+
+def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> None:
+    for _ in range(2):
+        job = run(DYNAMIC)
+        assert "all sizes right" in job.stdout, job.stderr
+    assert "Using a cached neff at" in job.stderr
+    assert "Compilation Successfully Completed" not in job.stderr
+
+
+def test_regional_compilation_of_accelerate_works() -> None:
+    job = run(REGIONS)
+    assert "regions right" in job.stdout, job.stderr
+    assert "Compilation Successfully Completed" in job.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches: Path, number: signal.Signals) -> None:
+    job = subprocess.Popen(
+        [sys.executable, "-c", TRAIN],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    wait_for(lambda: any(_compiles(child) for child in _children(job.pid)))
+    helpers = _children(job.pid)
+    job.send_signal(number)
+    job.communicate()
+    wait_for(lambda: not [child for child in helpers if child.is_running() and child.status() != "zombie"])
+    assert not list(own_caches.rglob("*.lock"))
+    assert not list(own_caches.rglob("*.lock.owner"))
+    assert not list(own_caches.rglob("*.tmp"))
+    assert not list(own_caches.rglob("model.log"))
+    assert not list(own_caches.rglob("model.done"))
+
+
+def test_a_killed_compile_process_is_a_recorded_failure_with_its_cause(own_caches: Path) -> None:
+    job = subprocess.Popen(
+        [sys.executable, "-c", TRAIN],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    wait_for(lambda: any(_compiles(child) for child in _children(job.pid)))
+    next(child for child in _children(job.pid) if _compiles(child)).kill()
+    _, said = job.communicate()
+    assert job.returncode == 1
+    assert "signal 9" in said
+    (log,) = own_caches.rglob("model.log")
+    assert re.match(r"Failed compilation with \['inductor', 'compile'.*signal 9", log.read_text())
+    assert not list(own_caches.rglob("*.lock"))
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _compiles(process: psutil.Process) -> bool:
+    """A fork of the compile server (whose parent has the same command line)."""
+    try:
+        parent = process.parent()
+        return (
+            parent is not None
+            and "compile_server" in " ".join(process.cmdline())
+            and process.cmdline() == parent.cmdline()
+        )
+    except psutil.Error:
+        return False
+
+
+def wait_for(condition: object, seconds: float = 90.0) -> None:
+    """Until it holds; another process decides when."""
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end, "did not happen in time"
+        time.sleep(0.02)

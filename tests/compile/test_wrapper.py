@@ -1,0 +1,312 @@
+"""One graph through the cache with a compiler that copies: what is a hit, what is told, what is left behind."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import re
+import signal
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.cache import layout, lock_owner
+from neuron_top.compile import log_lines
+from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.persistent_cache import EntryLock, State
+from neuron_top.compile.wrapper import Graph, Wrapper
+from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
+from neuron_top.events import CompileBegan, CompileEnded, Event
+from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
+
+spawn = multiprocessing.get_context("spawn")
+
+
+def names(path: Path) -> set[str]:
+    return {item.name for item in path.iterdir()}
+
+
+def test_a_miss_is_compiled_and_published_and_then_a_hit(own_caches: Path) -> None:
+    first = wrapper(own_caches).obtain(GRAPH)
+    assert not first.hit
+    assert names(first.entry.path) == {
+        "model.fxgraph",
+        "compile_flags.json",
+        "model.inductor",
+        "model.kernels",
+        "model.stats.json",
+        "model.done",
+    }
+    compiler = Copying()
+    assert wrapper(own_caches, compiler).obtain(GRAPH).hit
+    assert compiler.compiled == 0
+
+
+def test_the_flags_file_and_the_directory_name_agree(own_caches: Path) -> None:
+    entry = wrapper(own_caches).obtain(GRAPH).entry
+    assert (entry.path / "compile_flags.json").read_bytes() == b"[]"
+    assert entry.path.name.endswith("+d7517139")
+
+
+def test_processes_that_need_one_graph_compile_it_once(own_caches: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    ranks = [spawn.Process(target=obtain_once, args=(str(own_caches), str(journal), 0.5)) for _ in range(4)]
+    for rank in ranks:
+        rank.start()
+    for rank in ranks:
+        rank.join()
+    assert [rank.exitcode for rank in ranks] == [0, 0, 0, 0]
+    assert len(journal.read_text().splitlines()) == 1
+
+
+def test_a_lock_whose_holder_died_is_taken_over(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    entry.path.mkdir(parents=True)
+    dead = msgspec.structs.replace(lock_owner.current(), started=1, token="gone")
+    for name in (entry.lock, entry.path / "model.fxgraph.lock.owner"):
+        name.write_bytes(msgspec.json.encode(dead))
+    assert not wrapper(own_caches).obtain(GRAPH).hit
+    assert "taken over" in capsys.readouterr().err
+    assert not any(layout.LOCK_SUFFIX in name for name in names(entry.path))
+
+
+def test_a_living_holder_is_never_robbed(own_caches: Path) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    lock = EntryLock(entry)
+    assert lock.acquire()
+    assert EntryLock(entry).break_if_dead() is None
+    assert not EntryLock(entry).acquire()
+    lock.release()
+    assert EntryLock(entry).acquire()
+
+
+def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    entry.path.mkdir(parents=True)
+    entry.lock.touch()
+    assert EntryLock(entry).break_if_dead() is None
+    assert entry.lock.exists()
+
+
+def test_a_failure_is_stored_and_replayed_until_a_retry_is_asked_for(own_caches: Path) -> None:
+    failing = Copying(error=CompileError("no such operator", log="line one\nline two"))
+    with pytest.raises(CompileError, match="no such operator"):
+        wrapper(own_caches, failing).obtain(GRAPH)
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    assert entry.failure_text().startswith("Failed compilation with ['copy', ")
+    assert "line two" in entry.failure_text()
+    assert not entry.lock.exists()
+    with pytest.raises(CachedFailure, match="--retry_failed_compilation"):
+        wrapper(own_caches).obtain(GRAPH)
+    assert not wrapper(own_caches, retry_failed=True).obtain(GRAPH).hit
+    assert entry.state() is State.HIT
+    assert not entry.failure.exists()
+
+
+def test_an_interrupted_compile_is_no_failure_and_leaves_no_lock(own_caches: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        wrapper(own_caches, Copying(error=KeyboardInterrupt())).obtain(GRAPH)  # type: ignore[arg-type]
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
+
+
+@pytest.mark.parametrize("name", ["model.inductor", "model.kernels"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: data[:-3], id="truncated"),
+        pytest.param(lambda data: bytes([data[0] ^ 1]) + data[1:], id="bit-flipped"),
+        pytest.param(lambda data: b"", id="empty"),
+    ],
+)
+def test_a_corrupt_artefact_is_recompiled_and_kept_aside(
+    own_caches: Path, capsys: pytest.CaptureFixture[str], name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    entry = wrapper(own_caches).obtain(GRAPH).entry
+    path = entry.path / name
+    broken = damage(path.read_bytes())
+    path.write_bytes(broken)
+    assert not wrapper(own_caches).obtain(GRAPH).hit
+    (kept,) = entry.path.glob(f"{name}.*{layout.QUARANTINE_SUFFIX}")
+    assert kept.read_bytes() == broken
+    assert kept.name.replace("kernels", "inductor")[:14] in capsys.readouterr().err
+    assert entry.broken_reason() == ""
+
+
+def test_an_entry_renamed_to_another_key_is_not_believed(own_caches: Path) -> None:
+    entry = wrapper(own_caches).obtain(GRAPH).entry
+    other = entry.path.with_name("MODULE_ffffffffffffffffffff+d7517139")
+    entry.path.rename(other)
+    compiler = Copying()
+    wrapper(own_caches, compiler).obtain(msgspec.structs.replace(GRAPH, key=GRAPH.key.__class__("f" * 20, "d7517139")))
+    assert compiler.compiled == 1
+
+
+def test_extraction_stores_the_graph_and_a_later_compile_makes_it_a_hit(
+    own_caches: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert wrapper(own_caches).extract(GRAPH) is False
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
+    said = capsys.readouterr().err
+    assert f"Extracting graphs ({entry.graph}) for ahead-of-time parallel compilation. No compilation was done." in said
+    assert not wrapper(own_caches).compile_entry(entry.path).hit
+    assert wrapper(own_caches).extract(GRAPH) is True
+    assert wrapper(own_caches).obtain(GRAPH).hit
+
+
+def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> None:
+    obtained = wrapper(own_caches, no_cache=True).obtain(GRAPH)
+    assert obtained.entry.artefact.exists()
+    assert not own_caches.exists()
+
+
+def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
+    own_caches: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cannot() -> bytes:
+        raise CannotTravel("a lambda")
+
+    def inside(task: CompileTask) -> CompileOutcome:
+        for path in task.outputs.values():
+            path.write_bytes(b"made here")
+        return CompileOutcome(seconds=0.0)
+
+    told: list[Event] = []
+    one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), tell=told.append)
+    graph = Graph(key=GRAPH.key, data=cannot, compile_inside=inside)
+    assert one.obtain(graph).entry.artefact.read_bytes() == b"made here"
+    (began,) = [event for event in told if isinstance(event, CompileBegan)]
+    (ended,) = [event for event in told if isinstance(event, CompileEnded)]
+    assert began.inside_job
+    assert ended.ok
+    assert "a lambda" in capsys.readouterr().err
+
+
+def test_a_file_in_place_of_the_root_is_an_error_that_names_it(tmp_path: Path) -> None:
+    root = tmp_path / "file"
+    root.touch()
+    with pytest.raises(CacheUnusable, match=re.escape(str(root))):
+        wrapper(root).entry(GRAPH.key)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_root_costs_a_warning_not_the_job(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own_caches.mkdir()
+    own_caches.chmod(0o555)
+    assert wrapper(own_caches).obtain(GRAPH).entry.artefact.exists()
+    assert "compiling without the cache" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_costs_a_warning_not_the_job(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class OnFullDisk(Copying):
+        def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+            outcome = super().compile(task, began=began)
+            if str(own_caches) in str(task.graph):
+                with open("/dev/full", "wb", buffering=0) as full:
+                    full.write(b"x")
+            return outcome
+
+    one = wrapper(own_caches, OnFullDisk())
+    assert one.obtain(GRAPH).entry.artefact.exists()
+    assert "no space left" in capsys.readouterr().err
+    left = one.entry(GRAPH.key)
+    assert left.state() is State.MISS
+    assert not left.lock.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to somebody else")
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
+def test_a_root_of_somebody_else_that_others_can_write_to_is_refused(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    own_caches.mkdir()
+    own_caches.chmod(mode)
+    os.chown(own_caches, 12345, 12345)
+    with pytest.raises(RefusedForSafety, match="NEURONTOP_TRUST_CACHE"):
+        wrapper(own_caches).obtain(GRAPH)
+    monkeypatch.setenv("NEURONTOP_TRUST_CACHE", "1")
+    assert not wrapper(own_caches).obtain(GRAPH).hit
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_strangers_artefact_in_a_shared_root_is_refused(own_caches: Path) -> None:
+    entry = wrapper(own_caches).obtain(GRAPH).entry
+    own_caches.chmod(stat.S_IMODE(own_caches.stat().st_mode) | stat.S_IWGRP)
+    os.chown(entry.artefact, 12345, 12345)
+    with pytest.raises(RefusedForSafety, match="12345"):
+        wrapper(own_caches).obtain(GRAPH)
+
+
+@pytest.mark.parametrize("form", ["g2", "g3"])
+def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: str) -> None:
+    stream = io.StringIO()
+    one = Wrapper(
+        Copying(), WrapperOptions(cache_url=str(own_caches)), log=log_lines.WrapperLog(form=form, stream=stream)
+    )
+    one.obtain(GRAPH)
+    one.obtain(GRAPH)
+    tag = r"\|\|[A-Z_]+\|\|:" if form == "g2" else ""
+    header = rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.000\d{{3}}:  {os.getpid()}  " + (
+        rf"INFO {tag} " if form == "g2" else r"\[INFO\]: "
+    )
+    lines = [line for line in stream.getvalue().splitlines() if line and line != "Compiler status PASS"]
+    assert all(re.match(header, line) for line in lines)
+    assert stream.getvalue().count("\nCompiler status PASS\n") == 1
+    texts = [re.sub(header, "", line).split(maxsplit=2)[0] for line in lines]
+    assert texts == (["Compile", "Call", "Compile", "Using"] if form == "g2" else ["Compilation", "Using"])
+
+
+def _publish_and_stop(root: str, steps: int) -> None:
+    one = wrapper(Path(root))
+    entry = one.entry(GRAPH.key)
+    assert EntryLock(entry).acquire()
+    entry.store_graph(b"the graph", [])
+    made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
+    for path in made.values():
+        path.write_bytes(b"the graphthe graph")
+    from neuron_top.compile.persistent_cache import Stats
+
+    for step in entry.publishing(made, Stats(module=entry.module))[:steps]:
+        step()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_a_kill_after_any_step_of_publishing_is_repaired(own_caches: Path, steps: int) -> None:
+    victim = spawn.Process(target=_publish_and_stop, args=(str(own_caches), steps))
+    victim.start()
+    victim.join()
+    assert victim.exitcode == -signal.SIGKILL
+    obtained = wrapper(own_caches).obtain(GRAPH)
+    assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+    assert obtained.entry.broken_reason() == ""
+    assert wrapper(own_caches).obtain(GRAPH).hit
+    if not obtained.hit:
+        assert not any(name.endswith(".tmp") for name in names(obtained.entry.path))
+
+
+def test_kills_at_random_instants_never_leave_a_false_hit_or_a_dead_end(own_caches: Path, tmp_path: Path) -> None:
+    for round_number in range(12):
+        victim = spawn.Process(target=obtain_once, args=(str(own_caches), str(tmp_path / "journal"), 0.05))
+        victim.start()
+        victim.join(0.25 + round_number * 0.03)
+        victim.kill()
+        victim.join()
+        entry = wrapper(own_caches).entry(GRAPH.key)
+        assert entry.state() is not State.HIT or entry.broken_reason() == ""
+        if round_number % 3 == 2:
+            obtained = wrapper(own_caches).obtain(GRAPH)
+            assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+            obtained.entry.done.unlink()
+
+
+def test_this_module_is_importable_by_the_processes_it_starts() -> None:
+    assert sys.modules[__name__].__name__ == "tests.compile.test_wrapper"
