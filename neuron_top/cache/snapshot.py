@@ -12,7 +12,7 @@ from neuron_top.cache.filesystem import Filesystem
 
 YOUNG_SECONDS = 900.0
 """Entries written to within this time are looked at again on every refresh, seconds …"""
-YOUNGEST = 256
+YOUNGEST = 64
 """… but only so many: live compiles are few, and a copied cache is young as a whole."""
 LOCAL_TICK, SHARED_TICK = 0.1, 2.0
 """Two writes within this time may carry the same time stamp, on local and on network file systems, seconds."""

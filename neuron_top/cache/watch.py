@@ -25,6 +25,8 @@ SETTLE_SECONDS = 0.02
 """How long after a notification more of them are collected: publishing an entry is a burst."""
 OPEN_SECONDS = 1.0
 """How often entries whose state passes are looked at."""
+FRESH_SECONDS, FRESH_FOR = 0.1, 2.0
+"""How often, and for how long, entries just written to are looked at, seconds."""
 REFRESH_SECONDS = 5.0
 """How often everything is refreshed at most; longer when a refresh is dear."""
 REFRESH_SHARE = 0.01
@@ -97,7 +99,7 @@ class CacheWatch:
     def _follow(self) -> None:
         next_refresh = time.monotonic() + REFRESH_SECONDS
         while not self._ended.is_set():
-            woken = self._wake.wait(OPEN_SECONDS)
+            woken = self._wake.wait(FRESH_SECONDS if self._fresh() else OPEN_SECONDS)
             if self._ended.is_set():
                 return
             if woken:
@@ -120,7 +122,15 @@ class CacheWatch:
 
     def _open(self) -> set[str]:
         entries = self.snapshot.entries if self.snapshot else ()
-        return {entry.path for entry in entries if entry.state in UNSETTLED}
+        return {entry.path for entry in entries if entry.state in UNSETTLED} | self._fresh()
+
+    def _fresh(self) -> set[str]:
+        """Entries just written to: a new folder's first files appear before the kernel watches it."""
+        entries = self.snapshot.entries if self.snapshot else ()
+        if len(entries) > WATCHED_ENTRIES:
+            return set()
+        since = time.time() - FRESH_FOR
+        return {entry.path for entry in entries if entry.changed_at > since}
 
     def _look(self, paths: set[str] | None) -> None:
         before = self.snapshot
