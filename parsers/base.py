@@ -31,9 +31,12 @@ HEADER = re.compile(
 Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
 
 
+_G1_TAGS = ("NCC_WRAPPER", "PARALLEL_COMPILE")
+"""G0 and G1 share the header of their wrapper lines; the words tell them apart, see `wrapper`."""
 DOTS = "dots"
 _DOTS_LEADING = re.compile(
-    r"(\.{1,5000})(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = |/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
+    r"(\.{1,5000})(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = "
+    r"|/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
 )
 """Dots at the start of a line that belong to a compiler: not `./run.sh`, not `.gitignore`, not `...and so on`."""
 
@@ -97,6 +100,9 @@ class LineFamily:
 
 def records(text: str, offset: int) -> list[Record]:
     """The records of one segment of a line, ANSI codes already gone."""
+    first = HEADER.match(text)
+    if first is not None and text.count(":", first.end()) < 2:
+        return [_headed(first, text[first.end() :].lstrip(" "), offset)]  # nothing in front, no room for a second
     prefix, body = prefixes.split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)
@@ -127,30 +133,21 @@ def _bare(text: str, prefix: prefixes.Prefix, offset: int, shape: str = "") -> R
 
 def _headed(header: re.Match[str], text: str, offset: int) -> Record:
     record = Record(text, offset)
-    if header["rdate"]:
+    date, clock, digits, pid, level, tag, bracket, xla, rdate, rclock, rdigits = header.groups()
+    if rdate:
         record.shape = "runtime"
-        record.at = timestamps.runtime(header["rdate"], header["rclock"], header["rdigits"])
-        return record
-    if header["xla"]:
-        record.shape, record.level = "xla", header["xla"]
-        record.at = timestamps.microseconds(header["date"], header["clock"], header["digits"])
-        return record
-    record.shape = "wrapper"
-    record.at = timestamps.wrapper(header["date"], header["clock"], header["digits"])
-    record.pid = record.header_pid = int(header["pid"]) if header["pid"] else None
-    record.level = header["level"] or header["bracket"]
-    record.tag = header["tag"] or f"[{record.level}]"
-    record.generation = _generation(header)
+        record.at = timestamps.runtime(rdate, rclock, rdigits)
+    elif xla:
+        record.shape, record.level = "xla", xla
+        record.at = timestamps.microseconds(date, clock, digits)
+    else:
+        record.shape = "wrapper"
+        record.at = timestamps.wrapper(date, clock, digits)
+        record.pid = record.header_pid = int(pid) if pid else None
+        record.level = level or bracket
+        record.tag = tag or f"[{bracket}]"
+        record.generation = "G3" if bracket else "G2" if pid and tag not in _G1_TAGS else "G1"
     return record
-
-
-def _generation(header: re.Match[str]) -> str:
-    """G0 and G1 share the header of their wrapper lines: told apart by the words, see `wrapper`."""
-    if header["bracket"]:
-        return "G3"
-    if header["tag"] in ("NCC_WRAPPER", "PARALLEL_COMPILE"):
-        return "G1"
-    return "G2" if header["pid"] else "G1"
 
 
 def _split_dots(text: str) -> tuple[int, str]:

@@ -75,10 +75,9 @@ def _facts(record: Record, text: str) -> list[AnyEvent]:
         CompilerStageFinished(**common(record), stage=clip(found[1]), seconds=float(found[2]))
         for found in _STAGE.finditer(text)
     ]
-    for found in _OLD_STAGE.finditer(text):
-        events.append(CompilerStageFinished(**common(record), stage=REGION, seconds=float(found[1])))
-    for found in _EXIT.finditer(text):
-        events.append(CompilerExited(**common(record), code=int(found[1] or found[2])))
-    for found in VERSION.finditer(text):
-        events.append(CompilerVersionSeen(**common(record), version=found[1]))
+    regions = (float(found[1]) for found in _OLD_STAGE.finditer(text))
+    events += [CompilerStageFinished(**common(record), stage=REGION, seconds=seconds) for seconds in regions]
+    codes = (int(found[1] or found[2]) for found in _EXIT.finditer(text))
+    events += [CompilerExited(**common(record), code=code) for code in codes]
+    events += [CompilerVersionSeen(**common(record), version=found[1]) for found in VERSION.finditer(text)]
     return events

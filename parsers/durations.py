@@ -21,6 +21,8 @@ from neuron_top.events import (
 )
 from neuron_top.parsers.base import Record
 
+TIMED = (CompileStarted, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
+"""The events that `Durations.add` listens to."""
 _MOST = 100_000
 Start = tuple[str, float]
 

@@ -20,20 +20,24 @@ _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 FAILED = re.compile(
     r"Failed to allocate (?P<size>[\d.]{1,20}\s?[KMGT]?B) "
-    r"\((?:alignment: (?P<alignment>[^,)]{1,40}), )?usage: (?P<usage>[^)]{1,80})\) on ND (?P<device>\d{1,4}):NC (?P<core>\d{1,4})"
+    r"\((?:alignment: (?P<alignment>[^,)]{1,40}), )?usage: (?P<usage>[^)]{1,80})\) "
+    r"on ND (?P<device>\d{1,4}):NC (?P<core>\d{1,4})"
 )
 INF1 = re.compile(
-    r"Failed to allocate aligned \((?P<alignment>\d{1,12})\) buffer in (?P<usage>.{1,200}?) of size (?P<size>\d{1,15}) bytes"
+    r"Failed to allocate aligned \((?P<alignment>\d{1,12})\) buffer in (?P<usage>.{1,200}?) "
+    r"of size (?P<size>\d{1,15}) bytes"
     r"|No more pages for (?P<pages>ring type: \d{1,6})"
 )
 _BULLET = re.compile(r"\s*\*\s*([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
 _ROW = re.compile(
-    r"\s*(?:\\_\s*)?(?:ND (?P<device>\d{1,4}) (?:Overall|HBM (?P<bank>\d{1,4}))|NC (?P<core>\d{1,4})|NEFF (?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
+    r"\s*(?:\\_\s*)?(?:ND (?P<device>\d{1,4}) (?:Overall|HBM (?P<bank>\d{1,4}))"
+    r"|NC (?P<core>\d{1,4})|NEFF (?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
 )
 _HEADING = re.compile(r"\s*\|.*\|")
 _NAME = re.compile(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
 _BETWEEN = re.compile(
-    r"\s*(?:$|\(NOTE: |NEFF id to name mapping|Aligned allocations may fail|Displaying Current Memory|LNC size is|\.\.\.$)"
+    r"\s*(?:$|\(NOTE: |NEFF id to name mapping|Aligned allocations may fail"
+    r"|Displaying Current Memory|LNC size is|\.\.\.$)"
 )
 
 _KINDS = {

@@ -81,8 +81,9 @@ class MetricsReport:
         found, self._found = self._found, {}
         if first is None or not found:
             return []
-        counts = {name: int(value) for name, value in found.items() if name != "compile_seconds"}
-        return [GraphMetricsReported(**common(first), **counts, compile_seconds=found.get("compile_seconds"))]
+        seconds = found.pop("compile_seconds", None)
+        fields = common(first) | {name: int(value) for name, value in found.items()}
+        return [GraphMetricsReported(**fields, compile_seconds=seconds)]
 
     def _take(self, field: str, text: str) -> None:
         name = _FIELDS.get((self._name, field))

@@ -42,6 +42,11 @@ _TOKEN = re.compile(
     r"\"((?:[^\"\\]|\\.){1,1000})\"\s*:\s*(?:(\{)|\"([^\"]{0,200})\"|(-?\d[\d.eE+-]{0,30}|true|false|null)|(\[))|(\})"
 )
 _REPORT_LINE = re.compile(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
+_WORDS = re.compile(
+    r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |trial run"
+    r"|Running cmd|graph list|master grab|exited with error"
+)
+"""One of these stands in every line but the counters': a gate in front of the patterns."""
 _MOST_PATHS = 100_000
 _PATIENCE = 200
 """Foreign lines inside a report before it is given up; other processes may write into it."""
@@ -119,6 +124,8 @@ class ParallelCompile:
             return self._read_report(self._report, text)
         if _COUNTERS_BEGIN in text:
             return _counted(record)
+        if _WORDS.search(text) is None:
+            return None
         found = _LIST.search(text)
         if found:
             self._list = (record, [clip(path) for path in re.findall(r"[^\s\[\],']+", found[1])[:_MOST_PATHS]])

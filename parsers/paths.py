@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 MODULE = re.compile(r"MODULE_(?:[0-9a-f]{20}(?![0-9a-f])|\d{8,20}(?![0-9a-f]))(?:\+[0-9a-f]{8})?")
 """A graph's key: 20 hexadecimal digits from a builder, a decimal number from tracing, then the flags' hash."""
 COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
-ROOT = re.compile(
-    r"((?:[a-z0-9]{1,10}://)?[^\s'\"()\[\],:=|]*)/(?:neuronxcc|USER_neuroncc)-\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+/"
-)
+_BEFORE_A_PATH = re.compile(r"[\s'\"()\[\],=|]")
+_LONGEST = 1000
 
 
 class Place(NamedTuple):
@@ -21,14 +21,26 @@ class Place(NamedTuple):
     module: str | None
 
 
+def roots_in(text: str) -> set[str]:
+    """The folders in front of `neuronxcc-<version>` or `USER_neuroncc-<version>`, wherever they stand in the text."""
+    found = set()
+    for folder in COMPILER_FOLDER.finditer(text):
+        word = _BEFORE_A_PATH.split(text[max(0, folder.start() - _LONGEST) : folder.start()])[-1]
+        root = word if "://" in word else word.rpartition(":")[2]
+        if len(root) > 1:
+            found.add(root[:-1])
+    return found
+
+
 def module_in(text: str) -> str | None:
     """The first module key in the text."""
     found = MODULE.search(text)
     return found[0] if found else None
 
 
+@lru_cache(maxsize=8192)
 def place(path: str) -> Place:
-    """Read a path of an entry, local or `s3://`, of either era."""
+    """Read a path of an entry, local or `s3://`, of either era. The same paths come again from every rank."""
     compiler = COMPILER_FOLDER.search(path)
     root = path[: compiler.start()].rstrip("/") if compiler else ""
     return Place(root or None, compiler[1] if compiler else None, module_in(path))

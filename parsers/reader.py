@@ -14,6 +14,7 @@ import msgspec
 
 from neuron_top.events import AnyEvent
 from neuron_top.parsers import base, escapes
+from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS
 from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
@@ -34,7 +35,14 @@ class LogReader:
         self._offset = 0
         self._line_start = 0
         """Where the first line of the next block begins: before the block, if that line came in pieces."""
-        self._families = [row.make() for row in FAMILIES]
+        made = [(row.make(), row.shapes) for row in FAMILIES]
+        self._families = [family for family, _ in made]
+        self._readers = {
+            shape: [family for family, shapes in made if shape in shapes]
+            for shape in {s for _, all_ in made for s in all_}
+        }
+        self._open: list[Family] = []
+        """Families inside something that spans lines: while there is one, no line is skipped."""
 
     def feed(self, data: bytes) -> list[AnyEvent]:
         """The events that these bytes complete. Never raises, whatever the bytes."""
@@ -50,6 +58,7 @@ class LogReader:
         events = self._read(self._buffer.rest())
         for family in self._families:
             events += self._stamped(family.flush())
+        self._open = []
         return events
 
     @property
@@ -66,7 +75,7 @@ class LogReader:
             marks.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
         index, position = 0, 0
         while position < len(block):
-            if not self.tally.wants_samples and not self._inside():
+            if not self._open and not self.tally.wants_samples:
                 index = bisect_right(marks, position, index)
                 if index == len(marks):
                     break
@@ -76,10 +85,6 @@ class LogReader:
             self._line_start = self._offset + last + 1
         self._offset += len(block)
         return events
-
-    def _inside(self) -> bool:
-        """Some family is inside something that spans lines."""
-        return any([family.open for family in self._families])
 
     def _line(self, block: bytes, position: int, events: list[AnyEvent]) -> int:
         """Read the line at `position`; returns where the next begins."""
@@ -92,31 +97,36 @@ class LogReader:
 
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
-        self.tally.look(text)
         events: list[AnyEvent] = []
         claimed = False
         for segment in text.split("\r") if "\r" in text else (text,):
             for record in base.records(segment, offset):
-                self.tally.meet(record)
-                events += self._ended_by(record)
-                made = self._offer(record)
+                made = self._record(record)
                 claimed = claimed or made is not None
                 events += made or []
         self.tally.read(text, claimed)
         return self._stamped(events)
 
-    def _ended_by(self, record: base.Record) -> list[AnyEvent]:
-        """What spanned lines and ends in front of this record."""
-        return [event for family in self._families if family.open for event in family.ended_by(record)]
+    def _record(self, record: base.Record) -> list[AnyEvent] | None:
+        """Events of a record, and of what it ends; None if nobody knows it."""
+        self.tally.meet(record)
+        self.tally.look(record.text)
+        ended = [event for family in self._open for event in family.ended_by(record)]
+        codes = error_codes(record)
+        made = self._offer(record)
+        if self._open or made is not None:
+            self._open = [family for family in self._families if family.open]
+        if made is None and not codes:
+            return ended or None
+        return ended + (made or []) + codes
 
     def _offer(self, record: base.Record) -> list[AnyEvent] | None:
-        """Events of the first family that knows the record; error codes count wherever they stand."""
-        codes = error_codes(record)
-        for family in self._families:
+        """Events of the first family that knows the record."""
+        for family in self._readers[record.shape]:
             events = family.feed(record)
             if events is not None:
-                return events + codes
-        return codes or None
+                return events
+        return None
 
     def _stamped(self, events: list[AnyEvent]) -> list[AnyEvent]:
         for event in events:

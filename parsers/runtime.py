@@ -16,13 +16,13 @@ from neuron_top.parsers.memory_tables import Exhaustion
 NAME = "runtime"
 _PROCESS = r"(?:(?P<pid>\d{1,10}):(?P<tid>\d{1,10})\s+)?"
 _STANDARD = re.compile(
-    _PROCESS
-    + r"(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
+    _PROCESS + r"(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+"
+    r"(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
     re.DOTALL,
 )
 _COLLECTIVES = re.compile(
-    _PROCESS
-    + r"\[(?P<rank>\d{1,6})\]\s+(?P<function>.{0,300}?)\s(?P<component>CCOM|NCCL)\s+(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
+    _PROCESS + r"\[(?P<rank>\d{1,6})\]\s+(?P<function>.{0,300}?)"
+    r"\s(?P<component>CCOM|NCCL)\s+(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
 _BARE = re.compile(r"\.*\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from neuron_top.events import (
@@ -39,14 +40,14 @@ from neuron_top.events import (
 from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record
 from neuron_top.parsers.compiler import REGION
-from neuron_top.parsers.durations import Durations
+from neuron_top.parsers.durations import TIMED, Durations
 from neuron_top.parsers.escapes import ANSI_COLOUR, visible
 
 _COUNTED_MODULE = re.compile(r"MODULE_(?:\d{8,20}|[0-9a-f]{20})(?:\+[0-9a-f]{8})?")
 """The keys as the published counts define them: decimal digits first, so a hexadecimal key that begins with eight of
 them is counted by those alone. Events carry the whole key; only these lists follow the published definition."""
 _EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
-_COUNTS = {
+_COUNTS: dict[type, str] = {
     CacheHit: "hits",
     CachedFailureMet: "failed_hits",
     CacheMissed: "misses_announced",
@@ -61,7 +62,7 @@ _COUNTS = {
     WorkerStarted: "worker_starts",
     WorkerFinished: "worker_ends",
 }
-_MODULES = {
+_MODULES: dict[type, str] = {
     CacheHit: "modules_hit",
     CachedFailureMet: "modules_failed_hit",
     CompileFailed: "modules_error",
@@ -70,6 +71,7 @@ _MODULES = {
 }
 _SAMPLES = 20
 _SAMPLE_LENGTH = 300
+_REMEMBERED = 4096
 _MOST = 100_000
 """Distinct values kept per set; a log that holds more is not a log."""
 
@@ -94,6 +96,7 @@ class Tally:
         self.report: list[GraphReported] = []
         self.durations = Durations()
         self._sets: dict[str, set[Any]] = {}
+        self._looked_at: set[str] = set()
 
     @property
     def unknown(self) -> int:
@@ -123,21 +126,27 @@ class Tally:
             if record.header_pid is not None:
                 self._keep("pids", record.header_pid)
             if record.at is not None:
-                self.first = record.at if self.first is None else min(self.first, record.at)
-                self.last = record.at if self.last is None else max(self.last, record.at)
+                if self.first is None or record.at < self.first:
+                    self.first = record.at
+                if self.last is None or record.at > self.last:
+                    self.last = record.at
             self.durations.meet(record)
 
     def look(self, text: str) -> None:
-        """Keys, roots and versions in the text of a line, wherever they stand."""
+        """Keys, roots and versions in the text of a record, wherever they stand; the same text only once."""
+        if text in self._looked_at:
+            return
+        if len(self._looked_at) >= _REMEMBERED:
+            self._looked_at.clear()
+        self._looked_at.add(text)
         if "MODULE_" in text:
             for module in _COUNTED_MODULE.findall(text):
                 self._keep("modules", module)
         if "neuronxcc-" in text or "USER_neuroncc-" in text:
             for version in paths.COMPILER_FOLDER.findall(text):
                 self._keep("compiler_versions", version)
-            for root in paths.ROOT.findall(text):
-                if root:
-                    self._keep("cache_roots", root)
+            for root in paths.roots_in(text):
+                self._keep("cache_roots", root)
         if "exit status" in text:
             for status in _EXIT_STATUS.findall(text):
                 self._keep("exit_status_in_tracebacks", int(status))
@@ -152,16 +161,15 @@ class Tally:
     def add(self, event: AnyEvent) -> None:
         """Count one event."""
         kind = type(event)
-        name = _COUNTS.get(kind)
-        if name is not None:
-            self.counts[name] += 1
-        name = _MODULES.get(kind)
-        if name is not None:
-            self._keep_module(name, event.module)  # type: ignore[union-attr]
-        adder = _ADDERS.get(kind)
+        count, modules, adder, timed = _HANDLING.get(kind, _NOTHING)
+        if count is not None:
+            self.counts[count] += 1
+        if modules is not None:
+            self._keep_module(modules, event.module)  # type: ignore[union-attr]
         if adder is not None:
             adder(self, event)
-        self.durations.add(event)
+        if timed:
+            self.durations.add(event)
 
     def as_json(self) -> dict[str, Any]:
         """The published keys, in their order; `compile_durations_s` only where events allow one."""
@@ -285,6 +293,15 @@ _ADDERS: dict[type, Any] = {
 }
 
 
+_Handling = tuple[str | None, str | None, Any, bool]
+_NOTHING: _Handling = (None, None, None, False)
+_HANDLING: dict[type, _Handling] = {
+    kind: (_COUNTS.get(kind), _MODULES.get(kind), _ADDERS.get(kind), kind in TIMED)
+    for kind in {*_COUNTS, *_MODULES, *_ADDERS, *TIMED}
+}
+
+
+@lru_cache(maxsize=8192)
 def counted_module(module: str) -> str:
     """A key as the published counts write it."""
     found = _COUNTED_MODULE.match(module)

@@ -14,11 +14,11 @@ from neuron_top.parsers.base import Record, clip, common
 
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
-_DICT = re.compile(r"(?<![=\w] )(?<!=)\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
+_DICT = re.compile(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
 _ITEM = re.compile(rf"'([\w/. -]{{1,60}})': '?({_FLOAT})'?(?=[,}}\s])")
 _BAR = re.compile(
     r"(?P<percent>\d{1,3})%\|[^|]{0,400}\| {0,20}(?P<step>\d{1,12})/(?P<total>\d{1,12}) "
-    rf"\[[\d:]{{1,20}}<[\d:?]{{1,20}}, {{0,4}}(?P<rate>[\d.]{{1,20}}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{{0,1500}})\]"
+    r"\[[\d:]{1,20}<[\d:?]{1,20}, {0,4}(?P<rate>[\d.]{1,20}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{0,1500})\]"
 )
 _ANY_BAR = re.compile(r"\d{1,3}%\|[^|]{0,400}\|")
 _TRAINING_BAR = re.compile(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
@@ -33,7 +33,8 @@ _PARALLEL = re.compile(
 )
 _WORLD = re.compile(r"initializing world size to (\d{1,9})")
 _PHASE = re.compile(
-    r"((?:Done|Finished|Generated) [\w' -]{1,90}?|Compiling and tracing time) ?(?:in|:) (\d{1,9}\.\d{1,20}) ?s(?:econds|ecs)?"
+    r"((?:Done|Finished|Generated) [\w' -]{1,90}?|Compiling and tracing time)"
+    r" ?(?:in|:) (\d{1,9}\.\d{1,20}) ?s(?:econds|ecs)?"
 )
 _KV_CACHE = re.compile(r"KV cache size: ([\d,]{1,20}) tokens")
 _AVERAGE = re.compile(
@@ -100,8 +101,9 @@ class Training:
 
 def _dictionary(record: Record) -> list[AnyEvent] | None:
     """The Hugging Face trainer's dictionaries: a step if there is a loss, else facts at the end."""
-    found = _DICT.search(record.text) if "{'" in record.text else None
-    if found is None:
+    begin = record.text.find("{'")
+    found = _DICT.match(record.text, begin) if begin >= 0 else None
+    if found is None or record.text[:begin].rstrip().endswith(("=", ":")):  # part of another object's text
         return None
     items = {key: number for key, text in _ITEM.findall(found[0]) if (number := _number(text)) is not None}
     if "loss" in items:

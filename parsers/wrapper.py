@@ -123,7 +123,7 @@ def _phrases(text: str) -> Iterator[tuple[str, str, str]]:
         if phrase in (CACHED_FAILURE, FAILURE, OLD_CACHED_FAILURE):
             yield phrase, text[:start], text[end:]  # what follows is quoted
             return
-        found = PHRASE.search(text, end)
+        found = PHRASE.search(text, end) if " " in text[end + 1 :] else None
         if phrase == HIT and found is not None and found[0] == EXIT_OK:
             found = PHRASE.search(text, found.end())  # the second half of the hit itself
         yield phrase, text[:start], text[end : found.start() if found else len(text)].strip()

@@ -18,9 +18,10 @@ exit status: 0 read, whatever was in it · 1 with --check, a compile failed or a
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from neuron_top.cli.output import print_json
 from neuron_top.cli.tally_text import Summary
@@ -66,7 +67,7 @@ def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
     return reader.tally, summary
 
 
-def _unpacked(file: IO[bytes]) -> IO[bytes]:
+def _unpacked(file: BinaryIO) -> BinaryIO | gzip.GzipFile:
     """The file, or what is in it if it is a gzip file."""
     if not file.seekable():
         return file
@@ -74,12 +75,10 @@ def _unpacked(file: IO[bytes]) -> IO[bytes]:
     file.seek(0)
     if magic != _GZIP:
         return file
-    import gzip
-
     return gzip.open(file)
 
 
-def _pass(file: IO[bytes], reader: LogReader, summary: Summary | None) -> None:
+def _pass(file: BinaryIO | gzip.GzipFile, reader: LogReader, summary: Summary | None) -> None:
     while data := file.read(_CHUNK):
         events = reader.feed(data)
         if summary is not None:

@@ -17,13 +17,9 @@ import sys
 import time
 from pathlib import Path
 
-from neuron_top.parsers import families
-from tests.fuzz import invariants
-
 _CPU_SECONDS = 2.0
 _MEMORY = 64 * 1024 * 1024
 _WORDS = (
-    *families.MARKS,
     b"\n",
     b"\r",
     b"\x1b[1m",
@@ -80,8 +76,17 @@ class Counts:
         print(f"{self.inputs} inputs, {self.bytes} bytes, {self.told - self.began:.0f} s, peak {peak} MiB", flush=True)
 
 
+def words() -> tuple[bytes, ...]:
+    """The marks of all families besides; imported late, since atheris instruments what is imported after it."""
+    from neuron_top.parsers.families import MARKS
+
+    return (*MARKS, *_WORDS)
+
+
 def one(data: bytes, counts: Counts) -> None:
     """Read one input every way; raises on a broken invariant."""
+    from tests.fuzz import invariants
+
     sizes = [1 + byte for byte in data[:7]] or [1]
     before, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     invariants.check(data, sizes)
@@ -93,11 +98,11 @@ def one(data: bytes, counts: Counts) -> None:
     counts.add(len(data))
 
 
-def splice(chance: random.Random) -> bytes:
+def splice(chance: random.Random, vocabulary: tuple[bytes, ...]) -> bytes:
     """Words of the formats, torn, repeated and mixed with noise; sometimes long."""
     parts = []
     for _ in range(chance.randrange(1, 40)):
-        part = chance.choice(_WORDS) if chance.random() < 0.8 else chance.randbytes(chance.randrange(12))
+        part = chance.choice(vocabulary) if chance.random() < 0.8 else chance.randbytes(chance.randrange(12))
         if chance.random() < 0.2:
             part = part[chance.randrange(len(part) + 1) :]
         parts.append(part * (chance.randrange(2, 3000) if chance.random() < 0.02 else 1))
@@ -105,9 +110,9 @@ def splice(chance: random.Random) -> bytes:
 
 
 def _spliced(counts: Counts, seed: int) -> None:
-    chance = random.Random(seed)
+    chance, vocabulary = random.Random(seed), words()
     while time.monotonic() < counts.end:
-        data = splice(chance)
+        data = splice(chance, vocabulary)
         try:
             one(data, counts)
         except BaseException:
@@ -118,21 +123,22 @@ def _spliced(counts: Counts, seed: int) -> None:
 def _guided(counts: Counts, corpus: str) -> None:
     import atheris
 
+    with atheris.instrument_imports(include=["neuron_top.parsers", "neuron_top.events"]):
+        vocabulary = words()
+        from tests.fuzz import invariants  # noqa: F401 (loads the parsers, instrumented)
+
     def read(data: bytes) -> None:
-        if time.monotonic() >= counts.end:
-            counts.tell()
-            raise SystemExit(0)
-        one(_mutated(data), counts)
+        # Half of the inputs pick words of the formats, so that the fuzzer need not discover them letter by letter.
+        plain = not data or data[0] & 1
+        one(data[1:] if plain else b"".join(_word(byte, vocabulary) for byte in data[1:]), counts)
 
-    # Half of an input picks words of the formats, so that the fuzzer need not discover them letter by letter.
-    def _mutated(data: bytes) -> bytes:
-        if not data or data[0] & 1:
-            return data[1:]
-        return b"".join(_WORDS[byte % len(_WORDS)] if byte < 2 * len(_WORDS) else bytes((byte,)) for byte in data[1:])
-
-    atheris.instrument_all()
-    atheris.Setup([sys.argv[0], "-max_len=4096", "-timeout=20", *([corpus] if corpus else [])], read)
+    options = ["-max_len=4096", "-timeout=20", f"-max_total_time={int(counts.end - counts.began)}"]
+    atheris.Setup([sys.argv[0], *options, *([corpus] if corpus else [])], read)
     atheris.Fuzz()
+
+
+def _word(byte: int, vocabulary: tuple[bytes, ...]) -> bytes:
+    return vocabulary[byte] if byte < len(vocabulary) else bytes((byte,))
 
 
 def main() -> None:

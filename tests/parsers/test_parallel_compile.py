@@ -69,7 +69,7 @@ def test_a_report_that_never_ends_does_not_swallow_the_log() -> None:
     reader = LogReader("log:x")
     reader.feed(("".join(REPORT.splitlines(keepends=True)[:8]) + "noise\n" * 5000 + HIT).encode())
     assert reader.tally.counts["hits"] == 1
-    assert not reader._inside()
+    assert not reader._open
 
 
 def test_two_nodes_each_have_their_summary() -> None:

@@ -1,0 +1,126 @@
+"""How fast `neurontop tally` counts a training log, beside `rg -c` with the same marks in the same run.
+
+    python -m tests.bench.bench_tally [--megabytes 1000] [--shares 1,20,50]
+
+The log is generated: our own words in the published formats, so that a share of its lines is interesting. Figures
+are of one core; "loop" is a plain Python loop over the lines with a filter, for comparison. Prints, per share, MB/s
+of each, the ratio to ripgrep, events a second, and the peak of memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from neuron_top.parsers.families import MARKS
+from neuron_top.parsers.reader import LogReader
+
+_CHUNK = 1 << 20
+_WORDS = ("tea", "cup", "kettle", "leaf", "water", "steam", "pour", "warm", "green", "black", "mint", "spoon", "garden")
+_FOLDER = "/scratch/cache/neuronxcc-2.99.1.0+abcdef01"
+
+
+def _noise(chance: random.Random) -> str:
+    kind = chance.random()
+    if kind < 0.5:
+        item, size, depth = chance.randrange(10**6), chance.randrange(10**7), chance.randrange(64)
+        return f"DEBUG brewer.loop item {item} moved, {size} bytes, depth {depth}"
+    return f"sampled: {' '.join(chance.choice(_WORDS) for _ in range(14))}"
+
+
+def _marked(chance: random.Random) -> str:
+    hour, minute, second = chance.randrange(24), chance.randrange(60), chance.randrange(60)
+    clock = f"{hour:02d}:{minute:02d}:{second:02d}.000{chance.randrange(1000):03d}"
+    header = f"2026-03-04 {clock}:  {chance.randrange(100, 132)}  [INFO]: "
+    module = f"MODULE_{10**18 + chance.randrange(500)}+0a1b2c3d"
+    kind = chance.random()
+    if kind < 0.4:
+        return f"{header}Using a cached neff at {_FOLDER}/{module}/model.neff"
+    if kind < 0.6:
+        return f"{header}Compilation Successfully Completed for model.{module}.hlo_module.pb"
+    if kind < 0.8:
+        return "Compiler status PASS"
+    return f"{{'loss': {chance.random():.4f}, 'learning_rate': 0.0001, 'epoch': {chance.random() * 3:.2f}}}"
+
+
+def generate(path: Path, megabytes: int, share: float) -> None:
+    """Write a log of that size; lines repeat after 10 MB, so that generating it takes seconds."""
+    chance = random.Random(7)
+    lines, size = [], 0
+    while size < min(megabytes, 10) * 1_000_000:
+        lines.append(_marked(chance) if chance.random() < share else _noise(chance))
+        size += len(lines[-1]) + 1
+    block = ("\n".join(lines) + "\n").encode()
+    with open(path, "wb") as file:
+        for _ in range(max(1, megabytes * 1_000_000 // len(block))):
+            file.write(block)
+
+
+def _timed(read: Callable[[], int]) -> tuple[float, int]:
+    """Best of three, in seconds of wall time, and what was counted."""
+    best, counted = float("inf"), 0
+    for _ in range(3):
+        began = time.perf_counter()
+        counted = read()
+        best = min(best, time.perf_counter() - began)
+    return best, counted
+
+
+def _tally(path: Path) -> int:
+    reader, events = LogReader("log:bench"), 0
+    with open(path, "rb") as file:
+        while data := file.read(_CHUNK):
+            events += len(reader.feed(data))
+    return events + len(reader.flush())
+
+
+def _loop(path: Path) -> int:
+    with open(path, "rb") as file:
+        return sum(1 for line in file if b"neff" in line or b"ompil" in line or b"MODULE_" in line)
+
+
+def _ripgrep(path: Path) -> int:
+    pattern = "|".join(re.escape(mark.decode()) for mark in MARKS if b"\n" not in mark)
+    command = ["rg", "--no-config", "--threads", "1", "-c", pattern, str(path)]
+    return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
+def measure(megabytes: int, share: float) -> None:
+    """Print the figures for one share of interesting lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.log"
+        generate(path, megabytes, share)
+        size = path.stat().st_size / 1e6
+        seconds, events = _timed(lambda: _tally(path))
+        loop, _ = _timed(lambda: _loop(path))
+        text = f"{share:4.0%} interesting, {size:.0f} MB: tally {size / seconds:.0f} MB/s"
+        text += f", {events / seconds:,.0f} events/s"
+        text += f", loop {size / loop:.0f} MB/s"
+        if shutil.which("rg") is None:
+            text += ", no ripgrep here: ratio not measured"
+        else:
+            searched, _ = _timed(lambda: _ripgrep(path))
+            text += f", rg -c {size / searched:.0f} MB/s, ratio {searched / seconds:.2f}"
+        print(f"{text}, peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB", flush=True)
+
+
+def main() -> None:
+    """Measure every share asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=1000)
+    parser.add_argument("--shares", default="1,20,50", help="percent of interesting lines")
+    arguments = parser.parse_args()
+    for share in arguments.shares.split(","):
+        measure(arguments.megabytes, float(share) / 100)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""`neurontop tally` as a user runs it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.parsers.logs import FOLDER, M1, g3
+
+LOG = "noise\n" + g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff") * 3
+FAILED = g3("Failed compilation with ['x']:", level="ERROR") + "[F137] killed\n[libneuronxla 1.0+ab]\n"
+
+
+def tally(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-m", "neuron_top", "tally", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+
+
+def test_one_file_gives_its_object_alone_and_several_give_one_each(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.log", tmp_path / "b.log.gz"
+    first.write_text(LOG)
+    second.write_bytes(gzip.compress(LOG.encode()))
+    alone = json.loads(tally("--json", str(first)).stdout)
+    assert (alone["hits"], alone["lines"], alone["modules_hit"]) == (3, 4, [M1])
+    assert json.loads(tally("--json", str(first), str(second)).stdout) == {str(first): alone, str(second): alone}
+
+
+def test_standard_input_is_read_and_summarized_by_graph() -> None:
+    result = tally("-", stdin=LOG)
+    assert result.returncode == 0
+    row = next(line for line in result.stdout.splitlines() if line.startswith(M1))
+    assert row.split()[1] == "3"
+
+
+def test_a_missing_file_is_a_usage_error_with_a_clear_message(tmp_path: Path) -> None:
+    result = tally("--json", str(tmp_path / "none.log"))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "none.log: No such file or directory" in result.stderr
+
+
+def test_binary_junk_is_read_without_complaint(tmp_path: Path) -> None:
+    junk = tmp_path / "junk"
+    junk.write_bytes(bytes(range(256)) * 500)
+    assert tally(str(junk)).returncode == 0
+
+
+def test_check_turns_a_failure_into_the_exit_status() -> None:
+    assert tally("--check", "-", stdin=LOG).returncode == 0
+    result = tally("--check", "-", stdin=FAILED)
+    assert result.returncode == 1
+    assert "host memory" in result.stdout
