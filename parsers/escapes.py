@@ -16,15 +16,8 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b
 ANSI_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 """Colour and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
 
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)}
-_VISIBLE = str.maketrans(
-    _PICTURES
-    | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}
-    | {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
-    # Direction overrides and isolates would let a line show something other than it says.
-    | {code: f"\\u{code:04x}" for code in (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
-    | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-)
+_SHOWN = {code: chr(0x2400 + code) for code in range(0x20)} | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}
+"""Unicode has a picture for each control character; a tab is a blank."""
 
 
 def strip_ansi(text: str) -> str:
@@ -33,5 +26,17 @@ def strip_ansi(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with every control character replaced by something that shows: nothing here moves a cursor."""
-    return text if text.isprintable() else text.translate(_VISIBLE)
+    """The text with everything that is not printable replaced by something that shows: nothing here moves a cursor.
+
+    That includes direction overrides, invisible characters and lone surrogates; unusual blanks become blanks.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code in _SHOWN:
+        return _SHOWN[code]
+    return " " if character.isspace() and code > 0x9F else f"\\u{code:04x}"
