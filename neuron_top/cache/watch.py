@@ -99,7 +99,8 @@ class CacheWatch:
     def _follow(self) -> None:
         next_refresh = time.monotonic() + REFRESH_SECONDS
         while not self._ended.is_set():
-            woken = self._wake.wait(FRESH_SECONDS if self._fresh() else OPEN_SECONDS)
+            pause = FRESH_SECONDS if self._fresh() else OPEN_SECONDS
+            woken = self._wake.wait(max(0.0, min(pause, next_refresh - time.monotonic())))
             if self._ended.is_set():
                 return
             if woken:
@@ -109,7 +110,9 @@ class CacheWatch:
             if everything or began >= next_refresh:
                 self._look(None)
                 took = time.monotonic() - began
-                next_refresh = began + max(REFRESH_SECONDS, took / REFRESH_SHARE)
+                # A new compiler folder may have been filled before the kernel watched it: look once more, soon.
+                pause = FRESH_SECONDS if everything else REFRESH_SECONDS
+                next_refresh = began + max(pause, took / REFRESH_SHARE)
             else:
                 self._look(dirty | self._open())
 
