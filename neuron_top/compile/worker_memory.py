@@ -200,11 +200,12 @@ def _end(thread: threading.Thread) -> None:
 
 
 def _report() -> None:
-    pause = PERIOD
+    pause, before = PERIOD, 0.0
     while not _stop.wait(pause):
         began = time.thread_time()
         # The job changes its tensors while we look; a look that trips over that is simply left out.
         with contextlib.suppress(RuntimeError, KeyError, AttributeError, ReferenceError):
             kinds = _account.kinds(time.monotonic())
             side_channel.tell(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds))
-        pause = max(PERIOD, _SHARE * (time.thread_time() - began))
+        took = time.thread_time() - began
+        pause, before = max(PERIOD, _SHARE * min(took, before)), took  # a search or a look at mappings is rare

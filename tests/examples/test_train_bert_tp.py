@@ -101,7 +101,7 @@ def test_replicas_and_ranks_share_one_forward_and_one_backward_graph(runs):
 
 def test_the_loss_curves_of_tensor_parallel_1_2_and_4_agree_and_fall(runs):
     curve = runs.losses(1)
-    assert curve[-1] < 0.9 * curve[0]
+    assert sum(curve[-5:]) / 5 < curve[0] - 0.1
     for tp in (2, 4):
         assert runs.losses(tp) == pytest.approx(curve, abs=TOLERANCE)
 
