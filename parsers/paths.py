@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 MODULE = re.compile(r"MODULE_(?:[0-9a-f]{20}(?![0-9a-f])|\d{8,20}(?![0-9a-f]))(?:\+[0-9a-f]{8})?")
 """A graph's key: 20 hexadecimal digits from a builder, a decimal number from tracing, then the flags' hash."""
-COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
+COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
 _BEFORE_A_PATH = re.compile(r"[\s'\"()\[\],=|]")
 _LONGEST = 1000
 
