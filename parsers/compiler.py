@@ -71,10 +71,10 @@ def error_codes(record: Record) -> list[AnyEvent]:
 
 def _facts(record: Record, text: str) -> list[AnyEvent]:
     """What a line may hold besides its date: stage times, the exit status, the version."""
-    events: list[AnyEvent] = [
-        CompilerStageFinished(**common(record), stage=clip(found[1]), seconds=float(found[2]))
-        for found in _STAGE.finditer(text)
-    ]
+    events: list[AnyEvent] = []
+    if " finished after " in text:
+        stages = ((clip(found[1]), float(found[2])) for found in _STAGE.finditer(text))
+        events += [CompilerStageFinished(**common(record), stage=stage, seconds=seconds) for stage, seconds in stages]
     regions = (float(found[1]) for found in _OLD_STAGE.finditer(text))
     events += [CompilerStageFinished(**common(record), stage=REGION, seconds=seconds) for seconds in regions]
     codes = (int(found[1] or found[2]) for found in _EXIT.finditer(text))

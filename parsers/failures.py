@@ -37,7 +37,7 @@ class MessageLines:
     def begin(self, body: str) -> None:
         """`body` is what stood on the header's own line, argv and all."""
         _, quoted, rest = body.partition("eror log: [")
-        text = _ARGV.sub("", rest if quoted else body, count=1).strip()
+        text = _without_argv(rest if quoted else body)
         if quoted or not text.startswith(("/", "s3:", "at ")):
             self._add(text)
         if self._lines:
@@ -56,7 +56,7 @@ class MessageLines:
 
     def take(self, line: str) -> None:
         """Add an accepted line."""
-        self._add(_ARGV.sub("", line, count=1).strip())
+        self._add(_without_argv(line))
         self._close_at_mark(line)
 
     def text(self) -> str:
@@ -83,3 +83,10 @@ class MessageLines:
     def _close_at_mark(self, line: str) -> None:
         self.retrying = self.retrying or _RETRYING in line
         self.complete = self.retrying or bool(_END.search(line)) or len(self._lines) >= self._limit
+
+
+def _without_argv(text: str) -> str:
+    """The text behind the compiler's command line, if it begins with one."""
+    text = text.strip()
+    found = _ARGV.match(text)
+    return text[found.end() :].strip() if found else text

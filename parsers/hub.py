@@ -10,9 +10,8 @@ from neuron_top.parsers import paths
 from neuron_top.parsers.base import LineFamily, Record, clip, common, malformed
 
 NAME = "hub"
-_MISSED = re.compile(
-    r"(\S{1,1000}) not found in ([\w.-]{1,100}/[\w.-]{1,100}): the corresponding graph will be recompiled"
-)
+_MISSED = re.compile(r" not found in ([\w.-]{1,100}/[\w.-]{1,100}): the corresponding graph will be recompiled")
+_LONGEST = 1000
 _WORDS = "the corresponding graph will be recompiled"
 
 
@@ -27,11 +26,12 @@ class Hub(LineFamily):
             return None
         events: list[AnyEvent] = []
         for found in _MISSED.finditer(record.text):
-            where = paths.place(found[1])
+            path = (record.text[max(0, found.start() - _LONGEST) : found.start()].split() or [""])[-1]
+            where = paths.place(path)
             events.append(
                 HubMissed(
                     **common(record), module=where.module, compiler=where.compiler,
-                    file=clip(found[1].rpartition("/")[2]), repo=clip(found[2]),
+                    file=clip(path.rpartition("/")[2]), repo=clip(found[1]),
                 )
             )  # fmt: skip
         return events or [malformed(NAME, record, "no file named")]

@@ -34,7 +34,7 @@ _LEVEL = re.compile(
     r"\[?(?P<level>ERROR|WARNING|WARN|CRITICAL|FATAL)(?=[\s:\]-])[\]:\s-]{0,10}(?P<text>.*)"
 )
 _GLOG = re.compile(r"(?P<level>[WEF])\d{4} \d\d:\d\d:\d\d\.\d{3,9}\s+\d{1,10} (?P<text>\S{1,300}:\d{1,6}\] ?.*)")
-_PYTHON_WARNING = re.compile(r"\S{1,500}:\d{1,7}: (\w{1,60}Warning: .*)")
+_PYTHON_WARNING = re.compile(r":\d{1,7}: (\w{0,60}Warning: .*)")
 _BARE_ERROR = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
 
 

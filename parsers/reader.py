@@ -99,7 +99,7 @@ class LogReader:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
         claimed = False
-        for segment in text.split("\r") if "\r" in text else (text,):
+        for segment in filter(None, text.split("\r")) if "\r" in text else (text,):
             for record in base.records(segment, offset):
                 made = self._record(record)
                 claimed = claimed or made is not None

@@ -25,7 +25,7 @@ _COLLECTIVES = re.compile(
     r"\s(?P<component>CCOM|NCCL)\s+(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
     re.DOTALL,
 )
-_BARE = re.compile(r"\.*\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
+_BARE = re.compile(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
 _HARDWARE = re.compile(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
 _MEMPOOL = re.compile(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
 _PLACES = re.compile(

@@ -45,6 +45,9 @@ _OUTPUT = re.compile(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
 _GAVE_UP = re.compile(r"(\S+)(?: after (\d{1,9}) retries)?")
 _ERROR_LEAD = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\]?:?\s*(?:\|\|[A-Z_]{1,40}\|\|)?:?\s*$")
 
+_LEAD = 200
+"""Characters in front of a phrase that are looked at: bounded, since a line may hold thousands of phrases."""
+
 _Event = AnyEvent | None
 
 
@@ -121,12 +124,12 @@ def _phrases(text: str) -> Iterator[tuple[str, str, str]]:
     while found is not None:
         phrase, start, end = found[0], found.start(), found.end()
         if phrase in (CACHED_FAILURE, FAILURE, OLD_CACHED_FAILURE):
-            yield phrase, text[:start], text[end:]  # what follows is quoted
+            yield phrase, text[max(0, start - _LEAD) : start], text[end:]  # what follows is quoted
             return
-        found = PHRASE.search(text, end) if " " in text[end + 1 :] else None
+        found = PHRASE.search(text, end) if text.find(" ", end + 1) >= 0 else None
         if phrase == HIT and found is not None and found[0] == EXIT_OK:
             found = PHRASE.search(text, found.end())  # the second half of the hit itself
-        yield phrase, text[:start], text[end : found.start() if found else len(text)].strip()
+        yield phrase, text[max(0, start - _LEAD) : start], text[end : found.start() if found else len(text)].strip()
 
 
 def _with_damage(event: AnyEvent, record: Record) -> list[AnyEvent]:
