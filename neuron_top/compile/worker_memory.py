@@ -1,97 +1,97 @@
 """A training worker's account of its own memory, once a second: whose tensors, compiled code, and the rest.
 
 From outside, a worker is one number. From inside, the optimizer knows its parameters, their gradients and its own
-state; forward graphs know what they keep for the backward pass; the kernel knows what the compiled code takes. Each
-kind is what lies in host memory at that moment (gradients come and go within a step), a storage is counted once, and
-what can't be told is left out. `rest` is the unique set size minus what is known: the interpreter, libraries, buffers.
+state; a forward graph knows what it keeps for the backward pass; the kernel knows what the compiled code takes. A
+storage is counted once, and what can't be told is left out. `rest` is the unique set size minus what is known: the
+interpreter, libraries, buffers.
 
-The thread sleeps 200 times as long as its last look took, so it never costs more than half a percent of a core.
-Nothing here may disturb the job: a look that fails is left out, and the thread ends with the process.
+Tensors are looked at in the job's own threads only, at moments when they are in its hands: behind an optimizer's step
+and behind a forward graph. The reporting thread sees numbers. A second thread that takes hold of a tensor races with
+autograd's threads, which free tensors without Python's lock, and crashes the job.
+Nothing here may disturb the job: looking at tensors is limited to once a second, and the thread sleeps 200 times as
+long as its last look took, so that together they stay under a percent of a core.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
-import itertools
 import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
 from neuron_top.compile import side_channel
 from neuron_top.events import WorkerMemoryReported
 
 PERIOD = 1.0
-"""Seconds between two reports, at least."""
+"""Seconds between two reports, and between two looks at an optimizer's tensors, at least."""
 _SHARE = 200
-_SEARCH_SECONDS = 60.0
-"""Seconds between two searches for modules, while no optimizer has shown itself."""
 _MAPPINGS_SECONDS = 20.0
 """Seconds between two looks at the mapped files: a look costs the kernel a walk of all pages."""
 
 
 class Account:
-    """What is known of this process's tensors. Holds nothing alive."""
+    """What is known of this process's tensors, as numbers. Keeps no tensor alive, nor looks at one by itself."""
 
     def __init__(self) -> None:
-        self._optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()
-        self._modules: weakref.WeakSet[nn.Module] = weakref.WeakSet()
-        self._kept: dict[int, list[weakref.ref[Tensor]]] = {}
-        self._searched_at = self._mapped_at = float("-inf")
+        self._optimizers: dict[int, dict[str, int]] = {}
+        self._looked_at: dict[int, float] = {}
+        self._parameters: dict[int, int] = {}
+        self._kept: list[int] = []
+        self._mapped_at = float("-inf")
         self._code: int | None = None
         self._files: int | None = None
 
     def step_taken(self, optimizer: Optimizer, *_: Any) -> None:
-        """An optimizer took a step: it and its parameters are in use."""
-        self._optimizers.add(optimizer)
+        """An optimizer took a step, in the thread that called it: its tensors are settled now."""
+        now, key = time.monotonic(), id(optimizer)
+        self._kept.clear()
+        if now - self._looked_at.get(key, float("-inf")) < PERIOD:
+            return
+        self._looked_at[key] = now
+        # The job goes on whatever its tensors look like: what can't be counted stays unknown.
+        with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
+            self._optimizers[key] = _of_optimizer(optimizer)
 
-    def forward_ran(self, graph: int, kept: Iterable[Tensor]) -> None:
-        """The forward graph numbered `graph` ran and keeps these tensors until its backward pass."""
-        self._kept[graph] = [weakref.ref(tensor) for tensor in kept]
+    def sizes(self, given: Iterable[Tensor], kept: Iterable[Tensor]) -> int:
+        """Note the parameters and buffers a graph is given; the bytes of what it keeps besides them."""
+        with contextlib.suppress(RuntimeError, AttributeError, NotImplementedError):
+            self._parameters.update(_storages(given))
+            return sum(size for address, size in dict(_storages(kept)).items() if address not in self._parameters)
+        return 0
+
+    def forward_ran(self, keeps: int) -> None:
+        """A forward graph ran and keeps so many bytes until its backward pass."""
+        self._kept.append(keeps)
+
+    def backward_ran(self) -> None:
+        """The backward pass of the newest forward graph ran: what that kept is free again."""
+        if self._kept:
+            self._kept.pop()
 
     def kinds(self, now: float) -> dict[str, int]:
         """Bytes in host memory by WORKER_KINDS; a kind that can't be told is absent. `now` is a monotonic clock."""
-        seen: set[int] = set()
         found: dict[str, int] = {}
-        parameters = list(self._parameters(now))
-        if parameters:
-            found["parameters"] = _fresh_bytes(parameters, seen)
-        if self._optimizers:
-            found["gradients"] = _fresh_bytes((p.grad for p in parameters), seen)
-            found["optimizer"] = _fresh_bytes(self._states(), seen)
-        if self._kept:
-            found["activations"] = _fresh_bytes((ref() for kept in list(self._kept.values()) for ref in kept), seen)
+        for numbers in list(self._optimizers.values()):
+            for kind, size in numbers.items():
+                found[kind] = found.get(kind, 0) + size
+        if not found and self._parameters:
+            found["parameters"] = sum(list(self._parameters.values()))
+        if self._parameters:
+            found["activations"] = sum(self._kept)
         self._look_at_mappings(now)
         if self._code is not None:
             found["compiled_code"] = self._code
         if self._files is not None:
             found["rest"] = max(0, anonymous_bytes() + self._files - sum(found.values()))
         return found
-
-    def _parameters(self, now: float) -> Iterator[Tensor]:
-        for optimizer in list(self._optimizers):
-            for group in optimizer.param_groups:
-                yield from group["params"]
-        if not self._optimizers and now - self._searched_at > _SEARCH_SECONDS:
-            self._searched_at = now
-            self._modules.update(thing for thing in gc.get_objects() if issubclass(type(thing), nn.Module))
-        for module in list(self._modules):
-            yield from (tensor for tensor in list(module._parameters.values()) if tensor is not None)
-            yield from (tensor for tensor in list(module._buffers.values()) if tensor is not None)
-
-    def _states(self) -> Iterator[Tensor]:
-        for optimizer in list(self._optimizers):
-            for state in list(optimizer.state.values()):
-                yield from (value for value in list(state.values()) if isinstance(value, Tensor))
 
     def _look_at_mappings(self, now: float) -> None:
         """Private pages of mapped files change rarely and are dear to count: now and then is enough."""
@@ -102,18 +102,33 @@ class Account:
             self._files = None if uss is None else uss - anonymous_bytes()
 
 
-def _fresh_bytes(tensors: Iterable[Any], seen: set[int]) -> int:
+def _of_optimizer(optimizer: Optimizer) -> dict[str, int]:
+    parameters = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+    states = [value for state in optimizer.state.values() for value in state.values() if isinstance(value, Tensor)]
+    gradients = [tensor.grad for tensor in parameters if tensor.grad is not None]
+    seen: set[int] = set()
+    return {
+        "parameters": _fresh_bytes(parameters, seen),
+        "gradients": _fresh_bytes(gradients, seen),
+        "optimizer": _fresh_bytes(states, seen),
+    }
+
+
+def _fresh_bytes(tensors: Iterable[Tensor], seen: set[int]) -> int:
     """Bytes of the host storages behind `tensors` that are not in `seen` yet; adds them."""
-    total = 0
+    fresh = {address: size for address, size in _storages(tensors) if address not in seen}
+    seen.update(fresh)
+    return sum(fresh.values())
+
+
+def _storages(tensors: Iterable[Tensor]) -> Iterator[tuple[int, int]]:
+    """(address, bytes) of the host storage behind each tensor; of a DTensor, its own shard's."""
     for tensor in tensors:
-        local = getattr(tensor, "_local_tensor", tensor)  # a DTensor's own shard
-        if local is None or local.device.type != "cpu":
-            continue
-        storage = local.untyped_storage()
-        if (address := storage.data_ptr()) and address not in seen:
-            seen.add(address)
-            total += storage.nbytes()
-    return total
+        local = getattr(tensor, "_local_tensor", tensor)
+        if local.device.type == "cpu":
+            storage = local.untyped_storage()
+            if address := storage.data_ptr():
+                yield address, storage.nbytes()
 
 
 def unique_set_size(proc: Path = Path("/proc/self")) -> int | None:
@@ -156,27 +171,59 @@ def _is_compiled(path: str) -> bool:
 
 
 _account = Account()
-_numbers = itertools.count()
 _stop = threading.Event()
 _started = threading.Lock()
 
 
 def watched(run: Callable[..., Any], direction: str) -> Callable[..., Any]:
-    """`run` of a forward graph, telling what it keeps for the backward pass; unchanged where nobody listens.
+    """`run` of a compiled graph, telling what it is given and keeps; unchanged where nobody listens.
 
-    To be called while the graph is being compiled: what it keeps are the results behind those of the model.
+    To be called while the graph is being compiled: what a forward graph keeps are the results behind the model's.
     """
     context = torch._guards.TracingContext.try_get()
-    if direction != "forward" or not _listened() or context is None or context.fw_metadata is None:
+    if not _listened() or context is None or context.fw_metadata is None:
         return run
-    first_kept, number = context.fw_metadata.num_forward, next(_numbers)
+    if direction == "backward":
+        return _watched_backward(run)
+    metadata = context.fw_metadata
+    return _WatchedForward(run, metadata.static_input_indices, metadata.num_forward if direction == "forward" else None)
 
+
+class _WatchedForward:
+    """A forward graph that says what it keeps. Sizes are looked at once a second; between looks the last one stands."""
+
+    def __init__(self, run: Callable[..., Any], static: Iterable[int], first_kept: int | None) -> None:
+        self._run, self._static, self._first_kept = run, tuple(static), first_kept
+        self._looked_at = float("-inf")
+        self._keeps = 0
+
+    def __call__(self, arguments: list[Any]) -> Any:
+        now = time.monotonic()
+        if now - self._looked_at < PERIOD:
+            results = self._run(arguments)
+        else:
+            self._looked_at = now
+            # A boxed call empties its list, so what it is given is noted before.
+            given = [arguments[place] for place in self._static if place < len(arguments)]
+            results = self._run(arguments)
+            kept = () if self._first_kept is None else results[self._first_kept :]
+            self._keeps = _account.sizes(_tensors(given), _tensors(kept))
+        if self._first_kept is not None:
+            _account.forward_ran(self._keeps)
+        return results
+
+
+def _watched_backward(run: Callable[..., Any]) -> Callable[..., Any]:
     def watching(arguments: list[Any]) -> Any:
         results = run(arguments)
-        _account.forward_ran(number, [item for item in results[first_kept:] if isinstance(item, Tensor)])
+        _account.backward_ran()
         return results
 
     return watching
+
+
+def _tensors(values: Iterable[Any]) -> list[Tensor]:
+    return [value for value in values if isinstance(value, Tensor)]
 
 
 def start() -> None:
@@ -203,8 +250,8 @@ def _report() -> None:
     pause, before = PERIOD, 0.0
     while not _stop.wait(pause):
         began = time.thread_time()
-        # The job changes its tensors while we look; a look that trips over that is simply left out.
-        with contextlib.suppress(RuntimeError, KeyError, AttributeError, ReferenceError):
+        # The job's threads change the numbers while we add them up; such a look is left out.
+        with contextlib.suppress(RuntimeError, OSError, ValueError):
             kinds = _account.kinds(time.monotonic())
             side_channel.tell(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds))
         took = time.thread_time() - began

@@ -1,0 +1,88 @@
+"""A worker's account of its memory: right numbers, and tensors touched in the job's own threads only."""
+
+import threading
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from neuron_top.compile.worker_memory import Account, _WatchedForward, compiled_code_bytes, unique_set_size  # noqa: E402
+
+MIB = 1024 * 1024
+
+
+def test_an_optimizers_step_tells_parameters_gradients_and_state() -> None:
+    weight = torch.nn.Parameter(torch.zeros(MIB // 4))
+    optimizer = torch.optim.Adam([weight])
+    weight.grad = torch.ones_like(weight)
+    optimizer.step()
+    account = Account()
+    account.step_taken(optimizer)
+    kinds = account.kinds(now=0.0)
+    assert (kinds["parameters"], kinds["gradients"]) == (MIB, MIB)
+    # Two moments of the weight's size, and a step counter.
+    assert 2 * MIB <= kinds["optimizer"] <= 2 * MIB + 64
+    assert kinds["rest"] > 0
+
+
+def test_shared_storage_is_counted_once() -> None:
+    weight = torch.nn.Parameter(torch.zeros(MIB // 4))
+    tied = torch.nn.Parameter(weight.data.view(2, -1))
+    account = Account()
+    account.step_taken(torch.optim.SGD([weight, tied]))
+    assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_what_a_forward_graph_keeps_lasts_until_its_backward() -> None:
+    account = Account()
+    weight, kept = torch.zeros(MIB // 4), torch.zeros(MIB // 2)
+    keeps = account.sizes(given=[weight], kept=[kept, weight])
+    account.forward_ran(keeps)
+    assert account.kinds(now=0.0)["activations"] == 2 * MIB
+    account.backward_ran()
+    assert account.kinds(now=0.0)["activations"] == 0
+    assert account.kinds(now=0.0)["parameters"] == MIB
+
+
+def test_the_reporting_thread_meets_no_tensor() -> None:
+    """Whatever the account holds between two looks is a number: no tensor can be freed in the wrong thread."""
+    account = Account()
+    weight = torch.nn.Parameter(torch.zeros(8))
+    account.step_taken(torch.optim.SGD([weight]))
+    account.forward_ran(account.sizes([weight], [torch.zeros(8)]))
+    held: list[Any] = [*vars(account).values()]
+    while held:
+        thing = held.pop()
+        assert not isinstance(thing, torch.Tensor)
+        if isinstance(thing, dict):
+            held += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, list | tuple):
+            held += thing
+
+
+def test_a_watched_graph_gives_what_the_graph_gives_and_looks_once_a_second() -> None:
+    looks = []
+
+    def run(arguments: list[Any]) -> tuple[Any, ...]:
+        looks.append(threading.get_ident())
+        result = arguments[1] * 2
+        arguments.clear()
+        return (result, result + 1)
+
+    watched = _WatchedForward(run, static=[0], first_kept=1)
+    weight, data = torch.zeros(4), torch.ones(4)
+    first = watched([weight, data])
+    looked_at = watched._looked_at
+    second = watched([weight, data])
+    assert torch.equal(first[0], second[0])
+    assert len(looks) == 2
+    assert watched._looked_at == looked_at
+
+
+def test_the_kernel_tells_the_unique_set_size() -> None:
+    size = unique_set_size()
+    assert size is not None
+    assert size > MIB
+    code = compiled_code_bytes()
+    assert code is None or code >= 0
