@@ -2,8 +2,8 @@
 
     python -m tests.fuzz.fuzz_parsers --seconds 3600 >> fuzz.log
 
-Invariants are in `invariants`; besides, an input must be read in two seconds of CPU time per 100 kB and within 64 MiB. Prints
-a line with the number of inputs every 30 seconds and at the end; a finding is written to the working directory
+Invariants are in `invariants`; besides, an input must be read in two seconds of CPU time per 100 kB and within
+64 MiB. Prints the number of inputs every 30 seconds and at the end; a finding is written to the working directory
 and ends the run with status 1.
 """
 
