@@ -25,7 +25,6 @@ from collections.abc import Callable
 
 from neuron_top import settings as configuration
 from neuron_top.cli.output import narrate, print_json_line
-from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, overview_text
 from neuron_top.pipeline.live import LiveFeed
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
@@ -53,6 +52,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return _follow(feed, print_json_line, 1.0)
     if arguments.plain:
+        from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress
+
         return _follow(feed, PlainProgress(print_flushed).show, LOOK_SECONDS)
     if _has_terminal(arguments.paths):
         return _on_screen(feed, settings)
@@ -93,6 +94,7 @@ def _follow(feed: LiveFeed, show: Callable[[Overview], None], period: float) -> 
 
 def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     """Read what there is, print where it stands."""
+    from neuron_top.cli.plain import overview_text
     from neuron_top.pipeline.discover import looked_for
 
     feed.start(lambda: None)

@@ -1,19 +1,19 @@
-"""Which sources a live view has: those of this machine, and those for the paths a person named."""
+"""Which sources a live view has: those of this machine, and those for the paths a person named.
+
+Everything heavy is imported when a feed makes its sources, which is after the first frame.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from neuron_top.errors import NothingToShow
-from neuron_top.pipeline.caches import WatchedCache, caches_of_job, caches_of_machine, is_cache_root
-from neuron_top.pipeline.discover import Discovery, Unless
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
-from neuron_top.pipeline.sources import LogFiles, StandardInput, TelemetryLog
 from neuron_top.runtime.source import Source
-from neuron_top.runtime.sources import telemetry_sources
 from neuron_top.settings import Settings
 
 STANDARD_INPUT = "-"
@@ -24,15 +24,29 @@ _MOST_LOGS = 500
 
 def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Source]:
     """What to watch beside a job: the devices (absent ones say so once and cost nothing more) and its cache."""
+    from neuron_top.pipeline.caches import caches_of_job
+    from neuron_top.runtime.sources import telemetry_sources
+
     return [*telemetry_sources(settings), *caches_of_job(environ, settings)]
 
 
 def machine_feed(settings: Settings) -> LiveFeed:
     """Whatever runs here: jobs as they come and go, and the devices."""
     book = LogBook()
+    later = partial(_sources_of_machine, settings, book)
+    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+
+
+def _sources_of_machine(settings: Settings, book: LogBook) -> Iterator[Source]:
+    from neuron_top.pipeline.discover import Discovery, Unless
+
     jobs = Discovery(settings, book)
-    machine = [Unless(source, jobs) for source in (*telemetry_sources(settings), *caches_of_machine(settings))]
-    return LiveFeed([jobs, *machine], book=book, history_seconds=settings.history_seconds)
+    yield jobs
+    from neuron_top.pipeline.caches import caches_of_machine
+    from neuron_top.runtime.sources import telemetry_sources
+
+    for source in (*telemetry_sources(settings), *caches_of_machine(settings)):
+        yield Unless(source, jobs)
 
 
 def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
@@ -40,21 +54,40 @@ def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
 
     Raises NothingToShow for one whose folder does not exist either.
     """
+    for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
+        if not path.exists() and not path.absolute().parent.is_dir():
+            raise NothingToShow(f"{path}: neither the file nor its folder exists")
     book = LogBook()
-    sources: list[Source] = []
+    later = partial(_sources_of_paths, settings, book, paths)
+    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+
+
+def _sources_of_paths(settings: Settings, book: LogBook, paths: Sequence[str]) -> Iterator[Source]:
+    from neuron_top.pipeline.sources import LogFiles, StandardInput, TelemetryLog
+
     named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
     roots = [path for path in named if is_cache_root(path)]
     logs = [path for path in named if path not in roots]
-    for path in logs:
-        if not path.exists() and not path.absolute().parent.is_dir():
-            raise NothingToShow(f"{path}: neither the file nor its folder exists")
     if STANDARD_INPUT in paths:
-        sources.append(StandardInput(book))
+        yield StandardInput(book)
     if logs:
-        sources.append(LogFiles(lambda: _expanded(logs), book))
-    sources += [WatchedCache(str(root), settings.state_path) for root in roots]
-    sources += [TelemetryLog(Path(path)) for path in paths if _is_telemetry(path)]
-    return LiveFeed(sources, book=book, history_seconds=settings.history_seconds)
+        yield LogFiles(lambda: _expanded(logs), book)
+    for path in paths:
+        if _is_telemetry(path):
+            yield TelemetryLog(Path(path))
+    if roots:
+        from neuron_top.pipeline.caches import WatchedCache
+
+        yield from (WatchedCache(str(root), settings.state_path) for root in roots)
+
+
+def is_cache_root(path: Path) -> bool:
+    """Whether a folder holds compiler folders with entries, as a compile cache does."""
+    try:
+        inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
+        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _is_telemetry(path: str) -> bool:

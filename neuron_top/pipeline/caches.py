@@ -48,12 +48,3 @@ def caches_of_machine(settings: Settings) -> list[WatchedCache]:
         for root in found
         if root.kind == roots.NEURON and root.exists and not root.remote
     ]
-
-
-def is_cache_root(path: Path) -> bool:
-    """Whether a folder holds compiler folders with entries, as a compile cache does."""
-    try:
-        inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
-        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
-    except OSError:
-        return False

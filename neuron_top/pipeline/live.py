@@ -4,6 +4,9 @@ An event takes this way: a source emits it; it is stamped (when, from which node
 lock; the courier thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
 a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
 that is why a replay shows the run as it was.
+
+Sources may be made `later`, in a thread: what they import (the parsers' patterns alone take a tenth of a second) then
+comes after the first frame.
 """
 
 from __future__ import annotations
@@ -47,11 +50,15 @@ class LiveFeed:
         sources: Iterable[Source],
         *,
         book: LogBook,
+        later: Callable[[], Iterable[Source]] = tuple,
         keeper: Callable[[], Keeper] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`keeper` is called in the courier thread, because an open store belongs to one thread."""
+        """`later` makes further sources once the feed has begun; they come to `sources` in a thread of its own.
+
+        `keeper` is called in the courier thread, because an open store belongs to one thread.
+        """
         self._run, self._history = Run(history_seconds), history_seconds
         self._machine: dict[str, AnyEvent] = {}
         """What was last said of the machine's devices and of each source."""
@@ -63,6 +70,7 @@ class LiveFeed:
         self._stopping = threading.Event()
         self._sources: list[Source] = list(sources)
         self._threads: list[threading.Thread] = []
+        self._later, self._maker = later, threading.Thread(target=self._make_later, name="late sources", daemon=True)
         self._courier: threading.Thread | None = None
         self._changed: Callable[[], None] = lambda: None
 
@@ -73,6 +81,7 @@ class LiveFeed:
         self._courier.start()
         for source in self._sources:
             self._start_source(source)
+        self._maker.start()
 
     def subscribe(self, changed: Callable[[], None]) -> None:
         """Call this one instead from now on."""
@@ -86,6 +95,8 @@ class LiveFeed:
 
     def stop_sources(self) -> None:
         """Ask the sources to end, and wait until they have told what they had."""
+        if self._maker.ident is not None:
+            self._maker.join()
         for source in self._sources:
             source.stop()
         for thread in self._threads:
@@ -103,7 +114,7 @@ class LiveFeed:
     @property
     def ended(self) -> bool:
         """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
-        return not any(thread.is_alive() for thread in self._threads)
+        return not self._maker.is_alive() and not any(thread.is_alive() for thread in self._threads)
 
     def settle(self, seconds: float) -> None:
         """Wait until no event has come for a while (or every source has ended), `seconds` at most."""
@@ -156,6 +167,13 @@ class LiveFeed:
         for event in self._machine.values():
             self._run.apply(event)
 
+    def _make_later(self) -> None:
+        try:
+            for source in self._later():
+                self.add(source)
+        except Exception as problem:  # noqa: BLE001 (as in `_drive`: what was made goes on)
+            self._lost("sources", problem)
+
     def _start_source(self, source: Source) -> None:
         thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
         self._threads.append(thread)
@@ -165,7 +183,10 @@ class LiveFeed:
         try:
             source.start(self.publish)
         except Exception as problem:  # noqa: BLE001 (whatever breaks in one source, the others and the screen go on)
-            self.publish(SourceUnavailable(name=source.name, reason=f"stopped: {type(problem).__name__}: {problem}"))
+            self._lost(source.name, problem)
+
+    def _lost(self, name: str, problem: Exception) -> None:
+        self.publish(SourceUnavailable(name=name, reason=f"stopped: {type(problem).__name__}: {problem}"))
 
     def _carry(self) -> None:
         keeper = self._make_keeper() if self._make_keeper is not None else None

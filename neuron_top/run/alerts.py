@@ -7,12 +7,12 @@ never a guess; the next step is something the reader can do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from statistics import median
 
 import msgspec
 
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
+from neuron_top.run.median import median
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, duration_text, percent_text
 

@@ -193,7 +193,7 @@ class TopApp(App[int]):
     def library(self) -> Library:
         """Recordings and caches; imported only when a screen asks for them."""
         if self._library is None:
-            from neuron_top.tui.library import Library as OfThisUser
+            from neuron_top.pipeline.library import Library as OfThisUser
 
             self._library = OfThisUser(self.settings)
         return self._library

@@ -6,8 +6,7 @@ import threading
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, CompileEnded, GraphDescribed, LineMalformed, encode
-from neuron_top.pipeline.assembly import paths_feed
-from neuron_top.pipeline.caches import is_cache_root
+from neuron_top.pipeline.assembly import is_cache_root, paths_feed
 from neuron_top.pipeline.intake import LogIntake
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.recorder import OutputFile

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input
 
 from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.model import Run
@@ -21,6 +20,8 @@ from neuron_top.tui.widgets.order import words_filter
 from neuron_top.tui.widgets.table import Opened, Table
 
 if TYPE_CHECKING:
+    from textual.widgets import Input
+
     from neuron_top.tui.app import TopApp
 
 
@@ -37,6 +38,7 @@ class LiveScreen(Screen[None]):
     """One screen of the program. Subclasses say which view they read and how it is shown."""
 
     PLACE: ClassVar[str] = "overview"
+    FILTER_HINT: ClassVar[str] = "words to keep; !word to leave out"
     AUTO_FOCUS = ""
 
     @property
@@ -66,7 +68,6 @@ class LiveScreen(Screen[None]):
         yield Header()
         yield Tabs(self.PLACE)
         yield from self.body()
-        yield Input(placeholder="words to keep; !word to leave out", id="filter", compact=True)
         yield KeyBar(self.PLACE)
 
     def on_screen_resume(self) -> None:
@@ -221,12 +222,24 @@ class LiveScreen(Screen[None]):
 
     # The filter
 
-    def action_filter(self) -> None:
-        """Open the line that asks for a filter."""
-        if self.can_filter:
-            asked = self.query_one("#filter", Input)
-            asked.add_class("open")
-            asked.focus()
+    async def action_filter(self) -> None:
+        """Open the line that asks for a filter; made at the first time, as its module is a slow import."""
+        if not self.can_filter:
+            return
+        asked = self._asked
+        if asked is None:
+            from textual.widgets import Input
+
+            asked = Input(placeholder=self.FILTER_HINT, id="filter", compact=True)
+            await self.mount(asked, before=self.query_one(KeyBar))
+        asked.add_class("open")
+        asked.focus()
+
+    @property
+    def _asked(self) -> Input | None:
+        """The filter's line, once it was needed."""
+        found = self.query("#filter")
+        return cast("Input", found.first()) if found else None
 
     @property
     def can_filter(self) -> bool:
@@ -235,8 +248,8 @@ class LiveScreen(Screen[None]):
 
     def close_filter(self) -> bool:
         """Drop the filter; False when there was none."""
-        asked = self.query_one("#filter", Input)
-        if not asked.value and not asked.has_class("open"):
+        asked = self._asked
+        if asked is None or (not asked.value and not asked.has_class("open")):
             return False
         asked.value = ""
         asked.remove_class("open")
