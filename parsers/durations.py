@@ -40,6 +40,11 @@ class Durations:
         self._heard: dict[int | None, float] = {}
         self._heard_before: dict[int | None, float] = {}
 
+    @property
+    def waiting(self) -> bool:
+        """Some compile is being timed: then the stamp of every line counts."""
+        return bool(self._starts or self._workers)
+
     def meet(self, record: Record) -> None:
         """A wrapper header: any line of a process is a bound for what it compiles."""
         pid, at = record.pid, record.at

@@ -15,6 +15,7 @@ import msgspec
 from neuron_top.events import AnyEvent
 from neuron_top.parsers import base, escapes
 from neuron_top.parsers.base import Family
+from neuron_top.parsers.bulk import Bulk
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS
 from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
@@ -26,9 +27,14 @@ _SEARCH = ahocorasick_rs.BytesAhoCorasick(MARKS, matchkind=ahocorasick_rs.MatchK
 
 
 class LogReader:
-    """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`)."""
+    """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`).
 
-    def __init__(self, source: str) -> None:
+    With `count_only`, the tally is all that is wanted: commonest lines give no events, and the tally is complete
+    after `flush`.
+    """
+
+    def __init__(self, source: str, *, count_only: bool = False) -> None:
+        self._bulk = Bulk() if count_only else None
         self.source = source
         self.tally = Tally()
         self._buffer = LineBuffer()
@@ -59,6 +65,8 @@ class LogReader:
         for family in self._families:
             events += self._stamped(family.flush())
         self._open = []
+        if self._bulk is not None:
+            self._settle(self._bulk)
         return events
 
     @property
@@ -80,11 +88,31 @@ class LogReader:
                 if index == len(marks):
                     break
                 position = max(position, block.rfind(b"\n", position, marks[index]) + 1)
-            position = self._line(block, position, events)
+            counted = self._count(block, position)
+            position = counted or self._line(block, position, events)
         if (last := block.rfind(b"\n")) >= 0:
             self._line_start = self._offset + last + 1
         self._offset += len(block)
         return events
+
+    def _count(self, block: bytes, position: int) -> int:
+        """Where the next line begins if this one could be counted in bulk, else 0."""
+        if self._bulk is None or self._open or self.tally.durations.waiting:
+            return 0
+        if position == 0 and self._line_start != self._offset:
+            return 0  # the rest of a long line
+        if self._bulk.full:
+            self._settle(self._bulk)
+        return self._bulk.take(block, position)
+
+    def _settle(self, bulk: Bulk) -> None:
+        """Read each wording once and count it as often as it came."""
+        for line, times in bulk.lines():
+            reader = LogReader("")
+            reader.feed(line)
+            reader.flush()
+            self.tally.merge(reader.tally, times)
+        bulk.settle(self.tally)
 
     def _line(self, block: bytes, position: int, events: list[AnyEvent]) -> int:
         """Read the line at `position`; returns where the next begins."""

@@ -171,6 +171,25 @@ class Tally:
         if timed:
             self.durations.add(event)
 
+    def span(self, first: float | None, last: float | None, pids: list[int]) -> None:
+        """Stamps and processes of headers that were counted elsewhere."""
+        stamps = [stamp for stamp in (self.first, self.last, first, last) if stamp is not None]
+        if stamps:
+            self.first, self.last = min(stamps), max(stamps)
+        for pid in pids:
+            self._keep("pids", pid)
+
+    def merge(self, other: Tally, times: int) -> None:
+        """Add what another tally counted of one line, that many times; its stamp and process do not count."""
+        self.known += other.known * times
+        for counter, values in ((self.counts, other.counts), (self.tags, other.tags)):
+            for name, count in values.items():
+                counter[name] += count * times
+        for name, members in other._sets.items():
+            if name != "pids":
+                for member in members:
+                    self._keep(name, member)
+
     def as_json(self) -> dict[str, Any]:
         """The published keys, in their order; `compile_durations_s` only where events allow one."""
         counts = self.counts
@@ -178,7 +197,7 @@ class Tally:
         result: dict[str, Any] = {
             "lines": self.lines,
             "headers": sum(self.tags.values()),
-            "tags": dict(self.tags),
+            "tags": dict(sorted(self.tags.items())),
             "pids": self._sorted("pids"),
             "ts_min": _stamp(self.first),
             "ts_max": _stamp(self.last),

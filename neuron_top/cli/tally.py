@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
     """Read one file to its end. Raises UsageError if that is not possible."""
-    summary, reader = Summary(), LogReader(f"log:{name}")
+    summary, reader = Summary(), LogReader(f"log:{name}", count_only=not summarize)
     try:
         if name == "-":
             _pass(sys.stdin.buffer, reader, summary if summarize else None)

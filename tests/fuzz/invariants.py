@@ -20,10 +20,23 @@ def read(data: bytes, sizes: list[int]) -> tuple[list[bytes], str, list[str]]:
     return [encode(event) for event in events], json.dumps(reader.tally.as_json()), reader.tally.unknown_samples
 
 
+def _counted(data: bytes, sizes: list[int]) -> str:
+    """The counts alone, which may be taken in bulk."""
+    reader = LogReader("log:fuzz", count_only=True)
+    position = index = 0
+    while position < len(data):
+        size = sizes[index % len(sizes)]
+        reader.feed(data[position : position + size])
+        position, index = position + size, index + 1
+    reader.flush()
+    return json.dumps(reader.tally.as_json())
+
+
 def check(data: bytes, sizes: list[int]) -> None:
-    """Same events however cut; every event can be stored and read back; no text moves a cursor."""
+    """Same events however cut, same counts in bulk; every event can be stored and read back; no text moves a cursor."""
     whole = read(data, [max(1, len(data))])
     assert read(data, sizes) == whole
+    assert json.loads(_counted(data, sizes)) == json.loads(whole[1])
     for line in whole[0]:
         assert encode(decode(line)) == line
         _printable(json.loads(line))

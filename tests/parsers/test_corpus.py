@@ -38,6 +38,15 @@ def test_every_count_of_the_index_is_matched_exactly(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
+def test_counting_in_bulk_gives_the_same_tally(path: Path) -> None:
+    reader = LogReader("log:a", count_only=True)
+    for portion in _portions(path.read_bytes(), [5000]):
+        reader.feed(portion)
+    reader.flush()
+    assert json.dumps(reader.tally.as_json()) == _result([path.read_bytes()])[1]
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
 def test_bytes_one_by_one_in_random_portions_and_with_a_tail_give_the_same_events(path: Path) -> None:
     data = path.read_bytes()[:60_000]
     whole = _result([data])
