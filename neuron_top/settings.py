@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import platformdirs
 
+from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.errors import FileMalformed, UsageError
 
 APP = "neuron-top"
@@ -40,6 +41,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     memory_headroom: float = 0.1
     """An alert is raised when less than this share of a core's memory is free, 0 to 1."""
 
+    cache_max_size: str = ""
+    """`neurontop cache maintain` keeps a cache below this size, as `200GB`; empty = no limit."""
+    cache_min_free: str = ""
+    """`maintain` keeps so much of the cache's file system free, as `50GB`; empty = no goal."""
+    cache_older_than: str = ""
+    """`maintain` takes what was not used for so long, as `30d`; empty = age alone is no reason."""
+    cache_states: str = ""
+    """`maintain` takes entries in these states, comma-separated, as `empty,failed,corrupt`; empty = none."""
+    cache_pins: str = ""
+    """Patterns of module names that are never evicted, comma-separated; besides those of `neurontop cache pin`."""
+    trash_grace: str = "7d"
+    """How long what was taken away can be restored before `maintain` purges it."""
+
     @property
     def state_path(self) -> Path:
         """The state folder as a path (not created here)."""
@@ -52,6 +66,12 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "keep_bytes": (1024**2, 1024**5),
     "history_seconds": (60.0, 30 * 86400.0),
     "memory_headroom": (0.0, 1.0),
+}
+_AMOUNTS = {
+    "cache_max_size": parse_bytes,
+    "cache_min_free": parse_bytes,
+    "cache_older_than": parse_seconds,
+    "trash_grace": parse_seconds,
 }
 _CHOICES = {"theme": ("dark", "light", "high-contrast")}
 
@@ -122,4 +142,9 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             raise UsageError(
                 f"{origins[name]}: {name} must be one of {', '.join(allowed)}, is {getattr(settings, name)!r}"
             )
+    for name, parse in _AMOUNTS.items():
+        try:
+            _ = parse(getattr(settings, name)) if getattr(settings, name) else None
+        except UsageError as problem:
+            raise UsageError(f"{origins[name]}: {name}: {problem}") from None
     return settings

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neuron_top.actions.plan import TAKES, THROWS_WORK_AWAY, Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
+from neuron_top.actions.plan import (
+    TAKES,
+    THROWS_WORK_AWAY,
+    Action,
+    Exclusion,
+    Fingerprint,
+    Plan,
+    Step,
+    Totals,
+    identity_of,
+)
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import Entry, Part
 
@@ -14,10 +24,11 @@ def step_of(
 ) -> Step:
     """A step on `entry` that frees `frees` bytes."""
     last_use, known_from = around.last_use(entry)
+    seconds, known_by = around.rebuild(entry) if action in THROWS_WORK_AWAY else (None, "")
     if action is Action.EVICT:
         files = (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
     else:
-        files = sum((entry.parts & parts).bit_count() for parts in TAKES[action])
+        files = sum((entry.parts & parts).bit_count() for parts in TAKES.get(action, ()))
     return Step(
         action=action,
         path=entry.path,
@@ -25,7 +36,8 @@ def step_of(
         frees=frees,
         files=files,
         fingerprint=Fingerprint.of(entry),
-        rebuild_seconds=around.rebuild_seconds(entry) if action in THROWS_WORK_AWAY else None,
+        rebuild_seconds=seconds,
+        rebuild_from=known_by,
         last_used=last_use,
         last_used_from=known_from,
         proof=proof,
@@ -47,6 +59,7 @@ def assembled(
     around: Surroundings,
     *,
     goal_missed: str = "",
+    emptied: tuple[str, ...] = (),
 ) -> Plan:
     """The plan, with its totals after and its name."""
     return Plan(
@@ -62,15 +75,17 @@ def assembled(
         caveats=around.caveats,
         refused=around.refusal(),
         goal_missed=goal_missed,
+        emptied=emptied,
     )
 
 
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
     files, freed = sum(step.files for step in steps), sum(step.frees for step in steps)
+    whole = sum(step.action is Action.EVICT for step in steps)
     return Totals(
-        entries=before.entries - sum(step.action is Action.EVICT for step in steps),
+        entries=before.entries - whole,
         files=before.files - files,
         size=before.size - freed,
         free=None if before.free is None else before.free + freed,
-        free_inodes=None if before.free_inodes is None else before.free_inodes + files,
+        free_inodes=None if before.free_inodes is None else before.free_inodes + files + whole,
     )

@@ -20,6 +20,7 @@ from neuron_top.actions.plan import Action, Plan, Step
 from neuron_top.actions.surroundings import DAY, Surroundings
 from neuron_top.actions.worth import Worth
 from neuron_top.cache.entry import Entry, State
+from neuron_top.units import bytes_text, duration_text
 
 BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """Somebody's collected or half-stored work: only when named, and a day old."""
@@ -54,9 +55,9 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def words(self) -> str:
         """The wish as it is shown and journalled."""
         parts = [
-            f"at most {self.max_bytes} bytes" if self.max_bytes is not None else "",
-            f"{self.free_bytes} bytes free" if self.free_bytes is not None else "",
-            f"unused for {self.older_than:g} s" if self.older_than is not None else "",
+            f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
+            f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
+            f"unused for {duration_text(self.older_than)}" if self.older_than is not None else "",
             f"compiler {self.compiler}" if self.compiler else "",
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
@@ -81,7 +82,14 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
             candidates.append(entry)
     candidates.sort(key=Worth(everything, around).key)
     steps, missed = _until_goal(candidates, everything, policy, around)
-    return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed)
+    emptied = _emptied(everything, steps)
+    return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
+
+
+def _emptied(everything: list[Entry], steps: list[Step]) -> tuple[str, ...]:
+    left = Counter(entry.compiler for entry in everything)
+    left.subtract(step.path.rpartition("/")[0] for step in steps if step.action is Action.EVICT)
+    return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
 def _wanted(entry: Entry, policy: EvictPolicy, around: Surroundings) -> bool:
@@ -145,7 +153,7 @@ def _until_goal(
         steps.append(_step(entry, frees, worth, around, slim=policy.slim))
         freed += frees
     if wanted is not None and freed < wanted:
-        return steps, f"only {freed} of {wanted} bytes can be freed; the rest is protected"
+        return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
     return steps, ""
 
 

@@ -15,39 +15,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from neuron_top.actions import journal
+from neuron_top.actions import gather, journal, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused, Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
-from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.cache import lock_owner
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 256
 """Steps whose intents are journalled together: one flush to the disk for all of them."""
 
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened. `moved_bytes` lie in the trash until it is purged; `freed_bytes` are free now."""
-
-    plan: str
-    done: int
-    refused: tuple[tuple[str, str], ...]
-    """(path, reason) of steps that were not done."""
-    moved_bytes: int
-    freed_bytes: int = 0
-    interrupted: bool = False
-    trash: str = ""
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """Where execution stands, for whoever watches it."""
-
-    done: int
-    refused: int
-    total: int
-    moved_bytes: int
-    path: str
+QUIET_SECONDS = 1.0
+"""How long a look at the machine's processes is believed during an execution."""
+NEEDS_QUIET = frozenset({Action.EVICT, Action.SLIM})
+"""Actions that take what a client could be reading; the others take what no client can use."""
 
 
 def execute(
@@ -56,8 +38,11 @@ def execute(
     *,
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
+    in_use: Callable[[str], str | None] = gather.in_use,
 ) -> Outcome:
     """Carry out `plan`. `watch` is called after each step; False stops cleanly before the next.
+
+    Before whatever could harm a job, and again each second, `in_use` is asked whether somebody uses the root by now.
 
     Raises RefusedForSafety when the plan or the place forbids it. A plan that was interrupted may be given again: steps
     that are done already are passed over.
@@ -66,16 +51,26 @@ def execute(
         raise RefusedForSafety("read-only mode: nothing is changed")
     if plan.refused:
         raise RefusedForSafety(plan.refused)
+    try:
+        plans.check(plan)
+    except ValueError as problem:
+        raise RefusedForSafety(f"this plan cannot be carried out: {problem}") from None
+    if any(step.action in (Action.COMPILE, Action.COPY) for step in plan.steps):
+        raise RefusedForSafety(f"a plan to {plan.verb} is not for this hand")
     if os.path.realpath(plan.root) != str(trash.root):
         raise RefusedForSafety(f"this trash belongs to {trash.root}, the plan to {plan.root}")
-    with trash.exclusively(), _Execution(plan, trash, watch) as execution:
+    with trash.exclusively(), _Execution(plan, trash, watch, in_use) as execution:
         execution.run()
         return execution.outcome()
 
 
 class _Execution:
-    def __init__(self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool]) -> None:
-        self.plan, self.trash, self.watch = plan, trash, watch
+    def __init__(
+        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], str | None]
+    ) -> None:
+        self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
+        self.busy: str | None = None
+        self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
         self.earlier = frozenset(
@@ -151,12 +146,23 @@ class _Execution:
                 if self._is_emptied(entry, step):
                     return
                 entry.check(step.fingerprint, self.earlier)
+                self._check_quiet(step)
                 self._act(entry, step)
         except (Changed, OSError) as problem:
             self.refused.append((number, str(problem)))
             return
         self.done += 1
         self.moved += step.frees
+
+    def _check_quiet(self, step: Step) -> None:
+        """Raises Changed when a job uses the cache by now and the step could take something from under it."""
+        if step.action not in NEEDS_QUIET:
+            return
+        if time.monotonic() - self.asked > QUIET_SECONDS:
+            self.busy = self.in_use(self.plan.root)
+            self.asked = time.monotonic()
+        if self.busy:
+            raise Changed(f"the cache is in use: {self.busy}")
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
@@ -174,6 +180,9 @@ class _Execution:
         # Under our own earlier lock the artefact is gone because we took it.
         fresh = owner is None or owner.token not in self.earlier
         if step.action is Action.SWEEP:
+            busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
+            if busy:
+                raise Changed(busy)
             target.parent.mkdir(parents=True, exist_ok=True)
             entry.rename_to(target)
         elif step.action is Action.UNLOCK:
@@ -201,4 +210,5 @@ class _Execution:
             moved_bytes=self.moved,
             interrupted=self.interrupted,
             trash=str(self.place),
+            undo=f"undo: neurontop cache restore {self.plan.identity} {self.trash.root}",
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Totals
 from neuron_top.actions.surroundings import DAY, Surroundings
 from neuron_top.cache import locks
@@ -23,9 +25,15 @@ def surroundings(
     read_only: bool = False,
     protect_seconds: float = DAY,
     now: float | None = None,
+    trash: Trash | None = None,
 ) -> Surroundings:
-    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds)."""
-    newest = max((entry.changed_at for entry in snapshot.entries), default=None)
+    """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds).
+
+    What we changed ourselves, as the journal in `trash` says, is no sign that somebody uses the cache.
+    """
+    ours = trash.touched() if trash is not None else {}
+    changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
+    newest = max(changes, default=None)
     evidence = locks.gather(snapshot.root, [], newest_change=newest)
     disk = snapshot.filesystem
     return Surroundings(
@@ -46,7 +54,18 @@ def surroundings(
         used=dict(used or {}),
         compiled=dict(compiled or {}),
         protect_seconds=protect_seconds,
+        compiling=frozenset(
+            key for process in evidence.processes for word in process.command for key in _KEY.findall(word)
+        ),
     )
+
+
+def in_use(root: str) -> str | None:
+    """Why somebody seems to use `root` at this moment, in words; None = nobody was seen."""
+    return locks.gather(root, []).in_use
+
+
+_KEY = re.compile(r"MODULE_[0-9a-f]{1,20}\+[0-9a-f]{8}")
 
 
 def _files(entry: Entry) -> int:

@@ -4,7 +4,7 @@ The trash lies beside the root, on the same file system and outside it (the SDK 
 step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks
 of; after a kill the disk itself says how far a plan came. Only `actions.execute` and this module remove anything.
 
-    <parent of root>/.neurontop-trash/<name>-<hash of the root's path>/
+    <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
         journal.jsonl       one record a line, oldest first
         maintain.lock       flock: one maintainer at a time
         <plan>/plan.json    the plan as it was confirmed
@@ -15,22 +15,26 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import getpass
 import hashlib
 import os
 import shutil
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
+from neuron_top.actions import plan as plans
 from neuron_top.actions.plan import Action, Plan
+from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
 
-TRASH = ".neurontop-trash"
+TRASH = f".neurontop-trash-{os.getuid()}"
+"""One per user, as in the trash of desktops: in a folder like /var/tmp nobody can get in another's way."""
+_GOING = ".purging"
 GRACE_SECONDS = 7 * 86400.0
 """How long something stays in the trash before `maintain` purges it."""
 
@@ -113,7 +117,7 @@ class Trash:
     """The trash of one root. Nothing is made on disk before `prepare`."""
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
-        self.root = Path(os.path.realpath(root))
+        self.root: Path = Path(os.path.realpath(root))
         name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
         self.folder = (Path(folder) if folder else self.root.parent / TRASH) / name
         self.journal = self.folder / "journal.jsonl"
@@ -129,7 +133,13 @@ class Trash:
                 f"no trash can be made at {self.folder} ({problem.strerror}): name a folder on the cache's "
                 "file system with --trash"
             ) from None
-        if self.folder.is_symlink() or self.folder.stat().st_dev != self.root.stat().st_dev:
+        for folder in (self.folder.parent, self.folder):
+            facts = folder.lstat()
+            if stat.S_ISLNK(facts.st_mode) or facts.st_uid not in (os.getuid(), 0):
+                raise RefusedForSafety(
+                    f"the trash {folder} is a link or belongs to another user: name another (--trash)"
+                )
+        if self.folder.stat().st_dev != self.root.stat().st_dev:
             raise RefusedForSafety(
                 f"{self.folder} is not on the cache's own file system: name a folder there with --trash"
             )
@@ -198,18 +208,45 @@ class Trash:
             raise NothingToShow(f"{len(found) or 'no'} plans in {self.journal} begin with {plan!r}")
         return found[0]
 
+    def touched(self) -> dict[str, float]:
+        """Entry → when a plan of ours last took files out of it: such a change is no sign of a client."""
+        found: dict[str, float] = {}
+        for chapter in self.entries():
+            if chapter.ended is not None:
+                for move in chapter.moves:
+                    if move.action not in plans.WHOLE:
+                        found[move.path.rpartition("/")[0]] = chapter.ended.at
+        return found
+
     def plan(self, identity: str) -> Plan:
         """The plan as it was confirmed."""
-        return msgspec.json.decode((self.folder / identity / "plan.json").read_bytes(), type=Plan)
+        return plans.decode((self.folder / identity / "plan.json").read_bytes())[0]
+
+    def expired(self, before: float) -> list[Chapter]:
+        """Plans whose loot lies in the trash since before that time; never one that is being carried out."""
+        return [
+            chapter
+            for chapter in self.entries()
+            if chapter.state in ("done", "interrupted")
+            and (chapter.ended or chapter.begun).at <= before
+            and (self.folder / chapter.begun.plan).exists()
+        ]
 
     def purge(self, chapter: Chapter) -> PlanPurged:
-        """Delete what a plan took away, for ever."""
-        place = self.folder / chapter.begun.plan
-        freed, files = _measure(place)
-        shutil.rmtree(place)
+        """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it."""
+        place, going = self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"
+        with contextlib.suppress(FileNotFoundError):
+            place.rename(going)
+        freed, files = _measure(going)
+        shutil.rmtree(going)
         record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
         self.write(record)
         return record
+
+    def finish_purges(self) -> None:
+        """Delete what a killed purge left. Called under the maintainers' lock."""
+        for going in self.folder.glob(f"*{_GOING}"):
+            shutil.rmtree(going, ignore_errors=True)
 
 
 class Chapter:
@@ -250,14 +287,6 @@ class Chapter:
         if self.ended and not self.ended.interrupted:
             return "done"
         return "running" if not self.ended and lock_owner.is_alive(self.begun.owner) else "interrupted"
-
-
-def user_name() -> str:
-    """Who acts, for the journal; the number where there is no name (a container)."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
 
 
 def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:

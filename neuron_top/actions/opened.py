@@ -7,8 +7,11 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import msgspec
 
 from neuron_top.actions.plan import TAKES, Action, Fingerprint
 from neuron_top.cache import layout, lock_owner
@@ -17,6 +20,8 @@ from neuron_top.cache.entry import PARTS, Part
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCKS = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
 _OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+
+
 class Changed(Exception):
     """The disk is not as the plan says; the text is the reason shown."""
 
@@ -57,6 +62,15 @@ class OpenRoot:
             yield OpenEntry(name, above, handle)
         finally:
             os.close(handle)
+
+    def make(self, path: str) -> None:
+        """Make the folders down to an entry; what is there already stays."""
+        so_far = ""
+        for name in path.split("/"):
+            above = self.folder(so_far) if so_far else self._handle
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=above)
+            so_far = f"{so_far}/{name}" if so_far else name
 
     def take_back(self, source: Path, path: str) -> None:
         """Rename a whole entry from the trash to its place. Raises Changed when something is there."""
@@ -172,6 +186,58 @@ class OpenEntry:
         self.move_files(Action.UNLOCK, target)
         if any(_there(name, self._handle) for name in _LOCKS):
             raise Changed("a new lock appeared")
+
+    def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
+        """Write a file under a temporary name, flush it and rename it; gives its length. Raises OSError."""
+        temporary = f"{name}.{uuid.uuid4().hex}{layout.TEMPORARY_SUFFIX}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(temporary, flags, 0o644, dir_fd=self._handle)
+        try:
+            size = 0
+            with open(handle, "wb") as file:
+                for chunk in chunks:
+                    size += file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+                os.utime(file.fileno(), ns=(mtime_ns, mtime_ns))
+            os.rename(temporary, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=self._handle)
+            raise
+        return size
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The first `limit` bytes of a file that is no link."""
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._handle)
+        try:
+            return os.read(handle, limit)
+        finally:
+            os.close(handle)
+
+    def size(self, name: str) -> int:
+        """Length of a file."""
+        return os.stat(name, dir_fd=self._handle, follow_symlinks=False).st_size
+
+    def names(self) -> set[str]:
+        """What lies in the folder."""
+        return set(os.listdir(self._handle))  # noqa: PTH208 (a descriptor, not a path)
+
+    def remove(self, name: str) -> None:
+        """Remove a file of our own making. Called under the lock."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._handle)
+
+    @contextlib.contextmanager
+    def locked_for_writing(self) -> Iterator[None]:
+        """Hold the lock of an entry in another root: the record that names us is made in the entry itself."""
+        token = self._path / f"model.{uuid.uuid4().hex}{layout.TEMPORARY_SUFFIX}"
+        token.write_bytes(msgspec.json.encode(lock_owner.current()))
+        try:
+            with self.locked(token):
+                yield
+        finally:
+            token.unlink(missing_ok=True)
 
     def take_back(self, source: Path, name: str) -> None:
         """Rename one file from the trash to its place. Raises Changed when something is there."""

@@ -7,19 +7,21 @@ The same plan is printed by `--dry-run`, saved as JSON, shown in the terminal's 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.entry import Entry, Part
+from neuron_top.cache.entry import MODULE, Entry, Part
 
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
+_IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
 
 
 class Action(StrEnum):
-    """What a step does. Each is one or a few renames into the trash, so each can be undone."""
+    """What a step does. Each but COMPILE and COPY is one or a few renames into the trash, so each can be undone."""
 
     EVICT = "evict"
     """The whole entry goes."""
@@ -33,6 +35,10 @@ class Action(StrEnum):
     """The broken artefact and its mark go; graph and flags stay."""
     SWEEP = "sweep"
     """A work directory of a dead compile goes."""
+    COMPILE = "compile"
+    """A failed graph is compiled again now, by the compile component; nothing goes before it succeeds."""
+    COPY = "copy"
+    """A usable entry is copied to another root; nothing goes."""
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +67,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     action: Action
     path: str
-    """Below the root: `<compiler>/<module>`; for a sweep the absolute path of the work directory."""
+    """Below the plan's root: `<compiler>/<module>`; for a sweep the work folder's name below its parent."""
     reason: str
     frees: int
     """Bytes expected to be freed once the trash is purged."""
@@ -69,6 +75,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
     """What compiling it again would take, from what was recorded; None is unknown."""
+    rebuild_from: str = ""
+    """How the compile time is known: `its statistics`, `a recording`, `file times, at most`."""
+    copies: int = 0
+    """Bytes that a copy writes elsewhere."""
     last_used: float | None = None
     last_used_from: str = ""
     """How the last use is known: `record`, `access time`, `compile time`."""
@@ -114,6 +124,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What could not be seen, in words."""
     refused: str = ""
     """Not empty: executing is refused for safety, for this reason."""
+    target: str = ""
+    """Where a copy goes."""
+    emptied: tuple[str, ...] = ()
+    """Compiler folders that lose all their entries."""
     goal_missed: str = ""
     """Not empty: the steps do not reach the wish (`--free 50GB`), and why."""
 
@@ -131,6 +145,38 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def rebuild_unknown(self) -> int:
         """How many steps throw away a compile whose time nobody recorded."""
         return sum(step.rebuild_seconds is None for step in self.steps if step.action in THROWS_WORK_AWAY)
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """The document of `--save-plan`."""
+
+    schema: int = SCHEMA
+    plans: tuple[Plan, ...]
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened. `moved_bytes` lie in the trash until it is purged; `freed_bytes` are free now."""
+
+    plan: str
+    done: int
+    refused: tuple[tuple[str, str], ...]
+    """(path, reason) of steps that were not done."""
+    moved_bytes: int
+    freed_bytes: int = 0
+    interrupted: bool = False
+    trash: str = ""
+    undo: str = ""
+    """How to undo it, or that it cannot be, in words."""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """Where execution stands, for whoever watches it."""
+
+    done: int
+    refused: int
+    total: int
+    moved_bytes: int
+    path: str
 
 
 TAKES: dict[Action, tuple[int, ...]] = {
@@ -155,14 +201,31 @@ def identity_of(verb: str, root: str, made_at: float, steps: Iterable[Step]) -> 
     return digest.hexdigest()[:10]
 
 
-def encode(plan: Plan) -> bytes:
-    """The plan as indented JSON, to be reviewed and applied later."""
-    return msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n"
+def encode(*plans: Plan) -> bytes:
+    """Plans as one indented JSON document, to be reviewed and applied later."""
+    return msgspec.json.format(msgspec.json.encode(Saved(plans=plans)), indent=2) + b"\n"
 
 
-def decode(data: bytes) -> Plan:
-    """A saved plan. Raises msgspec.DecodeError (ValidationError) on anything else, ValueError on another schema."""
-    plan = msgspec.json.decode(data, type=Plan)
-    if plan.schema != SCHEMA:
-        raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")
-    return plan
+def decode(data: bytes) -> tuple[Plan, ...]:
+    """Saved plans. Raises msgspec.DecodeError (ValidationError) on anything else, ValueError on another schema.
+
+    A plan file is somebody's text: every name in it that becomes a path is checked here.
+    """
+    saved = msgspec.json.decode(data, type=Saved)
+    for plan in saved.plans:
+        if (saved.schema, plan.schema) != (SCHEMA, SCHEMA):
+            raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")
+        check(plan)
+    return saved.plans
+
+
+def check(plan: Plan) -> None:
+    """Raises ValueError for a plan that names anything but entries below its root, or work folders."""
+    if not _IDENTITY.match(plan.identity):
+        raise ValueError(f"{plan.identity!r} names no plan")
+    for step in plan.steps:
+        parts = step.path.split("/")
+        if any(part in ("", ".", "..") or "\0" in part for part in parts):
+            raise ValueError(f"step {step.path!r} leads out of the cache")
+        if step.action is not Action.SWEEP and (len(parts) < 2 or not MODULE.match(parts[-1])):
+            raise ValueError(f"step {step.path!r} names no cache entry")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import journal
 from neuron_top.actions.journal import Chapter, Move, PlanRestored, Trash
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
+from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 from neuron_top.errors import RefusedForSafety
 
@@ -30,7 +30,7 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
             raise RefusedForSafety(f"plan {chapter.begun.plan} was purged: nothing is left to restore")
         restored, kept = _all_back(chapter, trash)
         record = PlanRestored(
-            plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=journal.user_name()
+            plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
         trash.write(record)
         return record

@@ -1,13 +1,13 @@
-"""Which cached failures may be tried again on the next run: a pure planner.
+"""Which cached failures are tried again, now or on the next run: a pure planner.
 
-The failure mark is moved aside under the entry's lock, which turns the entry into a collected graph; compiling it
-now is the compile component's work. What the compiler itself rejected fails again: it is explained, and taken
-only when told to.
+On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into a collected graph.
+Now: the graph is compiled here, by the compiler that its folder names (`actions.compile_now`). What the compiler
+itself rejected fails again: it is explained, and taken only when told to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from neuron_top.actions.assemble import assembled, left_alone, step_of
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
@@ -16,21 +16,43 @@ from neuron_top.cache.entry import FAILURES, Entry, State
 from neuron_top.cache.failures import DETERMINISTIC
 
 
-def plan_retry(entries: Iterable[Entry], root: str, around: Surroundings, *, deterministic: bool = False) -> Plan:
-    """Forget the failures among `entries`; those that are bound to come again only when `deterministic`."""
+def plan_retry(
+    entries: Iterable[Entry],
+    root: str,
+    around: Surroundings,
+    *,
+    deterministic: bool = False,
+    compilers: Collection[str] | None = None,
+) -> Plan:
+    """Try the failures among `entries` again; those that are bound to come again only when `deterministic`.
+
+    `compilers` are the compiler folders that can be compiled for here and now; None = on the next run.
+    """
     steps: list[Step] = []
     exclusions: list[Exclusion] = []
     for entry in sorted(entries, key=lambda entry: entry.path):
         if entry.state is State.RETRYING:
             exclusions.append(left_alone(entry, "being compiled again now"))
+        elif entry.state in FAILURES and entry.module in around.compiling:
+            exclusions.append(left_alone(entry, "a live process names it in its command"))
+        elif entry.state in FAILURES and compilers is not None and entry.compiler not in compilers:
+            exclusions.append(left_alone(entry, "its compiler is not installed here (--next-run needs none)"))
         elif entry.state in FAILURES:
-            _decide(entry, steps, exclusions, around, deterministic=deterministic)
+            action = Action.RETRY if compilers is None else Action.COMPILE
+            _decide(action, entry, steps, exclusions, around, deterministic=deterministic)
     wish = "failures, also those bound to come again" if deterministic else "failures that need not come again"
-    return assembled("retry", root, wish, steps, exclusions, around)
+    verb = "retry" if compilers is None else "compile"
+    return assembled(verb, root, wish, steps, exclusions, around)
 
 
 def _decide(
-    entry: Entry, steps: list[Step], exclusions: list[Exclusion], around: Surroundings, *, deterministic: bool
+    action: Action,
+    entry: Entry,
+    steps: list[Step],
+    exclusions: list[Exclusion],
+    around: Surroundings,
+    *,
+    deterministic: bool,
 ) -> None:
     failure = entry.failure
     cause = failure.kind if failure else "unknown"
@@ -39,5 +61,5 @@ def _decide(
         exclusions.append(left_alone(entry, f"bound to fail again ({said}); --deterministic tries all the same"))
         return
     warning = f"bound to fail again: {said}" if cause == DETERMINISTIC else ""
-    frees = max(0, entry.allocated - entry.kept)
-    steps.append(step_of(Action.RETRY, entry, f"{cause} failure: {said}", frees, around, warning=warning))
+    frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
+    steps.append(step_of(action, entry, f"{cause} failure: {said}", frees, around, warning=warning))

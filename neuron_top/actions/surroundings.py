@@ -7,7 +7,7 @@ import fnmatch
 import msgspec
 
 from neuron_top.actions.plan import Totals
-from neuron_top.cache.entry import Entry
+from neuron_top.cache.entry import Artefact, Entry
 
 DAY = 86400.0
 LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
@@ -32,6 +32,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """Module → last hit that a recording saw."""
     compiled: dict[str, float] = {}
     """Module → compile seconds that a recording measured."""
+    compiling: frozenset[str] = frozenset()
+    """Modules that the command of a live process names."""
     protect_seconds: float = DAY
     """Anything used or changed within this time is left alone."""
 
@@ -55,7 +57,11 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
             return max((recorded, LAST_USE_RECORD), (accessed, LAST_USE_ACCESS))
         return entry.compiled_at or entry.changed_at, LAST_USE_COMPILE
 
-    def rebuild_seconds(self, entry: Entry) -> float | None:
-        """Compile time that was recorded for the entry, seconds."""
-        known = entry.compile_seconds
-        return known if known is not None else self.compiled.get(entry.module)
+    def rebuild(self, entry: Entry) -> tuple[float | None, str]:
+        """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
+        if entry.artefact is not Artefact.VALID:
+            return 0.0, ""
+        if entry.compile_seconds is not None:
+            return entry.compile_seconds, "its statistics"
+        recorded = self.compiled.get(entry.module)
+        return (None, "") if recorded is None else (recorded, "a recording")

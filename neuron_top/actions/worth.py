@@ -47,5 +47,5 @@ class Worth:
     def key(self, entry: Entry) -> tuple[int, float, str]:
         """Class first, then idle time over compile minutes, then the name."""
         idle = self.around.now - self.around.last_use(entry)[0]
-        minutes = (self.around.rebuild_seconds(entry) or 0.0) / 60
+        minutes = (self.around.rebuild(entry)[0] or 0.0) / 60
         return self.rank(entry)[0], -idle / (1 + minutes), entry.path

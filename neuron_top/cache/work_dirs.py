@@ -36,6 +36,7 @@ class WorkDir(msgspec.Struct, frozen=True, kw_only=True):
     newest: float | None
     alive: bool | None
     """A process names it, or it changed in the last ten minutes. None when it was not looked at."""
+    files: int | None = None
 
 
 def places(environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> list[tuple[str, str]]:
@@ -71,6 +72,7 @@ def find(
                 allocated=size.allocated,
                 newest=size.newest,
                 alive=named or recent,
+                files=size.files,
             )
         )
     return found

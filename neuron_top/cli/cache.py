@@ -1,4 +1,4 @@
-"""Look at a compile cache: what is in it, in which state, and what can be done about it.
+"""Look at a compile cache and keep it in order: what is in it, in which state, and what can be done about it.
 
 ROOT is a folder; without one it is the cache a job started here would use: --cache_dir in NEURON_CC_FLAGS, then
 NEURON_COMPILE_CACHE_URL, then /var/tmp/neuron-compile-cache. Other caches found on this machine are named on
@@ -11,7 +11,16 @@ stderr. Looking changes nothing, access times included.
   neurontop cache verify --full                 read every artefact: header, digest, archive
   neurontop cache roots                         every cache of this machine, neighbours included
 
-exit status: 0 fine · 1 verify found something broken · 2 usage · 3 no such cache or entry
+Changing it is a plan that can be read, carried out and undone: every command below shows what would go, what is left
+alone and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.
+
+  neurontop cache evict --free 50GB             least recently used first, until so much of the disk is free
+  neurontop cache retry --next-run              failures: forget them, so that the next run compiles them again
+  neurontop cache unlock                        locks whose holder is proved dead, each with the proof
+  neurontop cache restore PLAN                  undo; `neurontop cache journal` lists what was done
+
+exit status: 0 fine · 1 something is broken, or a step was not done · 2 usage · 3 no such cache or entry ·
+4 refused for safety: a job uses the cache, it is shared, read-only mode, nobody confirmed · 130 interrupted
 """
 
 from __future__ import annotations

@@ -7,10 +7,14 @@ import os
 import struct
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from neuron_top.actions import gather
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache import scan
 from neuron_top.cache.snapshot import Snapshot
@@ -66,6 +70,11 @@ def around(snapshot: Snapshot, **changes: object) -> Surroundings:
     """The machine as it is, but nobody using the cache (the test's own files below it are young)."""
     facts = {"in_use": None, "shared": None, **changes}
     return msgspec.structs.replace(gather.surroundings(snapshot), **facts)
+
+
+def carried_out(plan: Plan, trash: Trash, **options: Any) -> Outcome:
+    """Execute where nobody uses the cache: what else runs on the machine of the tests does not count."""
+    return execute(plan, trash, in_use=lambda root: None, **options)
 
 
 def everything(root: Path) -> dict[str, tuple[bytes, int, int]]:

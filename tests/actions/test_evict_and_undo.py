@@ -7,7 +7,6 @@ import pytest
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.restore import restore
 from neuron_top.cache.entry import State
@@ -57,7 +56,7 @@ def test_evicted_entries_come_back_byte_for_byte(root: Path) -> None:
     before = caches.everything(root)
     plan = planned(root, EvictPolicy(older_than=0.0))
     trash = Trash(root)
-    outcome = execute(plan, trash)
+    outcome = caches.carried_out(plan, trash)
     assert (outcome.done, outcome.refused, outcome.moved_bytes) == (5, (), plan.frees)
     assert caches.looked_at(root).entries == ()
     record = restore(plan.identity, trash)
@@ -69,7 +68,7 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     place = caches.entry(root, 7)
     before = caches.everything(root)
     plan = planned(root, EvictPolicy(older_than=0.0, slim=True))
-    execute(plan, Trash(root))
+    caches.carried_out(plan, Trash(root))
     assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
     assert [entry.state for entry in caches.looked_at(root).entries] == [State.TODO]
     restore(plan.identity[:4], Trash(root))
@@ -81,7 +80,7 @@ def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
         caches.entry(root, number, blocks=blocks)
     trash = Trash(root)
     plan = planned(root, EvictPolicy(older_than=0.0))
-    outcome = execute(plan, trash)
+    outcome = caches.carried_out(plan, trash)
     purged = trash.purge(trash.chapter(plan.identity))
     # The plan itself lies in the trash too.
     assert purged.freed - outcome.moved_bytes in range(3 * 4096)
@@ -109,14 +108,14 @@ def test_a_shared_file_system_is_refused_until_the_operator_says_so(root: Path) 
     caches.entry(root, 1)
     plan = planned(root, EvictPolicy(older_than=0.0), shared="nfs4 can be written by other hosts")
     with pytest.raises(RefusedForSafety, match="--i-am-alone"):
-        execute(plan, Trash(root))
+        caches.carried_out(plan, Trash(root))
     assert planned(root, EvictPolicy(older_than=0.0), shared="nfs4", shared_confirmed=True).refused == ""
 
 
 def test_read_only_is_refused_at_the_bottom_too(root: Path) -> None:
     caches.entry(root, 1)
     with pytest.raises(RefusedForSafety, match="read-only"):
-        execute(planned(root, EvictPolicy(older_than=0.0)), Trash(root), read_only=True)
+        caches.carried_out(planned(root, EvictPolicy(older_than=0.0)), Trash(root), read_only=True)
 
 
 def test_an_entry_that_changed_since_the_plan_is_refused(root: Path) -> None:
@@ -125,7 +124,7 @@ def test_an_entry_that_changed_since_the_plan_is_refused(root: Path) -> None:
     (touched / "model.log").write_text("Failed compilation with []: later")
     (used / "model.neff").read_bytes()
     os.utime(used / "model.neff", (plan.made_at + 1, (used / "model.neff").stat().st_mtime))
-    outcome = execute(plan, Trash(root))
+    outcome = caches.carried_out(plan, Trash(root))
     assert outcome.done == 1
     assert {reason for _, reason in outcome.refused} == {
         "files came or went since the plan was made",
@@ -142,7 +141,7 @@ def test_a_lock_taken_since_the_plan_is_respected(root: Path) -> None:
     times = place.stat()
     (place / "model.hlo_module.pb.lock").touch()
     os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
-    outcome = execute(plan, Trash(root))
+    outcome = caches.carried_out(plan, Trash(root))
     assert outcome.refused[0][1] == "it is locked"
     assert (place / "model.neff").exists()
 
@@ -153,7 +152,7 @@ def test_a_link_swapped_in_leads_nowhere(root: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     place.rename(precious)
     place.symlink_to(precious)
-    outcome = execute(plan, Trash(root))
+    outcome = caches.carried_out(plan, Trash(root))
     assert outcome.done == 0
     assert "link" in outcome.refused[0][1]
     assert (precious / "model.neff").exists()
@@ -162,14 +161,14 @@ def test_a_link_swapped_in_leads_nowhere(root: Path, tmp_path: Path) -> None:
 def test_a_plan_survives_being_saved(root: Path) -> None:
     caches.entry(root, 1)
     plan = planned(root, EvictPolicy(older_than=0.0))
-    assert plans.decode(plans.encode(plan)) == plan
+    assert plans.decode(plans.encode(plan)) == (plan,)
 
 
 def test_two_maintainers_do_not_meet(root: Path) -> None:
     caches.entry(root, 1)
     plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
     with trash.exclusively(), pytest.raises(RefusedForSafety, match="another neurontop"):
-        execute(plan, Trash(root))
+        caches.carried_out(plan, Trash(root))
 
 
 def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
@@ -177,9 +176,9 @@ def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
         caches.entry(root, number)
     before = caches.everything(root)
     plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
-    outcome = execute(plan, trash, watch=lambda progress: progress.done < 2)
+    outcome = caches.carried_out(plan, trash, watch=lambda progress: progress.done < 2)
     assert (outcome.done, outcome.interrupted, trash.chapter(plan.identity).state) == (2, True, "interrupted")
-    assert execute(plan, trash).done == 2
+    assert caches.carried_out(plan, trash).done == 2
     assert caches.looked_at(root).entries == ()
     restore(plan.identity, trash)
     assert caches.everything(root) == before

@@ -9,7 +9,6 @@ import pytest
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.restore import restore
 from neuron_top.cache.entry import State
@@ -21,7 +20,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 
-plan, left = plans.decode(open(sys.argv[1], "rb").read()), int(sys.argv[2])
+plan, left = plans.decode(open(sys.argv[1], "rb").read())[0], int(sys.argv[2])
 
 def count(event, arguments):
     global left
@@ -32,7 +31,7 @@ def count(event, arguments):
 
 trash = Trash(plan.root)
 sys.addaudithook(count)
-execute(plan, trash)
+execute(plan, trash, in_use=lambda root: None)
 """
 USABLE = {State.HIT, State.TODO, State.STALE_LOCK, State.HIT_LEFTOVER_LOCK, State.PUBLISHED_UNMARKED, State.EMPTY}
 
@@ -80,7 +79,7 @@ def _settle(
         return
     assert chapters[0].state == ("interrupted" if killed and not chapters[0].ended else "done")
     if resume:
-        assert execute(plan, trash).refused == ()
+        assert caches.carried_out(plan, trash).refused == ()
         assert {entry.state for entry in caches.looked_at(root).entries} <= {State.TODO}
     restore(plan.identity, trash)
     assert contents(caches.everything(root)) == contents(before)

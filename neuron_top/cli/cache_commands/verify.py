@@ -5,9 +5,13 @@
   neurontop cache verify --full MODULE_0123     one entry of the cache in force, or ROOT MODULE_…
 
 Broken is what a client takes for a hit and cannot load. A warning is what a person should know: flags that do not
-match the folder's name, a store cut short, a header newer than the runtimes known. Nothing is changed.
+match the folder's name, a store cut short, a header newer than the runtimes known. Nothing is changed without
+--quarantine, which moves what is broken to the trash after a question (--yes: without; --dry-run: shows it); graph and
+flags stay, so the next run compiles it again.
 
-exit status: 0 nothing broken · 1 something is broken · 3 no such cache or entry
+  neurontop cache verify --full --quarantine
+
+exit status: 0 nothing broken, or moved aside · 1 something is broken · 3 no such cache or entry · 4 refused for safety
 """
 
 from __future__ import annotations
@@ -17,10 +21,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.cache import verify
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
@@ -31,16 +36,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_root(parser)
     common.add_entry(parser, required=False)
     parser.add_argument("--full", action="store_true", help="read artefacts and graphs, not only headers")
+    parser.add_argument("--quarantine", action="store_true", help="move broken artefacts to the trash")
+    acting.add_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print what was found."""
+    if arguments.root is not None and arguments.root.startswith("s3://"):
+        from neuron_top.cli.cache_commands import bucket
+
+        return bucket.verify(arguments)
     root, text = common.root_and_entry(arguments, required=False)
     snapshot = common.take_snapshot(root, full=True)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
     findings = list(verify.cheap(entries))
     if arguments.full:
         findings += list(_deep(snapshot, entries))
+    if arguments.quarantine:
+        return _quarantine(snapshot, findings, arguments)
     broken = sum(finding.level == verify.BROKEN_LEVEL for finding in findings)
     if arguments.json:
         print_json(_json(snapshot, entries, findings, full=arguments.full))
@@ -52,6 +65,13 @@ def execute(arguments: argparse.Namespace) -> int:
         warnings = len(findings) - broken
         narrate(f"{count_text(len(entries))} entries {looked}: {broken} broken, {warnings} with a warning")
     return 1 if broken else 0
+
+
+def _quarantine(snapshot: Snapshot, findings: list[verify.Finding], arguments: argparse.Namespace) -> int:
+    broken = {one.entry.path: one.what for one in reversed(findings) if one.level == verify.BROKEN_LEVEL}
+    _, around = acting.look(snapshot.root, arguments)
+    entries = [entry for entry in snapshot.entries if entry.path in broken]
+    return acting.settle([plan_quarantine(entries, snapshot.root, around, broken)], arguments)
 
 
 def _deep(snapshot: Snapshot, entries: tuple[Entry, ...]) -> Iterator[verify.Finding]:

@@ -1,0 +1,121 @@
+"""A root in S3 as copies see it: objects in one entry's prefix."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, cast
+
+from neuron_top.actions.opened import Changed
+from neuron_top.actions.shelves import CHUNK, Found
+from neuron_top.cache import layout, s3
+from neuron_top.cache.entry import PARTS, Part
+
+
+class BucketShelf:
+    """See `shelves.Shelf`. Reading a missing object is no error; an upload appears completely or not at all."""
+
+    def __init__(self, bucket: s3.Bucket) -> None:
+        self._bucket = bucket
+        self._sizes: dict[str, dict[str, s3.Object]] = {}
+
+    @property
+    def name(self) -> str:
+        """The URL."""
+        return self._bucket.url
+
+    def modules(self) -> set[str]:
+        """See Shelf: one paged listing."""
+        return {entry.path for entry in s3.take(self._bucket).snapshot.entries if entry.parts & Part.DONE}
+
+    def file(self, entry: str, name: str) -> Found | None:
+        """See Shelf. One request per entry lists what it holds."""
+        if name == layout.DONE or entry not in self._sizes:
+            _, objects = s3.look_again(self._bucket, entry)
+            self._sizes = {entry: {each.key.rpartition("/")[2]: each for each in objects}}
+        found = self._sizes[entry].get(name)
+        if found is None:
+            return None
+        return Found(found.size, round(found.changed * 1e9), self._chunks(found.key))
+
+    @contextmanager
+    def slot(self, entry: str) -> Iterator[BucketSlot]:
+        """See Shelf. S3 knows no lock that the SDK's clients would respect: an entry with one is left alone."""
+        _, objects = s3.look_again(self._bucket, entry)
+        names = {each.key.rpartition("/")[2] for each in objects}
+        if any(PARTS.get(name, 0) & Part.LOCK for name in names):
+            raise Changed("it is locked")
+        yield BucketSlot(self._bucket, f"{self._bucket.prefix}{entry}", names)
+
+    def free(self) -> int | None:
+        """A bucket has no end."""
+        return None
+
+    def shared(self) -> str | None:
+        """Always: anybody with the rights may write."""
+        return s3.WHY_SHARED
+
+    def _chunks(self, key: str) -> Iterator[bytes]:
+        with s3.explained(self._bucket):
+            body = self._bucket.client.get_object(Bucket=self._bucket.name, Key=key)["Body"]
+            yield from body.iter_chunks(CHUNK)
+
+
+class BucketSlot:
+    """An entry of a bucket, being written."""
+
+    def __init__(self, bucket: s3.Bucket, prefix: str, names: set[str]) -> None:
+        self._bucket, self._prefix, self._names = bucket, prefix, names
+
+    def names(self) -> set[str]:
+        """See Slot."""
+        return set(self._names)
+
+    def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
+        """See Slot: in parts where it is large; the client checks what arrived against a checksum."""
+        body = _Reader(chunks)
+        with s3.explained(self._bucket):
+            self._bucket.client.upload_fileobj(cast("IO[bytes]", body), self._bucket.name, f"{self._prefix}/{name}")
+        return body.count
+
+    def size(self, name: str) -> int:
+        """See Slot."""
+        with s3.explained(self._bucket):
+            head = self._bucket.client.head_object(Bucket=self._bucket.name, Key=f"{self._prefix}/{name}")
+            return head["ContentLength"]
+
+    def read(self, name: str, limit: int) -> bytes:
+        """See Slot."""
+        return self._bucket.read(f"{self._prefix}/{name}", limit)
+
+    def remove(self, name: str) -> None:
+        """See Slot."""
+        with s3.explained(self._bucket):
+            self._bucket.client.delete_object(Bucket=self._bucket.name, Key=f"{self._prefix}/{name}")
+
+
+class _Reader(io.RawIOBase):
+    """Chunks as a file that can only be read forward; `count` bytes went by."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks, self._rest, self.count = iter(chunks), b"", 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, fewer only at the end."""
+        wanted = size if size >= 0 else 1 << 62
+        parts: list[bytes] = []
+        have = 0
+        while have < wanted:
+            chunk = self._rest or next(self._chunks, b"")
+            if not chunk:
+                break
+            part, self._rest = chunk[: wanted - have], chunk[wanted - have :]
+            parts.append(part)
+            have += len(part)
+        self.count += have
+        return b"".join(parts)

@@ -1,0 +1,165 @@
+"""Copies of usable entries to another root: graph, flags, artefact, and the mark last, after a look at what arrived.
+
+Locks, failures and half-stored artefacts never travel. A copy that is cut short has no mark, so no client takes it for
+a hit, and the next copy does it again.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Collection
+
+from neuron_top.actions.compiler_filter import compiler_filter
+from neuron_top.actions.opened import Changed
+from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
+from neuron_top.actions.shelves import Shelf, Slot
+from neuron_top.cache import layout
+from neuron_top.cache.entry import Entry, State
+from neuron_top.cache.keys import flags_hash
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+
+ORDER = (
+    *layout.GRAPH_NAMES, layout.DESCRIPTION, *layout.FLAGS_NAMES, layout.STATS, layout.NEFF, layout.INDUCTOR_KERNELS,
+    layout.INDUCTOR_ARTEFACT, layout.WRAPPED_NEFF,
+)  # fmt: skip
+"""What travels, in this order; `model.done` follows when all has arrived."""
+_FLAGS_LIMIT = 1 << 20
+
+
+def plan_copy(
+    snapshot: Snapshot,
+    target: str,
+    there: Collection[str],
+    *,
+    modules: tuple[str, ...],
+    compiler: str | None,
+    now: float,
+    free: int | None,
+    refused: str = "",
+) -> Plan:
+    """Copy the hits of `snapshot` that `there` (paths marked as done in `target`) lacks. ValueError: bad `compiler`."""
+    matches, steps, exclusions = compiler_filter(compiler), [], []
+    taken: set[str] = set()
+    for entry in sorted(snapshot.entries, key=lambda entry: entry.path):
+        named = not modules or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in modules)
+        if not (named and matches(entry.compiler.rpartition("/")[2])):
+            continue
+        reason = _obstacle(entry, there, taken)
+        if reason:
+            exclusions.append(Exclusion(path=entry.path, state=entry.state, size=entry.allocated, reason=reason))
+            continue
+        taken.add(arrival(entry.path))
+        steps.append(_step(entry))
+    total = sum(step.copies for step in steps)
+    if not refused and free is not None and total > free:
+        refused = f"{target} has too little space: {total} bytes are to be copied, {free} are free"
+    before = Totals(entries=len(there), files=0, size=0, free=free)
+    after = Totals(entries=len(there) + len(steps), files=sum(step.files for step in steps), size=total,
+                   free=None if free is None else free - total)  # fmt: skip
+    return Plan(
+        identity=identity_of("copy", f"{snapshot.root}\0{target}", now, steps),
+        verb="copy",
+        root=snapshot.root,
+        target=target,
+        policy=f"to {target}",
+        made_at=now,
+        steps=tuple(steps),
+        exclusions=tuple(exclusions),
+        before=before,
+        after=after,
+        refused=refused,
+    )
+
+
+def _obstacle(entry: Entry, there: Collection[str], taken: Collection[str]) -> str:
+    if entry.state is not State.HIT:
+        return f"{entry.state}: only hits are copied"
+    if entry.flags_hash_ok is False:
+        return "its flags do not have the hash in its name"
+    if arrival(entry.path) in there:
+        return "usable there already"
+    return "the same entry from another snapshot is copied" if arrival(entry.path) in taken else ""
+
+
+def _step(entry: Entry) -> Step:
+    return Step(
+        action=Action.COPY,
+        path=entry.path,
+        reason="usable, and missing there",
+        frees=0,
+        copies=entry.apparent,
+        files=entry.parts.bit_count(),
+        fingerprint=Fingerprint.of(entry),
+    )
+
+
+def arrival(path: str) -> str:
+    """Where an entry goes: from a hub's local copy without `snapshots/<commit>/`."""
+    parts = path.split("/")
+    return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path
+
+
+def copy(plan: Plan, source: Shelf, target: Shelf, watch: Callable[[Progress], bool]) -> Outcome:
+    """Carry the plan out, entry by entry; a false `watch` stops before the next."""
+    done = copied = 0
+    refused: list[tuple[str, str]] = []
+    interrupted = False
+    for step in plan.steps:
+        try:
+            copied += _entry(step.path, source, target)
+            done += 1
+        except (Changed, OSError) as problem:
+            refused.append((step.path, str(problem)))
+        if not watch(Progress(done, len(refused), len(plan.steps), copied, step.path)):
+            interrupted = True
+            break
+    return Outcome(plan=plan.identity, done=done, refused=tuple(refused), moved_bytes=copied, interrupted=interrupted)
+
+
+def _entry(path: str, source: Shelf, target: Shelf) -> int:
+    mark = source.file(path, layout.DONE)
+    if mark is None:
+        raise Changed("it is no longer marked as done")
+    with target.slot(arrival(path)) as slot:
+        if layout.DONE in slot.names():
+            raise Changed("it is usable there by now")
+        written: list[str] = []
+        try:
+            size = sum(_file(path, name, source, slot, written) for name in ORDER)
+            _check(path, slot, written)
+            if source.file(path, layout.DONE) is None:
+                raise Changed("it was taken away while it was copied")
+        except BaseException:
+            # Without its mark nobody takes it for a hit; without its artefact nobody takes it for a lost one either.
+            for name in (*layout.ARTEFACT_NAMES, layout.INDUCTOR_KERNELS, layout.WRAPPED_NEFF):
+                if name in written:
+                    slot.remove(name)
+            raise
+        slot.write(layout.DONE, (), mark.mtime_ns)
+    return size
+
+
+def _file(path: str, name: str, source: Shelf, slot: Slot, written: list[str]) -> int:
+    found = source.file(path, name)
+    if found is None:
+        return 0
+    size = slot.write(name, found.chunks, found.mtime_ns)
+    written.append(name)
+    if size != found.size:
+        raise Changed(f"{name} changed while it was copied")
+    return size
+
+
+def _check(path: str, slot: Slot, written: list[str]) -> None:
+    """What arrived must be what its name says: flags with their hash, a NEFF with a valid header."""
+    if not any(name in written for name in layout.ARTEFACT_NAMES):
+        raise Changed("its artefact is gone")
+    flags = next((name for name in layout.FLAGS_NAMES if name in written), None)
+    if flags is not None and flags_hash(slot.read(flags, _FLAGS_LIMIT)) != path.rpartition("+")[2]:
+        raise Changed(f"{flags} does not have the hash in the entry's name")
+    if layout.NEFF in written:
+        head = slot.read(layout.NEFF, CHEAP_BYTES)
+        problem = head_problem(head, slot.size(layout.NEFF))
+        if problem is not None:
+            raise Changed(f"{layout.NEFF} arrived broken: {problem}")

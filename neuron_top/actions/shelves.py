@@ -1,0 +1,135 @@
+"""Where entries are copied from and to: what a root on a file system and one in S3 have in common."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.cache import filesystem
+from neuron_top.cache.entry import MODULE
+
+CHUNK = 1 << 20
+
+
+class Found(NamedTuple):
+    """One file of an entry: its length in bytes, when it was written (nanoseconds since the epoch), what it holds."""
+
+    size: int
+    mtime_ns: int
+    chunks: Iterable[bytes]
+
+
+class Slot(Protocol):
+    """An entry of the destination, held for one writer."""
+
+    def names(self) -> set[str]:
+        """Files that are there."""
+        ...
+
+    def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
+        """Store a file completely or not at all; gives its length."""
+        ...
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The beginning of a stored file."""
+        ...
+
+    def size(self, name: str) -> int:
+        """Length of a stored file."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Take a file away that was written here."""
+        ...
+
+
+class Shelf(Protocol):
+    """A root, as copies see it."""
+
+    @property
+    def name(self) -> str:
+        """Path or URL."""
+        ...
+
+    def modules(self) -> set[str]:
+        """`compiler/module` of every entry that is marked as done."""
+        ...
+
+    def file(self, entry: str, name: str) -> Found | None:
+        """A file of an entry; None when there is none. Raises Changed for a link that leads out."""
+        ...
+
+    def slot(self, entry: str) -> AbstractContextManager[Slot]:
+        """A context in which nobody else writes to the entry. Raises Changed when somebody does."""
+        ...
+
+    def free(self) -> int | None:
+        """Bytes that may still be written; None is unknown or without bound."""
+        ...
+
+    def shared(self) -> str | None:
+        """Why others may write here; None for a local file system."""
+        ...
+
+
+class Folder:
+    """A root on a file system. Links are followed within it, and into a hub's blobs, nowhere else."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = Path(os.path.realpath(root))
+
+    @property
+    def name(self) -> str:
+        """Its real path."""
+        return str(self._root)
+
+    def modules(self) -> set[str]:
+        """See Shelf; a root that does not exist yet has none."""
+        found = {path.parent for path in self._root.glob("*/MODULE_*/model.done")}
+        return {str(path.relative_to(self._root)) for path in found if MODULE.match(path.name)}
+
+    def file(self, entry: str, name: str) -> Found | None:
+        """See Shelf."""
+        path = Path(os.path.realpath(self._root / entry / name))
+        try:
+            facts = path.lstat()
+        except OSError:
+            return None
+        blob = "/blobs/" in str(path) and "/models--" in str(path)
+        if not (path.is_relative_to(self._root) or blob) or not stat.S_ISREG(facts.st_mode):
+            raise Changed(f"{name} is a link that leads out of the cache")
+        return Found(facts.st_size, facts.st_mtime_ns, _chunks(path))
+
+    @contextmanager
+    def slot(self, entry: str) -> Iterator[OpenEntry]:
+        """See Shelf: the entry's lock is held, a link on the way is refused."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        root = OpenRoot(self._root)
+        try:
+            root.make(entry)
+            with root.entry(entry) as held, held.locked_for_writing():
+                yield held
+        finally:
+            root.close()
+
+    def free(self) -> int | None:
+        """Of the folder, or of what it will be made in."""
+        return filesystem.describe(str(self._there())).free
+
+    def shared(self) -> str | None:
+        """As the catalogue judges the mount."""
+        return filesystem.describe(str(self._there())).why_shared
+
+    def _there(self) -> Path:
+        return next(path for path in (self._root, *self._root.parents) if path.exists())
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk

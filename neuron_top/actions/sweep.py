@@ -1,0 +1,152 @@
+"""Work folders of dead compiles: what compilers left behind outside the cache, and what may go of it.
+
+A folder goes when it lies where compilers work, belongs to us, did not change for a day, and no process names it, works
+in it or has a file of it open. Each parent folder is a plan of its own, because its trash lies beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache import filesystem, processes, work_dirs
+from neuron_top.cache.tree import measure
+from neuron_top.units import duration_text
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """One work folder as it was found."""
+
+    path: str
+    kind: str
+    size: int
+    files: int
+    newest: float
+    inode: int
+    mtime_ns: int
+    owner: int
+    busy: str | None
+    """Why somebody seems to work in it; None = nobody was seen."""
+
+
+def look() -> list[Left]:
+    """Every work folder of this machine."""
+    running = processes.read_processes()
+    found = []
+    for folder in work_dirs.find(running):
+        try:
+            facts = os.lstat(folder.path)
+        except OSError:
+            continue
+        found.append(
+            Left(
+                path=folder.path,
+                kind=folder.kind,
+                size=folder.allocated or 0,
+                files=folder.files or 0,
+                newest=max(folder.newest or 0.0, facts.st_mtime),
+                inode=facts.st_ino,
+                mtime_ns=facts.st_mtime_ns,
+                owner=facts.st_uid,
+                busy=_user_of(folder.path, running),
+            )
+        )
+    return found
+
+
+def plan_sweeps(found: Iterable[Left], around: Surroundings, user: int) -> list[Plan]:
+    """One plan per parent folder. `around` is the cache's: its clock, protection, read-only mode count here too."""
+    parents: dict[str, list[Left]] = {}
+    for folder in found:
+        parents.setdefault(str(Path(folder.path).parent), []).append(folder)
+    return [_plan(parent, folders, around, user) for parent, folders in sorted(parents.items())]
+
+
+def _plan(parent: str, folders: list[Left], around: Surroundings, user: int) -> Plan:
+    steps, exclusions = [], []
+    for folder in sorted(folders, key=lambda each: each.newest):
+        reason = _obstacle(folder, around, user)
+        if reason:
+            exclusions.append(
+                Exclusion(path=Path(folder.path).name, state="work folder", size=folder.size, reason=reason)
+            )
+        else:
+            steps.append(_step(folder, around))
+    disk = filesystem.describe(parent)
+    before = Totals(
+        entries=len(folders),
+        files=sum(folder.files for folder in folders),
+        size=sum(folder.size for folder in folders),
+        free=disk.free,
+        free_inodes=disk.free_inodes,
+    )
+    files, size = sum(step.files for step in steps), sum(step.frees for step in steps)
+    after = Totals(
+        entries=before.entries - len(steps),
+        files=before.files - files,
+        size=before.size - size,
+        free=None if disk.free is None else disk.free + size,
+        free_inodes=None if disk.free_inodes is None else disk.free_inodes + files,
+    )
+    return Plan(
+        identity=identity_of("sweep", parent, around.now, steps),
+        verb="sweep",
+        root=parent,
+        policy="work folders of dead compiles",
+        made_at=around.now,
+        steps=tuple(steps),
+        exclusions=tuple(exclusions),
+        before=before,
+        after=after,
+        caveats=around.caveats,
+        refused="read-only mode" if around.read_only else "",
+    )
+
+
+def _step(folder: Left, around: Surroundings) -> Step:
+    return Step(
+        action=Action.SWEEP,
+        path=Path(folder.path).name,
+        reason=f"nobody works in it, unchanged for {duration_text(around.now - folder.newest)}",
+        frees=folder.size,
+        files=folder.files,
+        fingerprint=Fingerprint(state=folder.kind, folder_inode=folder.inode, folder_mtime_ns=folder.mtime_ns),
+    )
+
+
+def _obstacle(folder: Left, around: Surroundings, user: int) -> str:
+    if folder.busy:
+        return folder.busy
+    if folder.owner != user:
+        return "it belongs to another user"
+    if around.now - folder.newest < around.protect_seconds:
+        return "changed within a day"
+    return ""
+
+
+def busy(path: str, since: float) -> str:
+    """Why the work folder at `path` must stay after all, asked again right before it goes; empty when it may go."""
+    if path not in {known.path for known in work_dirs.find(processes.read_processes())}:
+        return "no compiler works in such a place"
+    newest = measure(path).newest
+    if newest is not None and newest > min(since, time.time()):
+        return "it changed since the plan was made"
+    return _user_of(path, processes.read_processes()) or ""
+
+
+def _user_of(path: str, running: Iterable[processes.Process]) -> str | None:
+    below = path + os.sep
+    for process in running:
+        if any(path in word for word in process.command):
+            return f"process {process.pid} names it in its command"
+        if process.cwd is not None and (process.cwd + os.sep).startswith(below):
+            return f"process {process.pid} works in it"
+        if any(opened.startswith(below) for opened in processes.open_paths(process.pid) or ()):
+            return f"process {process.pid} has a file of it open"
+    return None

@@ -1,0 +1,242 @@
+"""A compile cache in S3, `s3://bucket/prefix`: one paged listing → a snapshot. Looks only.
+
+States are those of a folder, with what a listing can tell: an artefact's header is not read (the first kilobyte of
+every artefact would be a request each; `check_head` does it on demand), and nobody's lock can be judged from here.
+boto3 is loaded when the first bucket is named; credentials come from where AWS's own tools find them, and are kept
+nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from neuron_top.cache.entry import (
+    MARKER_BYTES,
+    MODULE,
+    PARTS,
+    Artefact,
+    Entry,
+    Lock,
+    Part,
+    classify,
+    is_legacy,
+)
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.keys import flags_hash
+from neuron_top.cache.layout import FLAGS_NAMES, NEFF
+from neuron_top.cache.snapshot import Other, Snapshot
+from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+WHY_SHARED = "who uses a bucket cannot be seen from here"
+_NEVER = "0_REGISTRY"
+
+
+class Object(NamedTuple):
+    """One object of an entry. `changed` is seconds since the epoch."""
+
+    key: str
+    size: int
+    tag: str
+    changed: float
+
+
+class Bucket:
+    """A prefix of a bucket, and the client that reads it. `prefix` is empty or ends with a slash."""
+
+    def __init__(self, client: S3Client, name: str, prefix: str) -> None:
+        self.client, self.name, self.prefix = client, name, prefix
+
+    @property
+    def url(self) -> str:
+        """As a person gives it."""
+        return f"s3://{self.name}/{self.prefix}".rstrip("/")
+
+    def objects(self, below: str = "") -> Iterator[Any]:
+        """Raw records of everything below the prefix (or a part of it), page by page. Raises NothingToShow."""
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=self.prefix + below)
+        with explained(self):
+            for page in pages:
+                yield from page.get("Contents", ())
+
+    def read(self, key: str, limit: int | None = None) -> bytes:
+        """An object, or the first bytes of it. Raises NothingToShow."""
+        span = {} if limit is None else {"Range": f"bytes=0-{limit - 1}"}
+        with explained(self):
+            return self.client.get_object(Bucket=self.name, Key=key, **span)["Body"].read()  # type: ignore[arg-type]
+
+    def versioned(self) -> bool:
+        """True when a deleted object can be brought back. Raises NothingToShow."""
+        with explained(self):
+            return self.client.get_bucket_versioning(Bucket=self.name).get("Status") == "Enabled"
+
+
+class Listing(NamedTuple):
+    """A look at a bucket: the snapshot, and the objects of each entry."""
+
+    snapshot: Snapshot
+    objects: dict[str, list[Object]]
+
+
+def connect(url: str) -> Bucket:
+    """The bucket behind `s3://bucket/prefix`. Raises UsageError for another URL and where boto3 is missing."""
+    parts = urlsplit(url)
+    if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
+        raise UsageError(f"{url!r} is no bucket: expected s3://bucket/prefix")
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError:
+        raise UsageError("reading S3 needs boto3: pip install 'neuron-top[s3]'") from None
+    from botocore.exceptions import BotoCoreError
+
+    prefix = parts.path.strip("/")
+    config = Config(retries={"mode": "adaptive", "max_attempts": 8}, user_agent_extra="neuron-top")
+    try:
+        client = boto3.client("s3", config=config)
+    except (BotoCoreError, ValueError) as problem:
+        raise UsageError(f"S3 cannot be reached: {problem}") from None
+    return Bucket(client, parts.netloc, f"{prefix}/" if prefix else "")
+
+
+@contextlib.contextmanager
+def explained(bucket: Bucket) -> Iterator[None]:
+    """The service's errors in a sentence, without what was sent to it."""
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    try:
+        yield
+    except NoCredentialsError:
+        raise NothingToShow(
+            f"{bucket.url}: no AWS credentials were found in the usual places (aws configure)"
+        ) from None
+    except ClientError as problem:
+        code = problem.response.get("Error", {}).get("Code", "unknown error")
+        raise NothingToShow(f"{bucket.url}: {problem.operation_name} was refused: {code}") from None
+    except BotoCoreError as problem:
+        raise NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached") from None
+
+
+def take(bucket: Bucket, now: float | None = None) -> Listing:
+    """List the bucket once and say what its entries are. Raises NothingToShow."""
+    now = time.time() if now is None else now
+    started = time.perf_counter()
+    entries, others = _sorted_out(bucket)
+    read = {path: _entry(bucket, path, objects) for path, objects in entries.items()}
+    snapshot = Snapshot(
+        root=bucket.url,
+        taken_at=now,
+        seconds=time.perf_counter() - started,
+        entries=tuple(read.values()),
+        folders=(),
+        others=tuple(others),
+        filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times="noatime"),
+    )
+    return Listing(snapshot, entries)
+
+
+def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:
+    """One entry as it is now; an entry without objects when it is gone."""
+    objects, _ = _sorted_out(bucket, f"{path}/")
+    found = objects.get(path, [])
+    return _entry(bucket, path, found), found
+
+
+def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]], list[Other]]:
+    """One pass over the listing: objects by entry, and what belongs to none."""
+    entries: dict[str, list[Object]] = {}
+    others: list[Other] = []
+    start, last = len(bucket.prefix), ""
+    members: list[Object] | None = None
+    for record in bucket.objects(below):
+        key = record["Key"]
+        place, _, name = key.rpartition("/")
+        if place != last:
+            last = place
+            path = place[start:]
+            above, _, module = path.rpartition("/")
+            known = MODULE.match(module) and above and _NEVER not in above
+            members = entries.setdefault(path, []) if known else None
+        if members is None or not name:
+            others.append(Other(key[start:], record["Size"], 1, 0))
+            continue
+        members.append(Object(key, record["Size"], record["ETag"], record["LastModified"].timestamp()))
+    return entries, others
+
+
+def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
+    compiler, _, module = path.rpartition("/")
+    parts = kept = size = 0
+    artefact, artefact_bytes, graph_bytes = Artefact.NONE, None, None
+    compiled_at = lock_since = None
+    changed_at = artefact_at = 0.0
+    others: list[str] = []
+    digest = hashlib.sha256()
+    for each in objects:
+        name = each.key.rpartition("/")[2]
+        part = PARTS.get(name, Part.OTHER)
+        parts |= part
+        size += each.size
+        changed_at = max(changed_at, each.changed)
+        digest.update(f"{name}\0{each.tag}\0".encode("utf-8", "surrogateescape"))
+        if part & Part.REBUILDS:
+            kept += each.size
+        if part & Part.ARTEFACT:
+            artefact = Artefact.VALID if each.size > MARKER_BYTES else Artefact.STUB
+            artefact_bytes, artefact_at = each.size, each.changed
+        elif part & Part.GRAPH:
+            graph_bytes = each.size
+        elif part & Part.DONE:
+            compiled_at = each.changed
+        elif part & Part.LOCK:
+            lock_since = each.changed
+        elif part & Part.OTHER:
+            others.append(name)
+    return Entry(
+        compiler=compiler,
+        module=module,
+        # Without reading it, a log of that name counts as a failure's.
+        state=classify(artefact, parts, is_legacy(compiler), bool(parts & Part.LOG)),
+        parts=parts,
+        allocated=size,
+        apparent=size,
+        kept=kept,
+        artefact_bytes=artefact_bytes,
+        graph_bytes=graph_bytes,
+        artefact=artefact,
+        artefact_inode=0,
+        artefact_mtime_ns=round(artefact_at * 1e9),
+        flags=None,
+        flags_hash_ok=None,
+        compiled_at=(compiled_at or artefact_at) if artefact is Artefact.VALID else None,
+        changed_at=changed_at,
+        read_at=None,
+        compile_seconds=None,
+        lock=Lock(lock_since) if lock_since is not None else None,
+        failure=None,
+        # A folder in S3 is nothing but its objects: their names and tags stand for the inode.
+        folder_inode=int.from_bytes(digest.digest()[:7]),
+        folder_mtime_ns=round(changed_at * 1e9),
+        others=tuple(others),
+    )
+
+
+def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
+    """What is wrong with an entry's artefact and flags, read from the service: header, length, flags hash; or None."""
+    for each in objects:
+        place, _, name = each.key.rpartition("/")
+        if name == NEFF:
+            problem = head_problem(bucket.read(each.key, CHEAP_BYTES) if each.size else b"", each.size)
+            if problem is not None:
+                return f"{name}: {problem}"
+        if name in FLAGS_NAMES and flags_hash(bucket.read(each.key)) != place.rpartition("+")[2]:
+            return f"{name} does not have the hash in the entry's name"
+    return None

@@ -1,0 +1,263 @@
+"""What the commands that change a cache share: their options, and show → confirm → carry out → tell.
+
+Without --dry-run and --yes the plan is shown and confirmed, and the answer is no unless somebody types yes. Without a
+terminal nothing is done. What is large, or a whole compiler version, needs the verb typed out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from neuron_top import settings
+from neuron_top.actions import gather, history
+from neuron_top.actions import plan as plans
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.pins import Pins
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.shelves import Folder, Shelf
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import narrate, print_json
+from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import bytes_text, count_text
+from neuron_top.views.plan import VERBS, outcome_lines, plan_lines
+
+REFUSED = RefusedForSafety.exit_code
+TYPED_BYTES = 20 * 1024**3
+"""From here on a confirmation needs the verb typed out …"""
+SHOWN = 25
+"""Steps, and exclusions of each reason, that are shown before the question; --dry-run shows all."""
+
+Carry = Callable[[Plan, Callable[[Progress], bool]], Outcome]
+
+
+def add_options(parser: argparse.ArgumentParser, *, undoable: bool = True) -> None:
+    """Options of every command that changes a cache."""
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--dry-run", action="store_true", help="print the whole plan and change nothing")
+    answer.add_argument("--yes", action="store_true", help="carry the plan out without asking")
+    parser.add_argument("--save-plan", metavar="FILE", type=Path, help="write the plan to FILE and change nothing")
+    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
+    parser.add_argument(
+        "--i-am-alone", action="store_true",
+        help="state that no other host or container uses this cache (shared file systems, S3)",
+    )  # fmt: skip
+    if undoable:
+        add_trash(parser)
+
+
+def add_trash(parser: argparse.ArgumentParser) -> None:
+    """Where the trash and its journal lie."""
+    parser.add_argument(
+        "--trash", metavar="DIR", type=Path, help="folder of the trash, on the cache's file system (default: beside it)"
+    )
+
+
+def trash_of(root: str, arguments: argparse.Namespace) -> Trash:
+    """The trash of `root`."""
+    return Trash(root, arguments.trash)
+
+
+def open_trash(arguments: argparse.Namespace) -> Trash:
+    """The trash of the root that the arguments mean."""
+    return trash_of(local_root(arguments.root), arguments)
+
+
+def local_root(given: str | None) -> str:
+    """The folder that is meant, as a path a plan can name. Raises UsageError."""
+    root = str(Path(common.chosen_root(given)).resolve())
+    try:
+        root.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{visible(root)}: the path is not valid UTF-8; plans and journals cannot name it") from None
+    return root
+
+
+def look(root: str, arguments: argparse.Namespace) -> tuple[Snapshot, Surroundings]:
+    """The cache as it is, and all that planners must know besides."""
+    current = settings.load()[0]
+    snapshot = common.take_snapshot(root)
+    past = history.known(current.state_path)
+    around = gather.surroundings(
+        snapshot,
+        pins=(*Pins(current.state_path).patterns(), *words(current.cache_pins)),
+        used=past.used,
+        compiled=past.compiled,
+        shared_confirmed=arguments.i_am_alone,
+        read_only=arguments.read_only,
+        trash=Trash(root, getattr(arguments, "trash", None)),
+    )
+    return snapshot, around
+
+
+@contextlib.contextmanager
+def shelf(place: str) -> Iterator[Shelf]:
+    """A root to copy from or to: a folder or an `s3://` URL."""
+    if place.startswith("s3://"):
+        from neuron_top.actions.bucket_shelf import BucketShelf
+        from neuron_top.cache import s3
+
+        yield BucketShelf(s3.connect(place))
+    else:
+        yield Folder(Path(place))
+
+
+def pictured(place: Shelf) -> Snapshot:
+    """The entries of a root on either kind of shelf."""
+    if place.name.startswith("s3://"):
+        from neuron_top.cache import s3
+
+        return s3.take(s3.connect(place.name)).snapshot
+    return common.take_snapshot(place.name)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """`a, b` → (a, b)."""
+    return tuple(word for part in text.split(",") if (word := part.strip()))
+
+
+def settle(found: Sequence[Plan], arguments: argparse.Namespace, carry: Carry | None = None) -> int:
+    """Show the plans, save them or ask, carry them out, tell; gives the exit status."""
+    if arguments.save_plan is not None:
+        _save(arguments.save_plan, found)
+    if arguments.dry_run or arguments.save_plan is not None:
+        return _shown(found, arguments)
+    refusal = next((plan.refused for plan in found if plan.refused), "")
+    wanted = [plan for plan in found if plan.steps]
+    if not arguments.yes and not arguments.json:
+        _print(found, SHOWN)
+    if refusal:
+        raise RefusedForSafety(f"nothing was done: {refusal}")
+    if not wanted:
+        return _nothing(found, arguments)
+    if not arguments.yes:
+        _confirm(wanted)
+    outcomes = [_carried(plan, arguments, carry) for plan in wanted]
+    if arguments.json:
+        _print_json(found, outcomes)
+    else:
+        for outcome in outcomes:
+            print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
+    if any(outcome.interrupted for outcome in outcomes):
+        return 130
+    return 1 if any(outcome.refused for outcome in outcomes) else 0
+
+
+def _shown(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        _print_json(found, None)
+    else:
+        _print(found, None)
+    if any(plan.refused for plan in found):
+        return REFUSED
+    return 0
+
+
+def _nothing(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
+    """Nothing to do is fine; everything that was asked for being protected is a refusal."""
+    if arguments.json:
+        _print_json(found, [])
+    protected = sum(len(plan.exclusions) for plan in found if plan.verb != "copy")
+    if protected:
+        narrate(f"neurontop: nothing was done: {count_text(protected)} entries are left alone, see above or --dry-run")
+        return REFUSED
+    if arguments.yes and not arguments.json:
+        narrate("neurontop: nothing to do")
+    return 0
+
+
+def _save(path: Path, found: Sequence[Plan]) -> None:
+    try:
+        path.write_bytes(plans.encode(*found))
+    except OSError as problem:
+        raise UsageError(f"--save-plan {path}: {problem.strerror}") from None
+    narrate(f"neurontop: saved; carry it out with: neurontop cache apply {path}")
+
+
+def _print(found: Sequence[Plan], most: int | None) -> None:
+    for plan in found:
+        print("\n".join(visible(line.text) for line in plan_lines(plan, most)))
+
+
+def _print_json(found: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> None:
+    print_json({"schema": plans.SCHEMA, "plans": list(found), "outcomes": outcomes})
+
+
+def _confirm(wanted: Sequence[Plan]) -> None:
+    word = _typed_word(wanted)
+    steps, frees = sum(len(plan.steps) for plan in wanted), sum(plan.frees for plan in wanted)
+    confirm(f"{count_text(steps)} steps, {bytes_text(frees)}.", word)
+
+
+def confirm(what: str, word: str) -> None:
+    """Ask on the terminal whether to do `what`; `word`, where given, must be typed out.
+
+    Raises RefusedForSafety unless the answer is yes, and where there is nobody to ask.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedForSafety(
+            "nothing was done: there is no terminal to confirm on; --yes does it, --dry-run shows it"
+        )
+    answer = ask(f"{what} " + (f"Type {word} to go on: " if word else "Go on? [y/N] "))
+    if (answer != word) if word else (answer.lower() not in ("y", "yes")):
+        raise RefusedForSafety("nothing was done")
+
+
+def ask(question: str) -> str:
+    """The answer typed on the terminal; an end of input is none."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def _typed_word(wanted: Sequence[Plan]) -> str:
+    """The word to be typed for what is large or takes a whole compiler version; empty for a plain question."""
+    large = sum(plan.frees for plan in wanted) >= TYPED_BYTES
+    return wanted[0].verb if large or any(plan.emptied for plan in wanted) else ""
+
+
+def _carried(plan: Plan, arguments: argparse.Namespace, carry: Carry | None) -> Outcome:
+    with LiveLine(VERBS.get(plan.verb, plan.verb), live=sys.stderr.isatty()) as progress:
+        if carry is not None:
+            return carry(plan, progress.show)
+        return execute(plan, trash_of(plan.root, arguments), read_only=arguments.read_only, watch=progress.show)
+
+
+class LiveLine:
+    """One line on the terminal that says how far the execution is; an interrupt stops it before the next step."""
+
+    def __init__(self, verb: str, *, live: bool) -> None:
+        self._verb, self._live = verb, live
+        self._next = 0.0
+        self._stopped = False
+
+    def __enter__(self) -> LiveLine:
+        self._before = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        if self._live and self._next:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _stop(self, number: int, frame: object) -> None:
+        self._stopped = True
+
+    def show(self, progress: Progress) -> bool:
+        """Draw, ten times a second at most."""
+        now = time.monotonic()
+        if self._live and now >= self._next:
+            self._next = now + 0.1
+            text = f"{self._verb}: {count_text(progress.done)} of {count_text(progress.total)}"
+            text += f", {bytes_text(progress.moved_bytes)}"
+            text += f", {count_text(progress.refused)} left alone" if progress.refused else ""
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+        return not self._stopped

@@ -1,0 +1,61 @@
+"""Carry out a plan that was saved with --save-plan, or go on with one that was interrupted.
+
+  neurontop cache evict --free 50GB --save-plan tonight.json
+  neurontop cache apply tonight.json --yes
+  neurontop cache apply 3f9a                      an interrupted plan of the cache in force, by its name
+
+Every step is checked against the disk again; what changed since the plan was made is left alone, and said.
+
+exit status: 0 done · 1 some steps were not done · 2 not a plan · 4 refused for safety
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.plan import Plan
+from neuron_top.cache import filesystem
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.errors import FileMalformed, UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache apply`."""
+    parser.add_argument("plan", metavar="PLANFILE", help="a file written by --save-plan, or an interrupted plan's name")
+    common.add_root(parser)
+    acting.add_options(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Read, ask, carry out."""
+    path = Path(arguments.plan)
+    found = _saved(path) if path.is_file() else [_interrupted(arguments)]
+    return acting.settle([_with_this_machine(plan, arguments) for plan in found], arguments)
+
+
+def _saved(path: Path) -> Sequence[Plan]:
+    try:
+        return plans.decode(path.read_bytes())
+    except (ValueError, msgspec.MsgspecError) as problem:
+        raise FileMalformed(path, f"a plan that this program saved ({problem})") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+
+
+def _interrupted(arguments: argparse.Namespace) -> Plan:
+    trash = acting.open_trash(arguments)
+    return trash.plan(trash.chapter(arguments.plan).begun.plan)
+
+
+def _with_this_machine(plan: Plan, arguments: argparse.Namespace) -> Plan:
+    """What forbids it is judged here and now, not as it was when the plan was saved."""
+    shared = filesystem.describe(plan.root).why_shared
+    refused = "read-only mode" if arguments.read_only else ""
+    if shared and not arguments.i_am_alone:
+        refused = f"{shared}: say --i-am-alone when no other host or container uses this cache"
+    return msgspec.structs.replace(plan, refused=refused)

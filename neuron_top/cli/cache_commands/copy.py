@@ -1,0 +1,70 @@
+"""Copy usable entries to another root: every file is written under a temporary name, verified, and the mark comes last.
+
+  neurontop cache copy /shared/cache /local/cache                  all usable entries that DEST lacks
+  neurontop cache copy /local/cache s3://bucket/prefix             to S3 (pip install 'neuron-top[s3]')
+  neurontop cache copy ~/.cache/huggingface/hub/models--aws-neuron--optimum-neuron-cache /var/tmp/neuron-compile-cache
+  neurontop cache copy --compiler '==2.21' --module 'MODULE_17*' SOURCE DEST --dry-run
+
+Only hits travel; locks, failures and what is being compiled never do. Keys carry no host name, so a copied entry is
+a hit on any node with the same compiler, client and flags. From a hub's local copy the blobs behind its links are
+copied.
+
+exit status: 0 done · 1 some entries were not copied · 2 usage · 3 no such cache · 4 refused for safety
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from neuron_top.actions import copies
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache copy`."""
+    parser.usage = "%(prog)s [options] [ROOT] DEST"
+    parser.add_argument("places", nargs="+", metavar="ROOT", help="where from (default: the cache in force), where to")
+    parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
+    parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    acting.add_options(parser, undoable=False)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Plan, ask, copy."""
+    if len(arguments.places) > 2:
+        raise UsageError("copy from one ROOT to one DEST")
+    source = _place(arguments.places[0] if len(arguments.places) == 2 else None)
+    target = _place(arguments.places[-1])
+    with acting.shelf(source) as shelf, acting.shelf(target) as other:
+        if shelf.name == other.name:
+            raise UsageError("source and destination are the same cache")
+        snapshot = acting.pictured(shelf)
+        there = other.modules()
+        try:
+            plan = copies.plan_copy(
+                snapshot, other.name, there, modules=tuple(arguments.module or ()), compiler=arguments.compiler,
+                now=common.now(), free=other.free(), refused=_refusal(arguments, other.shared()),
+            )  # fmt: skip
+        except ValueError as problem:
+            raise UsageError(f"--compiler: {problem}") from None
+
+        def carry(wanted: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+            return copies.copy(wanted, shelf, other, watch)
+
+        return acting.settle([plan], arguments, carry)
+
+
+def _place(given: str | None) -> str:
+    return given if given is not None and given.startswith("s3://") else acting.local_root(given)
+
+
+def _refusal(arguments: argparse.Namespace, shared: str | None) -> str:
+    if arguments.read_only:
+        return "read-only mode"
+    if shared and not arguments.i_am_alone:
+        return f"{shared}: say --i-am-alone when nobody else writes to the destination"
+    return ""

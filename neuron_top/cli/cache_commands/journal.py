@@ -1,0 +1,73 @@
+"""List what was done to a cache: when, by whom, what it took away, and whether it can be undone.
+
+  neurontop cache journal                         the plans carried out on the cache in force, newest last
+  neurontop cache journal --json | jq '.plans[] | select(.state == "interrupted")'
+
+States: done, restored, purged, running, interrupted (it can be gone on with: `neurontop cache apply PLAN`, or undone).
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from neuron_top.actions.journal import Chapter
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import UNKNOWN, bytes_text, count_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache journal`."""
+    common.add_root(parser)
+    acting.add_trash(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print it."""
+    trash = acting.open_trash(arguments)
+    chapters = trash.entries()
+    if arguments.json:
+        print_json({"root": str(trash.root), "trash": str(trash.folder), "plans": [_json(each) for each in chapters]})
+        return 0
+    if chapters:
+        header = ("plan", "when", "by", "what", "state", "done", "taken", "wish")
+        print(table(header, [_row(each) for each in chapters], right=(5, 6)))
+    else:
+        narrate(f"neurontop: nothing was ever done to {visible(str(trash.root))}")
+    return 0
+
+
+def _row(chapter: Chapter) -> tuple[str, ...]:
+    begun, ended = chapter.begun, chapter.ended
+    return (
+        begun.plan,
+        common.instant(begun.at) or UNKNOWN,
+        visible(f"{begun.user}@{begun.host}"),
+        begun.verb,
+        chapter.state,
+        f"{count_text(ended.done if ended else None)}/{count_text(begun.steps)}",
+        bytes_text(ended.moved_bytes if ended else None),
+        visible(begun.policy),
+    )
+
+
+def _json(chapter: Chapter) -> dict[str, Any]:
+    begun, ended, purged = chapter.begun, chapter.ended, chapter.purged
+    return {
+        "plan": begun.plan,
+        "at": common.instant(begun.at),
+        "by": begun.user,
+        "host": begun.host,
+        "verb": begun.verb,
+        "policy": begun.policy,
+        "state": chapter.state,
+        "steps": begun.steps,
+        "done": ended.done if ended else None,
+        "moved_bytes": ended.moved_bytes if ended else None,
+        "refused": [{"step": number, "reason": reason} for number, reason in chapter.refused],
+        "restored_at": common.instant(chapter.restored.at) if chapter.restored else None,
+        "purged_at": common.instant(purged.at) if purged else None,
+        "freed_bytes": purged.freed if purged else None,
+    }

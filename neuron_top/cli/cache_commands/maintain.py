@@ -1,0 +1,86 @@
+"""Apply the policy once: for cron and systemd timers. Asks nothing, and acts on nothing doubtful.
+
+  neurontop cache maintain                        the cache in force
+  neurontop cache maintain /var/tmp/neuron-compile-cache --dry-run
+
+First what lies in the trash for longer than the grace period is purged; then the classes of the policy go, then what
+was not used for its age, then the least recently used until the cache keeps its size and the disk its free space. A
+cache that somebody uses, a shared file system without --i-am-alone, collected graphs and half-stored artefacts are
+left alone.
+
+exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such cache · 4 refused for safety
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top import settings
+from neuron_top.actions.evict import plan_eviction
+from neuron_top.actions.execute import execute as carry_out
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.policy import policy_of
+from neuron_top.amounts import parse_seconds
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.output import narrate, print_json
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import bytes_text, count_text
+from neuron_top.views.plan import outcome_lines, plan_lines
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache maintain`."""
+    common.add_root(parser)
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done and change nothing")
+    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
+    parser.add_argument(
+        "--i-am-alone", action="store_true", help="state that no other host or container uses this cache"
+    )
+    acting.add_trash(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Purge, plan, carry out."""
+    current = settings.load()[0]
+    root = acting.local_root(arguments.root)
+    freed = 0 if arguments.dry_run or arguments.read_only else _purge(root, arguments, current)
+    found: list[Plan] = []
+    outcomes: list[Outcome] = []
+    for policy in policy_of(current):
+        snapshot, around = acting.look(root, arguments)
+        plan = plan_eviction(snapshot.entries, root, policy, around)
+        found.append(plan)
+        if plan.steps and not plan.refused and not arguments.dry_run:
+            outcomes.append(carry_out(plan, acting.trash_of(root, arguments)))
+    if arguments.json:
+        print_json({"schema": 1, "purged_bytes": freed, "plans": found, "outcomes": outcomes})
+    else:
+        _tell(found, outcomes, arguments)
+    if any(plan.refused for plan in found):
+        narrate(f"neurontop: nothing was done: {next(plan.refused for plan in found if plan.refused)}")
+        return acting.REFUSED
+    return 1 if any(outcome.refused for outcome in outcomes) else 0
+
+
+def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings) -> int:
+    trash = acting.trash_of(root, arguments)
+    grace = parse_seconds(current.trash_grace) if current.trash_grace else 0.0
+    expired = trash.expired(common.now() - grace)
+    if not expired:
+        return 0
+    with trash.exclusively():
+        freed = sum(trash.purge(chapter).freed for chapter in expired)
+    narrate(f"neurontop: {count_text(len(expired))} plans purged from the trash, {bytes_text(freed)} free")
+    return freed
+
+
+def _tell(found: list[Plan], outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
+    if not found:
+        narrate("neurontop: no policy is set (neurontop cache policy --max-size 200GB)")
+    for plan in found if arguments.dry_run else ():
+        print("\n".join(visible(line.text) for line in plan_lines(plan)))
+    for outcome in outcomes:
+        print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
+    for plan in found:
+        if plan.goal_missed:
+            narrate(f"neurontop: {plan.goal_missed}")

@@ -1,0 +1,62 @@
+"""Keep modules from eviction, until they are unpinned.
+
+  neurontop cache pin MODULE_176283691422090868+f7f529f3     one module
+  neurontop cache pin 'MODULE_1762*'                         a pattern
+  neurontop cache pin --run 20261121T0312                    every module that a recorded run used
+  neurontop cache pin --note "serving, until March" MODULE_…
+
+Pins hold for every root of this user; `neurontop cache pins` lists them. exit status: 0 · 3 no such recording
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top.actions import history
+from neuron_top.actions.pins import Pin, Pins
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import narrate, print_json
+from neuron_top.errors import RefusedForSafety, UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache pin`."""
+    add_what(parser)
+    parser.add_argument("--note", metavar="TEXT", default="", help="why, for whoever lists the pins")
+
+
+def add_what(parser: argparse.ArgumentParser) -> None:
+    """Which modules are meant."""
+    parser.add_argument("pattern", nargs="*", metavar="MODULE", help="a module, or a pattern of module names")
+    parser.add_argument("--run", metavar="RUN", help="every module that this recorded run used")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Pin."""
+    wanted, why = chosen(arguments)
+    fresh = Pins(common.state_path()).add(wanted, arguments.note or why)
+    tell(arguments, fresh, "pinned")
+    return 0
+
+
+def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
+    """(patterns, why). Raises UsageError for none, RefusedForSafety in read-only mode."""
+    if arguments.read_only:
+        raise RefusedForSafety("read-only mode: nothing is changed")
+    wanted, why = list(arguments.pattern), ""
+    if arguments.run is not None:
+        wanted += history.modules_of(common.state_path(), arguments.run)
+        why = f"run {arguments.run}"
+    if not wanted:
+        raise UsageError("which modules? give names, patterns or --run")
+    return wanted, why
+
+
+def tell(arguments: argparse.Namespace, changed: list[Pin], did: str) -> None:
+    """What became of it."""
+    if arguments.json:
+        print_json({did: [pin.pattern for pin in changed]})
+    else:
+        narrate(f"neurontop: {len(changed)} {did}")

@@ -1,0 +1,32 @@
+"""List the pins: patterns of modules that no eviction takes, with who set them, when and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top import settings
+from neuron_top.actions.pins import Pins
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import UNKNOWN
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache pins`."""
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    current = settings.load()[0]
+    found = Pins(current.state_path).all()
+    rows = [(pin.pattern, pin.why, pin.by, common.instant(pin.at or None)) for pin in found]
+    rows += [(pattern, "settings", "", None) for pattern in acting.words(current.cache_pins)]
+    if arguments.json:
+        print_json({"pins": [{"pattern": row[0], "why": row[1], "by": row[2], "at": row[3]} for row in rows]})
+    elif rows:
+        print(table(("pattern", "why", "by", "when"), [[visible(word or UNKNOWN) for word in row] for row in rows]))
+    else:
+        narrate("neurontop: nothing is pinned")
+    return 0

@@ -1,0 +1,69 @@
+"""Empty the trash of a cache: what plans took away is deleted for ever, and its space is free.
+
+  neurontop cache purge --older-than 7d           plans that were carried out so long ago
+  neurontop cache purge --plan 3f9a               one plan
+  neurontop cache purge --yes                     all of it
+
+exit status: 0 done · 3 no such plan · 4 refused for safety
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.amounts import parse_seconds
+from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.output import narrate, print_json
+from neuron_top.errors import RefusedForSafety
+from neuron_top.parsers.escapes import visible
+from neuron_top.units import bytes_text, count_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `neurontop cache purge`."""
+    common.add_root(parser)
+    parser.add_argument("--plan", metavar="PLAN", help="only this plan, by its name or the beginning of it")
+    parser.add_argument("--older-than", metavar="AGE", help="only plans carried out so long ago, as 7d")
+    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--dry-run", action="store_true", help="say what would be deleted")
+    answer.add_argument("--yes", action="store_true", help="delete without asking")
+    acting.add_trash(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Show, ask, delete."""
+    trash = acting.open_trash(arguments)
+    chapters = _chosen(trash, arguments)
+    if arguments.json and arguments.dry_run:
+        print_json({"root": str(trash.root), "plans": [each.begun.plan for each in chapters]})
+        return 0
+    for chapter in chapters if not arguments.json else ():
+        taken = bytes_text(chapter.ended.moved_bytes if chapter.ended else None)
+        print(visible(f"plan {chapter.begun.plan}: {chapter.begun.verb}, {chapter.begun.policy}, {taken}"))
+    if not chapters or arguments.dry_run:
+        narrate(f"neurontop: {count_text(len(chapters))} plans in {visible(str(trash.folder))} could be purged")
+        return 0
+    if arguments.read_only:
+        raise RefusedForSafety("read-only mode: nothing is changed")
+    if not arguments.yes:
+        acting.confirm(f"{count_text(len(chapters))} plans are deleted for ever and cannot be restored.", "")
+    with trash.exclusively():
+        records = [trash.purge(chapter) for chapter in chapters]
+    freed, files = sum(record.freed for record in records), sum(record.files for record in records)
+    if arguments.json:
+        print_json({"root": str(trash.root), "plans": [record.plan for record in records], "freed_bytes": freed,
+                    "files": files})  # fmt: skip
+    else:
+        narrate(
+            f"neurontop: {count_text(len(records))} plans purged: {bytes_text(freed)} free, {count_text(files)} files"
+        )
+    return 0
+
+
+def _chosen(trash: Trash, arguments: argparse.Namespace) -> list[Chapter]:
+    if arguments.plan is not None:
+        return [trash.chapter(arguments.plan)]
+    age = parse_seconds(arguments.older_than) if arguments.older_than is not None else 0.0
+    return trash.expired(common.now() - age)

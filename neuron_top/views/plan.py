@@ -1,0 +1,164 @@
+"""A plan and its outcome as lines: what `--dry-run` prints and the terminal's preview shows. Pure.
+
+Every step with its reason, every exclusion under its reason, the totals before and after, the compile time that would
+have to be spent again, and what could not be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from neuron_top.actions.plan import THROWS_WORK_AWAY, Action, Exclusion, Outcome, Plan, Step
+from neuron_top.actions.surroundings import LAST_USE_COMPILE
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+
+HEADING, STEP, EXCLUSION, TOTAL, CAVEAT, WARNING, REFUSAL, MORE = (
+    "heading", "step", "exclusion", "total", "caveat", "warning", "refusal", "more",
+)  # fmt: skip
+RECENT_SECONDS = 7 * 86400.0
+VERBS = {
+    "evict": "evict", "retry": "retry", "unlock": "unlock", "quarantine": "quarantine", "sweep": "remove work folders",
+    "copy": "copy", "compile": "compile again now",
+}  # fmt: skip
+
+
+class PlanLine(msgspec.Struct, frozen=True):
+    """One line; `kind` is one of the constants above and decides how a screen draws it."""
+
+    kind: str
+    text: str
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What rebuilding would cost. Seconds are of the compiles whose time is known."""
+
+    compiles: int
+    seconds: float
+    unknown: int
+    recent: int
+    """Steps on entries that were used within a week."""
+    recent_seconds: float
+
+
+def cost(plan: Plan) -> Cost:
+    """The compile time that a plan throws away."""
+    lost = [step for step in plan.steps if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0]
+    recent = [
+        step for step in lost
+        if step.last_used_from != LAST_USE_COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
+    ]  # fmt: skip
+    return Cost(
+        compiles=len(lost),
+        seconds=sum(step.rebuild_seconds or 0.0 for step in lost),
+        unknown=sum(step.rebuild_seconds is None for step in lost),
+        recent=len(recent),
+        recent_seconds=sum(step.rebuild_seconds or 0.0 for step in recent),
+    )
+
+
+def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
+    """The whole plan; at most `most` steps and as many exclusions of each reason (None: all)."""
+    return [*_head(plan), *_steps(plan, most), *_exclusions(plan.exclusions, most), *_totals(plan), *_remarks(plan)]
+
+
+def _head(plan: Plan) -> Iterator[PlanLine]:
+    wish = f": {plan.policy}" if plan.policy else ""
+    yield PlanLine(HEADING, f"plan {plan.identity}: {VERBS.get(plan.verb, plan.verb)} in {plan.root}{wish}")
+    if plan.refused:
+        yield PlanLine(REFUSAL, f"refused: {plan.refused}")
+
+
+def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
+    if not plan.steps:
+        yield PlanLine(STEP, "nothing to do")
+        return
+    for step in plan.steps[:most]:
+        yield PlanLine(STEP, step_text(step, plan.made_at))
+        if step.proof:
+            yield PlanLine(CAVEAT, f"    proof: {step.proof}")
+        if step.warning:
+            yield PlanLine(WARNING, f"    {step.warning}")
+    if most is not None and len(plan.steps) > most:
+        left = plan.steps[most:]
+        yield PlanLine(MORE, f"  and {count_text(len(left))} more, {bytes_text(sum(step.frees for step in left))}")
+
+
+def step_text(step: Step, now: float) -> str:
+    """`evict  1.2 MiB  neuronxcc-…/MODULE_…  used 40 d ago (access time), compiled in 3 m: unused for 40 days`."""
+    words = []
+    if step.last_used is not None and step.action in THROWS_WORK_AWAY:
+        did = "compiled" if step.last_used_from == LAST_USE_COMPILE else "used"
+        known = "" if did == "compiled" else f" ({step.last_used_from})"
+        words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
+    if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0:
+        took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"
+        words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
+    facts = ", ".join(words)
+    size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
+    return f"  {step.action:<10} {size:>9}  {step.path}  {facts}{': ' if facts else ''}{step.reason}"
+
+
+def _exclusions(exclusions: Sequence[Exclusion], most: int | None) -> Iterator[PlanLine]:
+    groups: dict[str, list[Exclusion]] = {}
+    for each in exclusions:
+        groups.setdefault(each.reason, []).append(each)
+    for reason, group in groups.items():
+        sizes = bytes_text(sum(each.size for each in group))
+        yield PlanLine(HEADING, f"left alone, {count_text(len(group))} ({sizes}): {reason}")
+        for each in group[:most]:
+            yield PlanLine(EXCLUSION, f"  {each.state:<18} {bytes_text(each.size):>9}  {each.path}")
+        if most is not None and len(group) > most:
+            yield PlanLine(MORE, f"  and {count_text(len(group) - most)} more")
+
+
+def _totals(plan: Plan) -> Iterator[PlanLine]:
+    before, after = plan.before, plan.after
+    if not plan.steps:
+        return
+    yield PlanLine(HEADING, "before → after")
+    yield PlanLine(TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
+    yield PlanLine(TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
+    yield PlanLine(TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
+    yield PlanLine(TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)} once purged")
+    yield PlanLine(TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}")
+    price = cost(plan)
+    if price.compiles:
+        yield PlanLine(TOTAL, f"  {_price_text(price)}")
+
+
+def _price_text(price: Cost) -> str:
+    text = f"throws away {duration_text(price.seconds)} of compile time"
+    if price.unknown == price.compiles:
+        text = "throws away compiles whose time nobody recorded"
+    elif price.unknown:
+        text += f", and {count_text(price.unknown)} compiles whose time nobody recorded"
+    if price.recent:
+        again = f" ({duration_text(price.recent_seconds)} to compile again)" if price.recent_seconds else ""
+        text += f"; {count_text(price.recent)} of these were used within a week{again}"
+    return text
+
+
+def _remarks(plan: Plan) -> Iterator[PlanLine]:
+    if plan.goal_missed:
+        yield PlanLine(WARNING, plan.goal_missed)
+    for caveat in plan.caveats:
+        yield PlanLine(CAVEAT, f"note: {caveat}")
+
+
+def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
+    """What happened: done, refused with reasons, where it lies and how to undo it."""
+    state = "interrupted after" if outcome.interrupted else "done:"
+    lines = [PlanLine(HEADING, f"{state} {count_text(outcome.done)} steps, {_moved(outcome)}")]
+    lines += [PlanLine(REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
+    if most is not None and len(outcome.refused) > most:
+        lines.append(PlanLine(MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
+    lines += [PlanLine(CAVEAT, outcome.undo)] if outcome.undo else []
+    return lines
+
+
+def _moved(outcome: Outcome) -> str:
+    if outcome.trash:
+        return f"{bytes_text(outcome.moved_bytes)} in the trash, {bytes_text(outcome.freed_bytes)} free already"
+    return f"{bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else UNKNOWN
