@@ -7,13 +7,12 @@ platform's configuration folder; `neurontop config` prints every value with wher
 from __future__ import annotations
 
 import os
-import tomllib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.errors import FileMalformed, UsageError
@@ -57,7 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def state_path(self) -> Path:
         """The state folder as a path (not created here)."""
-        return Path(self.state_dir).expanduser() if self.state_dir else platformdirs.user_state_path(APP)
+        return Path(self.state_dir).expanduser() if self.state_dir else _user_folder("state")
 
 
 _BOUNDS: dict[str, tuple[float, float]] = {
@@ -76,10 +75,24 @@ _AMOUNTS = {
 _CHOICES = {"theme": ("dark", "light", "high-contrast")}
 
 
+_XDG = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME", ".config")}
+
+
+def _user_folder(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The platform's folder of this kind for this program; on Linux by the XDG rules, without a slow import."""
+    if sys.platform == "linux":
+        name, default = _XDG[kind]
+        given = environ.get(name, "")
+        return (Path(given) if given.strip() else Path.home() / default) / APP
+    import platformdirs
+
+    return platformdirs.user_state_path(APP) if kind == "state" else platformdirs.user_config_path(APP)
+
+
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The settings file in force: `NEURONTOP_CONFIG`, else `config.toml` in the platform's configuration folder."""
     given = environ.get("NEURONTOP_CONFIG")
-    return Path(given) if given else platformdirs.user_config_path(APP) / "config.toml"
+    return Path(given) if given else _user_folder("config", environ) / "config.toml"
 
 
 def load(
@@ -109,10 +122,16 @@ def load(
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except UnicodeDecodeError as problem:
+        raise FileMalformed(path, f"TOML ({problem})") from None
+    import tomllib  # a slow import, and most have no such file
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
         raise FileMalformed(path, f"TOML ({problem})") from None
 
 

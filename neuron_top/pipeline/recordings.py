@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import time
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def store_path(settings: Settings) -> Path:
 
 def new_run_id() -> str:
     """Sorts by time, tells it to a person, and is unique: `20260214-093011-7f3a`."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
 
 
 def is_recording(folder: Path) -> bool:
