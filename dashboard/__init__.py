@@ -1,1 +1,1 @@
-"""The web dashboard (Dash and Plotly)."""
+"""The web dashboard: the views of a run as pages in a browser, with an API and metrics beside them."""

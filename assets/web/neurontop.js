@@ -1,0 +1,105 @@
+/* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
+(function () {
+  "use strict";
+  const POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000;
+  let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false;
+
+  const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
+  const runOf = () => new URLSearchParams(location.search).get("run") || "";
+
+  function show(kind, text) {
+    const chip = document.getElementById("connection");
+    if (chip && chip.textContent !== text) { chip.textContent = text; chip.className = "chip " + kind; }
+  }
+
+  /* One question at a time: Dash drops the answer to a question that was asked again before it came. */
+  function ask() {
+    const dash = window.dash_clientside;
+    if (document.hidden) { wanted = true; return; }
+    if (asking && Date.now() - asking < STUCK_MS) { wanted = true; return; }
+    if (!dash || !dash.set_props || !document.getElementById("connection")) { return; }
+    wanted = false;
+    asking = Date.now();
+    counter += 1;
+    dash.set_props("pulse", {data: counter});
+  }
+
+  function answered() {
+    asking = 0;
+    if (wanted) { setTimeout(ask, 0); }
+  }
+
+  function connect() {
+    run = runOf();
+    const scheme = location.protocol === "https:" ? "wss://" : "ws://";
+    const opened = new WebSocket(scheme + location.host + prefix + "push?run=" + encodeURIComponent(run));
+    socket = opened;
+    opened.onopen = () => { attempts = 0; lost = false; asking = 0; };
+    opened.onmessage = () => { lastMessage = Date.now(); show("live", "live"); ask(); };
+    opened.onclose = () => {
+      if (socket !== opened) { return; }
+      socket = null;
+      attempts += 1;
+      setTimeout(connect, Math.min(LONGEST_WAIT_MS, 250 * 2 ** attempts) * (0.75 + Math.random() / 2));
+    };
+  }
+
+  /* Without the socket: ask every second, over plain HTTP, and say so. */
+  async function poll() {
+    markPage();
+    if (runOf() !== run && socket) { const old = socket; socket = null; old.close(); connect(); }
+    if (Date.now() - lastMessage < 3 * POLL_MS) { return; }
+    try {
+      const answer = await fetch(prefix + "alive", {cache: "no-store"});
+      lost = !answer.ok;
+      if (answer.status === 401) { location.assign(prefix + "sign-in"); }
+    } catch (error) { lost = true; }
+    if (lost) { show("lost", "server lost, trying again"); } else { show("polling", "live, by polling"); ask(); }
+  }
+
+  function markPage() {
+    for (const link of document.querySelectorAll(".top nav a")) {
+      if (link.pathname === location.pathname) { link.setAttribute("aria-current", "page"); }
+      else { link.removeAttribute("aria-current"); }
+    }
+  }
+
+  function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
+  function preferred() { return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark"; }
+  let stored = null;
+  try { stored = JSON.parse(localStorage.getItem("theme")); } catch (error) { stored = null; }
+  setTheme(stored === "light" || stored === "dark" ? stored : preferred());
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    neurontop: {
+      answered: answered,
+      theme: function (clicks, theme) {
+        const now = theme || document.documentElement.dataset.theme;
+        return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);
+      },
+    },
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-chart]");
+    if (!button) { return; }
+    const plot = document.querySelector("#" + CSS.escape(button.dataset.chart) + " .js-plotly-plot");
+    const file = "neurontop " + button.dataset.name;
+    if (plot) { window.Plotly.downloadImage(plot, {format: button.dataset.format, filename: file, scale: 2}); }
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input, textarea, select, [contenteditable]");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) { return; }
+    const links = document.querySelectorAll(".top nav a");
+    const number = Number(event.key);
+    if (number >= 1 && number <= links.length) { links[number - 1].click(); }
+    if (event.key === "t") { document.getElementById("theme-switch").click(); }
+    if (event.key === "/") {
+      const search = document.querySelector("main input[type=search]");
+      if (search) { event.preventDefault(); search.focus(); }
+    }
+  });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) { ask(); } });
+  connect();
+  setInterval(poll, POLL_MS);
+})();

@@ -1,0 +1,112 @@
+"""Who may read and who may act: tokens, the sessions that a sign-in opens, and what a request may come from. Pure.
+
+Reading and acting are separate rights, each with a token of its own. A token is compared in constant time and never
+travels in a URL: a sign-in exchanges it for a cookie, programs send it as `Authorization: Bearer`. A session is signed,
+not stored: the key comes from the tokens, so that sessions outlive a restart and end when a token is changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+from enum import IntEnum
+from urllib.parse import urlsplit
+
+import msgspec
+
+SESSION_SECONDS = 12 * 3600.0
+_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+class Right(IntEnum):
+    """What a request may do; each includes the one before."""
+
+    NONE = 0
+    READ = 1
+    ACT = 2
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules of one server."""
+
+    read_token: str = ""
+    """Empty: whoever reaches the server may read, which only loopback allows."""
+    act_token: str = ""
+    """Empty: nobody may act."""
+    hosts: frozenset[str] = frozenset()
+    """Names besides loopback under which the server may be addressed, in lower case, without a port."""
+    key: bytes = b""
+    """What sessions are signed with."""
+
+    def right_of_token(self, token: str) -> Right:
+        """The right that a token gives. Both comparisons are always made, each in constant time."""
+        acts = bool(self.act_token) & same(token, self.act_token)
+        reads = bool(self.read_token) & same(token, self.read_token)
+        return Right.ACT if acts else Right.READ if reads else Right.NONE
+
+    @property
+    def without_token(self) -> Right:
+        """The right of a request that shows nothing."""
+        return Right.NONE if self.read_token else Right.READ
+
+    def session(self, right: Right, now: float) -> str:
+        """A signed session: `<right>.<expiry>.<signature>`."""
+        body = f"{right.value}.{int(now + SESSION_SECONDS)}"
+        return f"{body}.{self._signature(body)}"
+
+    def right_of_session(self, session: str, now: float) -> Right:
+        """The right of a session; none when it is forged, broken or too old."""
+        body, _, signature = session.rpartition(".")
+        if not same(signature, self._signature(body)):
+            return Right.NONE
+        right, _, expiry = body.partition(".")
+        return Right(int(right)) if now < int(expiry) else Right.NONE
+
+    def allows_host(self, host: str) -> bool:
+        """Whether a Host header names this server: what a page of another site, made to resolve to us, does not."""
+        name = host_name(host)
+        return name in self.hosts or is_loopback(name)
+
+    def _signature(self, body: str) -> str:
+        return hmac.new(self.key, body.encode(), hashlib.sha256).hexdigest()
+
+
+def rules(read_token: str, act_token: str, hosts: frozenset[str]) -> Access:
+    """The rules with a signing key made from the tokens, or a random one where there is none."""
+    secret = f"{read_token}\0{act_token}" if read_token or act_token else secrets.token_hex()
+    key = hashlib.scrypt(secret.encode(), salt=b"neurontop session", n=2**14, r=8, p=1)
+    return Access(read_token=read_token, act_token=act_token, hosts=hosts, key=key)
+
+
+def same(given: str, expected: str) -> bool:
+    """Equal texts, in a time that tells nothing of either (their lengths included)."""
+    return hmac.compare_digest(hashlib.sha256(given.encode()).digest(), hashlib.sha256(expected.encode()).digest())
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, in lower case, without port and brackets; "" when it cannot be read."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".").lower()
+    except ValueError:
+        return ""
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address is this machine's own."""
+    if name in _LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def same_origin(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host that was asked. The scheme is the proxy's, so it is not compared."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and parts.netloc.lower() == host.lower()

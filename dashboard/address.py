@@ -1,0 +1,20 @@
+"""The state of a page as its address: what is chosen can be sent to somebody else as a link."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+
+def state_of(search: str | None) -> dict[str, str]:
+    """`?run=…&core=…` as a dictionary; the first of repeated names counts."""
+    state: dict[str, str] = {}
+    for name, value in parse_qsl((search or "").lstrip("?"), max_num_fields=50)[:50]:
+        state.setdefault(name, value)
+    return state
+
+
+def search_with(search: str | None, **changes: str | None) -> str:
+    """The same address with some values changed; None and "" take one away."""
+    state = state_of(search) | {name: value or "" for name, value in changes.items()}
+    kept = {name: value for name, value in state.items() if value}
+    return f"?{urlencode(kept)}" if kept else ""

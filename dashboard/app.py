@@ -1,0 +1,125 @@
+"""The application: Dash on its FastAPI back end, the pages, the API and the metrics, all behind the guard.
+
+Dash's own WebSocket callbacks are not used for the push: their worker needs SharedWorker (absent on Android) and gives
+up for good after ten attempts to reconnect. `push.py` sends one small message per change instead, and the page asks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, no_update
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from neuron_top import __version__
+from neuron_top.dashboard import push
+from neuron_top.dashboard.access import Access
+from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.guard import App, Guard, right_now
+from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.index import index_page
+from neuron_top.dashboard.pages import live
+from neuron_top.dashboard.parts import note
+from neuron_top.dashboard.shell import Link, run_options, shell
+
+ASSETS = Path(__file__).parent.parent / "assets" / "web"
+PAGES = (live,)
+"""Registered by hand: in this order in the navigation."""
+
+
+def create_app(hub: Hub, access: Access, *, prefix: str = "/") -> App:
+    """The whole as one ASGI application. The hub is started and stopped by the caller."""
+    os.environ.setdefault("DASH_HOT_RELOAD", "false")
+    server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app = Dash(
+        "neurontop",
+        server=server,  # type: ignore[arg-type]  # Dash says bool, and takes any server of a back end it knows
+        backend="fastapi",
+        title="neurontop",
+        update_title="",
+        assets_folder=str(_assets()),
+        routes_pathname_prefix=prefix,
+        requests_pathname_prefix=prefix,
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        use_pages=False,
+        add_log_handler=False,
+        eager_loading=False,
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    app.backend.websocket_capability = (
+        False  # the config tells the renderer of no socket: it would open one for nothing
+    )
+    links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
+    app.layout = lambda: shell(prefix, links, right_now.get())
+    app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
+    _register_shell(app, hub, prefix)
+    for page in PAGES:
+        page.register(app, hub)
+        if page.PATH:
+            app._add_url(page.PATH, _document(app), methods=["GET"])
+    push.register(server, hub, prefix)
+    return Guard(server, access, prefix=prefix, policy=_policy(app))
+
+
+def _document(app: Dash) -> Callable[[], Awaitable[HTMLResponse]]:
+    async def document() -> HTMLResponse:
+        return HTMLResponse(app.index())  # type: ignore[no-untyped-call]
+
+    return document
+
+
+def _assets() -> Path:
+    """Beside the package when installed; in a checkout the package's folder is a link to ours."""
+    return ASSETS.resolve()
+
+
+def _policy(app: Dash) -> str:
+    """Scripts: our own files, and Dash's one line by its hash. Styles inline too: plotly sets them on elements."""
+    app._setup_server()  # type: ignore[no-untyped-call]
+    scripts = " ".join(("'self'", *app.csp_hashes()))
+    return "; ".join(
+        (
+            "default-src 'none'", f"script-src {scripts}", "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:", "font-src 'self' data:", "connect-src 'self'", "worker-src 'self'",
+            "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+        )
+    )  # fmt: skip
+
+
+def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
+    by_path = {page.PATH: page for page in PAGES}
+
+    @app.callback(Output("page", "children"), Input("url", "pathname"), State("url", "search"))
+    async def page(path: str, search: str) -> Any:
+        found = by_path.get((path or prefix)[len(prefix) :].strip("/"))
+        if found is None:
+            return note("There is no such page. The navigation above shows what there is.")
+        return found.layout(state_of(search))
+
+    @app.callback(
+        Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
+    )
+    async def runs(search: str, _typed: str) -> Any:
+        return run_options(hub.rows()), state_of(search).get("run") or "live"
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Input("run", "value"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def choose_run(chosen: str | None, search: str) -> Any:
+        run = LIVE if chosen in (None, "live") else str(chosen)
+        return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, core=None)
+
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("neurontop", "theme"), Output("theme", "data"), Input("theme-switch", "n_clicks"),
+        State("theme", "data"),
+    )  # fmt: skip
+    for page_module in PAGES:
+        known = f"{(page_module.PATH or 'live')}-known"
+        answered = ClientsideFunction("neurontop", "answered")
+        app.clientside_callback(answered, Input(known, "data"))  # type: ignore[no-untyped-call]

@@ -1,0 +1,190 @@
+"""Rows of views → figures, as plain values: dictionaries cost a thirtieth of plotly's own objects, and say the same.
+
+A figure's `uirevision` stays, so that zoom and hidden traces survive every update. Times are ISO texts in UTC, which
+plotly draws without converting; unknown values are gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from neuron_top.dashboard.look import Palette
+from neuron_top.run.history import Point
+from neuron_top.units import UNKNOWN, bytes_text, percent_text
+from neuron_top.views.overview import CoreRow
+
+Figure = dict[str, Any]
+GIB = 1024**3
+WIDE = 128
+"""Cores in a row of the heat map, at most."""
+
+
+def iso(seconds: float) -> str:
+    """A time as plotly reads it: UTC, milliseconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")[:-6]
+
+
+def layout(colours: Palette, height: int, **more: Any) -> dict[str, Any]:
+    """What all charts share."""
+    axis = {
+        "gridcolor": colours.line, "zerolinecolor": colours.line, "linecolor": colours.line, "automargin": True,
+        "tickfont": {"color": colours.quiet},
+    }  # fmt: skip
+    whole: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+        "paper_bgcolor": colours.ground,
+        "plot_bgcolor": colours.ground,
+        "font": {"color": colours.text, "family": "system-ui, sans-serif", "size": 12},
+        "hoverlabel": {"font": {"family": "ui-monospace, monospace"}},
+        "uirevision": "kept",
+        "showlegend": False,
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "colorway": list(colours.kinds),
+        "xaxis": dict(axis),
+        "yaxis": dict(axis),
+    }
+    for name, value in more.items():
+        whole[name] = {**whole[name], **value} if isinstance(whole.get(name), dict) else value
+    return whole
+
+
+def empty(colours: Palette, words: str, height: int = 220) -> Figure:
+    """A chart without data says why."""
+    note = {"text": words, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
+            "font": {"color": colours.quiet, "size": 13}}  # fmt: skip
+    hidden = {"visible": False}
+    return {"data": [], "layout": layout(colours, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
+
+
+def heat(rows: Sequence[CoreRow], measure: str, colours: Palette) -> Figure:
+    """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node."""
+    lines = _lines(rows)
+    width = max((len(line) for _name, line in lines), default=0)
+    cells = [[*line, *[None] * (width - len(line))] for _name, line in lines]
+    names = [name for name, _line in lines]
+    upright = width <= 8 < len(lines)
+    if upright:
+        cells = [list(column) for column in zip(*cells, strict=True)]
+    across, down = (names, list(range(width))) if upright else (list(range(width)), names)
+    cell = 34 if len(cells) <= 12 else 16 if len(cells) <= 40 else 8
+    trace = {
+        "type": "heatmap",
+        "z": [[_measured(row, measure) if row is not None else None for row in line] for line in cells],
+        "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
+        "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
+        "x": across, "y": down, "zmin": 0, "zmax": 1, "hoverongaps": False,
+        "colorscale": [[index / (len(colours.heat) - 1), colour] for index, colour in enumerate(colours.heat)],
+        "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0, "ygap": 2 if len(cells) <= 40 else 0,
+        "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
+        "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colours.quiet}},
+    }  # fmt: skip
+    one_by_one = {"dtick": 1, "tickformat": "d"}
+    return {
+        "data": [trace],
+        "layout": layout(
+            colours, min(900, 80 + cell * max(1, len(cells))),
+            yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
+            xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
+        ),
+    }  # fmt: skip
+
+
+def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
+    nodes = len({row.node for row in rows})
+
+    def name(row: CoreRow) -> str:
+        where = f"{row.node} " if nodes > 1 else ""
+        return f"{where}device {row.device}" if row.device is not None else where.strip() or row.node or "this host"
+
+    by_device = [(title, list(group)) for title, group in groupby(rows, name)]
+    if len(by_device) > 100:
+        by_device = [(node, list(group)) for node, group in groupby(rows, lambda row: row.node)]
+    split = []
+    for title, group in by_device:
+        split += [
+            (title if first == 0 else f"{title} +{first}", group[first : first + WIDE])
+            for first in range(0, len(group), WIDE)
+        ]
+    return split
+
+
+def _measured(row: CoreRow, measure: str) -> float | None:
+    """Two digits after the point: what a colour can show, and short on the wire."""
+    if measure == "memory":
+        return round(row.memory / row.capacity, 3) if row.memory is not None and row.capacity else None
+    return round(row.utilization, 3) if row.utilization is not None else None
+
+
+def _core_name(row: CoreRow) -> str:
+    rank = f", rank {row.rank}" if row.rank is not None else ""
+    return f"{'core' if row.kind == 'neuron' else 'local worker'} {row.core}{rank}"
+
+
+def line(
+    name: str, points: Iterable[tuple[float, float | None]], colour: str, *, scale: float = 1.0, **more: Any
+) -> dict[str, Any]:
+    """One line over time, from (seconds, value)."""
+    pairs = [(iso(time), None if value is None else round(value * scale, 6)) for time, value in points]
+    return {
+        "type": "scatter", "mode": "lines", "name": name, "x": [x for x, _ in pairs], "y": [y for _, y in pairs],
+        "line": {"color": colour, "width": 1.6}, **more,
+    }  # fmt: skip
+
+
+def peaks(points: Sequence[Point]) -> list[tuple[float, float]]:
+    """(time, peak) of each bucket."""
+    return [(point.time, point.peak) for point in points]
+
+
+def means(points: Sequence[Point]) -> list[tuple[float, float]]:
+    """(time, mean) of each bucket."""
+    return [(point.time, point.mean) for point in points]
+
+
+def series(
+    points: Sequence[Point], name: str, colours: Palette, *, height: int = 200, words: str = "", **axis: Any
+) -> Figure:
+    """A single series with its mean."""
+    if not points:
+        return {"data": [], "layout": empty(colours, words, height)["layout"]}
+    trace = line(name, means(points), colours.accent)
+    if len(points) < 60:
+        trace["mode"] = "lines+markers"
+    return {"data": [trace], "layout": layout(colours, height, yaxis=axis)}
+
+
+def kinds(row: CoreRow, colours: Palette) -> Figure:
+    """A core's memory by kind as one bar against its capacity."""
+    parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
+    rest = (row.memory or 0) - sum(row.kinds.values())
+    if rest > 0 and parts:
+        parts.append(("not told apart", rest))
+    if not parts and row.memory is not None:
+        parts = [("memory", row.memory)]
+    data = [
+        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": name,
+         "marker": {"color": colours.kinds[index % len(colours.kinds)]},
+         "hovertemplate": f"{name.replace('<', '')}: {bytes_text(size)}<extra></extra>"}
+        for index, (name, size) in enumerate(parts)
+    ]  # fmt: skip
+    edge = [row.capacity / GIB] if row.capacity else []
+    shapes = [{"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colours.bad, "width": 2}}
+              for x in edge]  # fmt: skip
+    return {
+        "data": data,
+        "layout": layout(colours, 150, barmode="stack", showlegend=True, shapes=shapes,
+                         xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
+    }  # fmt: skip
+
+
+def core_words(row: CoreRow) -> str:
+    """A core in one line."""
+    share = percent_text(row.memory / row.capacity) if row.memory is not None and row.capacity else UNKNOWN
+    return (
+        f"{_core_name(row)} on {row.node or 'this host'}: {percent_text(row.utilization)} busy, "
+        f"{bytes_text(row.memory)} of {bytes_text(row.capacity)} ({share}), peak {bytes_text(row.peak)}"
+    )

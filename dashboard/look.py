@@ -1,0 +1,55 @@
+"""Colours of the charts, one table for dark and one for light; the style sheet holds the same for everything else.
+
+Every pair of text and ground keeps a contrast of at least 4.5; a colour never stands alone: words go with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Palette(NamedTuple):
+    """One theme. `kinds` colour the parts of one whole, in order; `heat` goes from nothing to everything."""
+
+    name: str
+    ground: str
+    text: str
+    quiet: str
+    line: str
+    accent: str
+    good: str
+    warn: str
+    bad: str
+    kinds: tuple[str, ...]
+    heat: tuple[str, ...]
+
+
+DARK = Palette(
+    "dark", "#151b23", "#e6edf3", "#9aa7b4", "#2b3440", "#58b6ff", "#4ac26b", "#e0af3f", "#ff7b72",
+    ("#58b6ff", "#ffa657", "#4ac26b", "#d2a8ff", "#e3d06b", "#56d4dd", "#f778ba", "#9aa7b4"),
+    ("#1d2733", "#14496f", "#1d7bb8", "#4fb3d9", "#a8dba8", "#f2d16b", "#ff9a57"),
+)  # fmt: skip
+LIGHT = Palette(
+    "light", "#ffffff", "#1a2128", "#57616c", "#d8dee4", "#0a62b0", "#187a34", "#8a5a00", "#b8251d",
+    ("#0a62b0", "#b35900", "#187a34", "#7d3fc2", "#7a6a00", "#0b7285", "#b0326e", "#57616c"),
+    ("#eef2f6", "#c3dcf0", "#8fc1e3", "#4f9bd0", "#1f6fb0", "#c98a1a", "#b8481d"),
+)  # fmt: skip
+PALETTES = {palette.name: palette for palette in (DARK, LIGHT)}
+
+STATE_WORDS = {
+    "known": "known", "extracted": "collected", "waiting": "waits for a lock", "compiling": "compiling", "hit": "hit",
+    "done": "compiled", "failed": "failed", "cached failure": "cached failure", "interrupted": "interrupted",
+}  # fmt: skip
+
+
+def palette(theme: str | None) -> Palette:
+    """The palette of a theme; dark when it is none of ours."""
+    return PALETTES.get(theme or "", DARK)
+
+
+def graph_colour(colours: Palette, state: str) -> str:
+    """The colour of a graph's state, or of a timeline bar's outcome."""
+    return {
+        "hit": colours.accent, "done": colours.good, "compiling": colours.warn, "waiting": colours.kinds[3],
+        "failed": colours.bad, "cached failure": colours.bad, "interrupted": colours.quiet,
+    }.get(state, colours.quiet)  # fmt: skip

@@ -1,0 +1,240 @@
+"""Live: the job now. Cores as a heat map, one core's lines on demand, compile progress, cache, training, alerts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+
+from neuron_top.dashboard import figures, sections
+from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.look import Palette, palette
+from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table, tile
+from neuron_top.dashboard.sections import Chart, Track
+from neuron_top.run.alerts import Alert
+from neuron_top.run.model import Run
+from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
+from neuron_top.views.cores import CorePage, core_page
+from neuron_top.views.overview import CompileCard, Overview, overview
+from neuron_top.views.trends import Trends, trends
+
+PATH, NAME = "", "Live"
+LINES_SHOWN = 12
+RUNNING_SHOWN = 20
+
+TILES = (
+    ("live-state", "State"), ("live-elapsed", "Elapsed"), ("live-step", "Step"), ("live-loss", "Loss"),
+    ("live-speed", "Throughput"), ("live-graphs", "Graphs"), ("live-rate", "Cache hit rate"),
+    ("live-busy", "Cores busy"),
+)  # fmt: skip
+TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
+PARTS = ("live-alerts", "live-compile", "live-lines", "live-core-words")
+CHARTS = ("live-heat", "live-kinds")
+TRACKS = ("live-core", "live-losses", "live-throughput")
+
+
+def layout(_state: dict[str, str]) -> Any:
+    """The page without its numbers."""
+    measure = dcc.RadioItems(
+        {"utilization": "utilization", "memory": "memory"}, "utilization", id="live-measure", inline=True,
+        className="switch",
+    )  # fmt: skip
+    return html.Div(
+        [
+            dcc.Store(id="live-known", data={}),
+            html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
+            html.Div(id="live-alerts", role="status", **more(aria_live="polite")),
+            panel("Cores", chart("live-heat", "Cores as a heat map", 240), tools=[measure], wide=True),
+            panel("One core", html.P(id="live-core-words", className="quiet"),
+                  chart("live-core", "Utilization and memory of the chosen core", 240),
+                  chart("live-kinds", "Memory of the chosen core by kind", 150)),
+            panel("Compiling", html.Div(id="live-compile")),
+            panel(
+                "Training",
+                html.H3("Loss"),
+                chart("live-losses", "Training loss over time", 200),
+                html.H3("Throughput"),
+                chart("live-throughput", "Throughput over time", 200),
+            ),
+            panel("Lines worth a look", html.Div(id="live-lines"), wide=True),
+        ],
+        className="grid",
+    )  # fmt: skip
+
+
+def render(view: Overview, core: CorePage | None, series: Trends, measure: str, colours: Palette) -> dict[str, Any]:
+    """Every section of the page, in the order of the outputs."""
+    whole: dict[str, Any] = _texts(view)
+    whole["live-alerts"] = _alerts(view.alerts)
+    whole["live-compile"] = _compile(view.compile)
+    whole["live-lines"] = _lines(view)
+    whole["live-core-words"] = (
+        figures.core_words(core.row)
+        if core is not None
+        else "Choose a core in the heat map (click a cell) to see its history."
+    )
+    if view.cores:
+        whole["live-heat"] = Chart(figures.heat(view.cores, measure, colours), (("data", 0, "z"),))
+    else:
+        whole["live-heat"] = Chart(figures.empty(colours, _no_cores(view)))
+    whole["live-kinds"] = Chart(
+        figures.kinds(core.row, colours) if core is not None else figures.empty(colours, "no core chosen", 150)
+    )
+    whole["live-core"] = Track(_core_lines(core, colours))
+    whole["live-losses"] = Track(figures.series(series.loss, "loss", colours, words="no loss was printed yet"))
+    unit = series.throughput_unit
+    whole["live-throughput"] = Track(
+        figures.series(
+            series.throughput, "throughput", colours, words="no throughput was printed yet", title={"text": unit}
+        )
+    )
+    return whole
+
+
+def _texts(view: Overview) -> dict[str, str]:
+    head, training, cache, compiling = view.header, view.training, view.cache, view.compile
+    busy = [row.utilization for row in view.cores if row.utilization is not None]
+    values = {
+        "live-state": (head.state, head.name or "no job"),
+        "live-elapsed": (clock_text(head.elapsed), head.node or "—"),
+        "live-step": (
+            count_text(training.step),
+            f"of {count_text(training.total_steps)}" if training.total_steps else _ago(training.since_last),
+        ),
+        "live-loss": (number_text(training.loss), f"learning rate {number_text(training.learning_rate, 3)}"),
+        "live-speed": (
+            number_text(training.throughput, 3),
+            training.throughput_unit or f"{duration_text(training.step_seconds)} per step",
+        ),
+        "live-graphs": (
+            count_text(compiling.total),
+            f"{compiling.done} compiled, {len(compiling.running)} running, {compiling.failed} failed",
+        ),
+        "live-rate": (percent_text(cache.hit_rate), f"{cache.graphs_hit} hit, {cache.graphs_missed} compiled"),
+        "live-busy": (
+            percent_text(sum(busy) / len(busy) if busy else None),
+            f"{len(view.cores)} cores, {head.workers} workers",
+        ),
+    }
+    return {
+        f"{name}{part}": text for name, pair in values.items() for part, text in zip(("", "-sub"), pair, strict=True)
+    }
+
+
+def _ago(seconds: float | None) -> str:
+    return f"last {duration_text(seconds)} ago" if seconds is not None else "—"
+
+
+def _alerts(alerts: tuple[Alert, ...]) -> Any:
+    return [
+        html.Article(
+            [
+                html.Strong(f"{alert.severity}: {alert.title}"),
+                html.Span(alert.evidence),
+                html.Span(alert.next_step, className="next-step"),
+            ],
+            className=f"alert {alert.severity}",
+        )
+        for alert in alerts[:8]
+    ] + ([note(f"and {len(alerts) - 8} more")] if len(alerts) > 8 else [])
+
+
+def _compile(card: CompileCard) -> Any:
+    if not card.total:
+        return note("No graph was met yet. Compiles appear here as soon as the log tells of one.")
+    left = card.left or 0
+    counts = (
+        ("from the cache", card.hit, "hit"), ("compiled", card.done, "done"), ("failed", card.failed, "failed"),
+        ("cached failures", card.cached_failures, "failed"), ("compiling", len(card.running), "running"),
+        ("waiting", len(card.waiting), "waiting"), ("collected", card.extracted, "left"),
+    )  # fmt: skip
+    words = ", ".join(f"{count} {name}" for name, count, _class in counts if count)
+    estimate = card.estimate
+    more = f"; {left} left" if left else ""
+    if estimate is not None:
+        span = f"{duration_text(estimate.low)} to {duration_text(estimate.high)}"
+        more += f"; about {span} for those that run ({estimate.ground})"
+    rows = [
+        (html.Code(graph.key), graph.state, "—" if graph.rank is None else str(graph.rank),
+         duration_text(round(graph.elapsed)) if graph.elapsed is not None else "—",
+         f"{duration_text(graph.left.low)} – {duration_text(graph.left.high)}" if graph.left is not None else "—")
+        for graph in (*card.running, *card.waiting)[:RUNNING_SHOWN]
+    ]  # fmt: skip
+    shown = table(("graph", "state", "rank", "since", "left"), rows, caption="Graphs being compiled", right=(2, 3, 4))
+    share = (
+        f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
+        if card.seconds
+        else ""
+    )
+    return [
+        stacked(counts, total=sum(count for _n, count, _c in counts), label=words),
+        html.P(f"{card.total} graphs: {words}{more}.{share}"),
+        shown if rows else note("Nothing is being compiled at the moment."),
+    ]
+
+
+def _lines(view: Overview) -> Any:
+    if not view.lines:
+        return note("No errors or warnings so far.")
+    return html.Ol(
+        [html.Li(html.Code(mark.text), className=mark.level) for mark in view.lines[-LINES_SHOWN:]], className="lines"
+    )
+
+
+def _core_lines(core: CorePage | None, colours: Palette) -> dict[str, Any]:
+    if core is None:
+        return figures.empty(colours, "no core chosen", 240)
+    used = figures.line("utilization", core.recent_utilization, colours.accent)
+    memory = figures.line("memory, GiB", core.recent_memory, colours.kinds[1], scale=1 / figures.GIB, yaxis="y2")
+    layout_ = figures.layout(colours, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
+    layout_["yaxis2"] = {"automargin": True, "overlaying": "y", "side": "right", "showgrid": False,
+                         "rangemode": "tozero", "ticksuffix": " GiB"}  # fmt: skip
+    layout_["uirevision"] = core.row.key
+    return {"data": [used, memory], "layout": layout_}
+
+
+def _no_cores(view: Overview) -> str:
+    absent = [f"{source.name}: {source.text}" for source in view.sources if not source.available]
+    return "no cores or workers seen yet" + (f" ({absent[0][:90]})" if absent else "")
+
+
+def _selected(state: dict[str, str], hub: Hub, run: str) -> CorePage | None:
+    key = state.get("core", "")
+    if not key:
+        return None
+
+    def view(model: Run, now: float) -> CorePage | None:
+        return core_page(model, now, key)
+
+    return hub.read(run, view)
+
+
+def register(app: Dash, hub: Hub) -> None:
+    """Bind the page to its data."""
+    outputs = [Output(name, "children") for name in (*TEXTS, *PARTS)]
+    outputs += [Output(name, "figure") for name in CHARTS]
+    outputs += [Output(name, prop) for name in TRACKS for prop in ("figure", "extendData")]
+
+    @app.callback(
+        [*outputs, Output("live-known", "data")],
+        Input("pulse", "data"), Input("live-measure", "value"), Input("url", "search"), Input("theme", "data"),
+        State("live-known", "data"),
+    )  # fmt: skip
+    async def update(_pulse: Any, measure: str, search: str, theme: str, known: dict[str, Any]) -> list[Any]:
+        state = state_of(search)
+        run = state.get("run", LIVE)
+        rendered = render(
+            hub.kept(run, overview), _selected(state, hub, run), hub.kept(run, trends), measure, palette(theme)
+        )
+        values, marks = sections.outputs_of(rendered, known or {})
+        return [*values, marks]
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Input("live-heat", "clickData"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def choose(click: dict[str, Any] | None, search: str) -> Any:
+        points = (click or {}).get("points") or [{}]
+        key = points[0].get("customdata")
+        return search_with(search, core=key) if isinstance(key, str) and key else no_update

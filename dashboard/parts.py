@@ -1,0 +1,97 @@
+"""The pieces that pages are made of: tiles, panels, tables, notes. Plain components with classes of the style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dash import dcc, html
+
+Component = Any
+
+
+def more(**attributes: str) -> Any:
+    """Attributes with a dash in their name: `more(aria_label="…")`."""
+    return {name.replace("_", "-"): value for name, value in attributes.items()}
+
+
+def tile(identity: str, label: str, sub: bool = True) -> Component:
+    """A number with its name; the page fills `<identity>` and, below it, `<identity>-sub`."""
+    below = [html.Span("", id=f"{identity}-sub", className="tile-sub")] if sub else []
+    return html.Div(
+        [html.Span(label, className="tile-label"), html.Span("—", id=identity, className="tile-value"), *below],
+        className="tile",
+    )
+
+
+def panel(title: str, *content: Component, tools: Sequence[Component] = (), wide: bool = False) -> Component:
+    """A titled part of a page."""
+    return html.Section(
+        [html.Div([html.H2(title), html.Div(list(tools), className="tools")], className="panel-head"), *content],
+        className="panel wide" if wide else "panel",
+    )
+
+
+def chart(identity: str, name: str, height: int) -> Component:
+    """A chart with its ways out (PNG, SVG); `name` is what a screen reader says and what the file is called."""
+    return html.Figure(
+        [
+            dcc.Graph(
+                id=identity,
+                config={"displaylogo": False, "responsive": True, "scrollZoom": False, "displayModeBar": "hover",
+                        "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]},
+                style={"minHeight": f"{height}px"},
+            ),
+            html.Figcaption(
+                [
+                    html.Span(name, className="visually-hidden"),
+                    html.Button("PNG", className="link", **more(data_chart=identity, data_format="png",
+                                data_name=name, aria_label=f"Save the chart “{name}” as PNG")),
+                    html.Button("SVG", className="link", **more(data_chart=identity, data_format="svg",
+                                data_name=name, aria_label=f"Save the chart “{name}” as SVG")),
+                ]
+            ),
+        ],
+        className="chart",
+    )  # fmt: skip
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[Component]], *, caption: str, right: Sequence[int] = ()
+) -> Component:
+    """A small table; the columns in `right` hold numbers."""
+    kind = ["number" if column in right else None for column in range(len(head))]
+    return html.Div(
+        html.Table(
+            [
+                html.Caption(caption, className="visually-hidden"),
+                html.Thead(html.Tr([html.Th(text, className=kind[i], scope="col") for i, text in enumerate(head)])),
+                html.Tbody([html.Tr([html.Td(cell, className=kind[i]) for i, cell in enumerate(row)]) for row in rows]),
+            ]
+        ),
+        className="table-scroll",
+        tabIndex=0,
+        role="region",
+        **more(aria_label=caption),
+    )
+
+
+def note(text: str, *, kind: str = "quiet") -> Component:
+    """A sentence in place of what is not there; `kind`: quiet, warn, bad."""
+    return html.P(text, className=f"note {kind}")
+
+
+def stacked(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:
+    """A progress bar of several parts: (name, count, class)."""
+    return html.Div(
+        [
+            html.Span(
+                className=f"part {name_class}", style={"width": f"{100 * count / total:.3f}%"}, title=f"{count} {name}"
+            )
+            for name, count, name_class in parts
+            if count and total
+        ],
+        className="stacked",
+        role="img",
+        **more(aria_label=label),
+    )

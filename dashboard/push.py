@@ -1,0 +1,64 @@
+"""The push: a socket that says "something has changed", and nothing else.
+
+What has changed is then asked for by the page, with the marks of what it has: no data is lost when the socket breaks,
+a slow browser asks less often, and where sockets are blocked the page asks every second instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from fastapi import FastAPI
+from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.errors import NeuronTopError
+
+LEAST_SECONDS = 0.2
+"""Between two messages to one browser."""
+MOST_SECONDS = 1.0
+"""A message comes at least so often: elapsed times grow without an event, and silence means a broken line."""
+MOST_SOCKETS = 500
+
+
+def register(server: FastAPI, hub: Hub, prefix: str) -> None:
+    """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there."""
+    sockets: set[WebSocket] = set()
+
+    @server.get(f"{prefix}alive", include_in_schema=False)
+    async def alive() -> Response:
+        return Response(status_code=204)
+
+    @server.websocket(f"{prefix}push")
+    async def push(socket: WebSocket) -> None:
+        if len(sockets) >= MOST_SOCKETS:
+            await socket.close(4429)
+            return
+        await socket.accept()
+        sockets.add(socket)
+        teller = asyncio.create_task(_tell(socket, hub, socket.query_params.get("run", LIVE)))
+        try:
+            while True:
+                await socket.receive_text()
+        except (WebSocketDisconnect, KeyError):
+            pass
+        finally:
+            sockets.discard(socket)
+            teller.cancel()
+            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await teller
+
+
+async def _tell(socket: WebSocket, hub: Hub, run: str) -> None:
+    try:
+        hub.feed(run)
+    except NeuronTopError:
+        await socket.close(4404)
+        return
+    version = -1
+    while True:
+        version = await hub.moved(run, version, MOST_SECONDS)
+        await socket.send_text(str(version))
+        await asyncio.sleep(LEAST_SECONDS)

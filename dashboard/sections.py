@@ -1,0 +1,121 @@
+"""What of a page has changed since a browser saw it last: texts and parts whole, figures by patch, series by appending.
+
+A page renders all its sections as plain values. The browser sends back, with every question, the marks of what it has;
+so the server keeps nothing per browser, a reload begins anew, and after a lost connection the next answer brings
+exactly what is missing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dash import Patch, no_update
+from dash._utils import to_json
+
+Known = Mapping[str, Any]
+"""Section → mark."""
+MOST_APPENDED = 2000
+"""A browser that lacks more points than this gets the whole chart again."""
+
+
+class Chart(NamedTuple):
+    """A figure whose `moving` parts change with every sample (their paths), the rest seldom."""
+
+    figure: dict[str, Any]
+    moving: tuple[tuple[str | int, ...], ...] = ()
+
+
+class Track(NamedTuple):
+    """A figure of series that grow at their end: `x` of every trace is time, and rises. Takes two outputs.
+
+    `most`: points that a trace keeps in the browser.
+    """
+
+    figure: dict[str, Any]
+    most: int = 3600
+
+
+def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], dict[str, Any]]:
+    """(a value per section, two for a Track; the marks of what the browser then has)."""
+    values: list[Any] = []
+    marks: dict[str, Any] = {}
+    for name, section in sections.items():
+        before = known.get(name)
+        if isinstance(section, Chart):
+            value, marks[name] = _chart(section, before)
+            values.append(value)
+        elif isinstance(section, Track):
+            figure, more, marks[name] = _track(section, before)
+            values += (figure, more)
+        else:
+            marks[name] = _digest(section)
+            values.append(no_update if marks[name] == before else section)
+    return values, marks
+
+
+def _chart(chart: Chart, before: Any) -> tuple[Any, list[str]]:
+    parts = [_at(chart.figure, path) for path in chart.moving]
+    mark = [_digest(_without(chart.figure, chart.moving)), _digest(parts)]
+    if mark == before:
+        return no_update, mark
+    if not isinstance(before, list) or before[:1] != mark[:1]:
+        return chart.figure, mark
+    patch = Patch()
+    for path, part in zip(chart.moving, parts, strict=True):
+        place: Any = patch
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = part
+    return patch, mark
+
+
+def _track(track: Track, before: Any) -> tuple[Any, Any, list[Any]]:
+    traces = track.figure["data"]
+    paths = tuple(("data", number, axis) for number in range(len(traces)) for axis in ("x", "y"))
+    ends = [trace["x"][-1] if trace["x"] else None for trace in traces]
+    mark = [_digest(_without(track.figure, paths)), ends]
+    if not isinstance(before, list) or before[0] != mark[0] or len(before[1]) != len(ends):
+        return track.figure, no_update, mark
+    news = [_after(trace, end) for trace, end in zip(traces, before[1], strict=True)]
+    if news == [None] * len(news):
+        return no_update, no_update, mark
+    if any(end is not None and (not trace["x"] or trace["x"][0] > end or trace["x"][-1] < end)
+           for trace, end in zip(traces, before[1], strict=True)):  # fmt: skip
+        return track.figure, no_update, mark
+    grown = [number for number, new in enumerate(news) if new is not None]
+    added = [news[number] for number in grown]
+    if any(len(new[0]) > MOST_APPENDED for new in added if new is not None):
+        return track.figure, no_update, mark
+    extension = {"x": [new[0] for new in added if new], "y": [new[1] for new in added if new]}
+    return no_update, [extension, grown, track.most], mark
+
+
+def _after(trace: Mapping[str, Any], end: Any) -> tuple[list[Any], list[Any]] | None:
+    """The points of a trace behind `end`; None without any."""
+    first = 0 if end is None else next((i for i, x in enumerate(trace["x"]) if x > end), len(trace["x"]))
+    return None if first == len(trace["x"]) else (trace["x"][first:], trace["y"][first:])
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _without(value: Any, paths: tuple[tuple[str | int, ...], ...]) -> Any:
+    """A copy without the parts at these paths; what no path touches is not copied."""
+    heads = {path[0] for path in paths}
+    if not heads:
+        return value
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    return {
+        key: _without(part, tuple(path[1:] for path in paths if path[0] == key)) if key in heads else part
+        for key, part in pairs
+        if (key,) not in paths
+    }
+
+
+def _digest(value: Any) -> str:
+    return f"{zlib.crc32(str(to_json(value)).encode()):08x}"  # type: ignore[no-untyped-call]

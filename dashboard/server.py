@@ -1,0 +1,56 @@
+"""Serves the dashboard until it is stopped: the feed, the application and uvicorn around them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from neuron_top.dashboard.access import Access
+from neuron_top.dashboard.app import create_app
+from neuron_top.dashboard.hub import Hub
+from neuron_top.errors import UsageError
+from neuron_top.pipeline.feed import Feed
+from neuron_top.settings import Settings
+
+CLOSE_SECONDS = 3
+
+
+def serve(
+    settings: Settings, feed: Feed, access: Access, *, host: str, port: int, prefix: str, opened: Callable[[str], None]
+) -> None:
+    """Serve; returns after SIGINT or SIGTERM. `opened` is told the address. Raises UsageError for a taken port."""
+    listener = _listener(host, port)
+    hub = Hub(settings, feed)
+    config = uvicorn.Config(
+        create_app(hub, access, prefix=prefix),
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
+        ws_max_size=1 << 16,
+        h11_max_incomplete_event_size=1 << 16,
+        timeout_graceful_shutdown=CLOSE_SECONDS,
+        limit_concurrency=2000,
+    )
+    hub.start()
+    try:
+        with listener:
+            name = f"[{host}]" if ":" in host else host
+            opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
+            uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        hub.stop()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, proto)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as problem:
+        raise UsageError(f"cannot listen on {host} port {port}: {problem.strerror or problem}") from None
+    return listener

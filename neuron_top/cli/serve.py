@@ -1,0 +1,116 @@
+"""The web dashboard: what the terminal shows, in a browser, for a team.
+
+    neurontop serve                             http://127.0.0.1:8421/, jobs of this machine as they come and go
+    neurontop serve train.log cache/            logs, folders and caches, named as for `neurontop watch`
+    neurontop serve --port 9000 --read-only     nobody can change a cache
+    neurontop serve --host 0.0.0.0 --read-token-file read.token --act-token-file act.token
+    neurontop serve --prefix /neurontop/ --allow-host ops.example.org      behind a reverse proxy
+
+Who can do what: on loopback everybody on this machine may look. Beyond loopback a read token is needed. Changing a
+cache (evict, retry, unlock, undo) always needs the act token; without one given, a new one is made and printed.
+Tokens come from a file or from the environment (NEURONTOP_READ_TOKEN, NEURONTOP_ACT_TOKEN), never from the command
+line, where every user of the machine could read them. Browsers exchange a token for a cookie on the sign-in page;
+programs send `Authorization: Bearer <token>`. Put a proxy with TLS in front when the network is not yours alone.
+
+Besides the pages: /api/ (JSON, described by /api/openapi.json) and /metrics (Prometheus).
+
+exit status: 0 stopped · 2 an option or a token is wrong, or the port is taken · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import socket
+from pathlib import Path
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import narrate
+from neuron_top.errors import UsageError
+
+PORT = 8421
+SHORTEST_TOKEN = 16
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `serve`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, caches, as for watch")
+    parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"TCP port ({PORT}); 0 takes a free one")
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--prefix", default="/", metavar="P", help="path below which everything is served (/)")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a name under which a proxy is reached"
+    )
+    parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for looking")
+    parser.add_argument("--act-token-file", type=Path, metavar="FILE", help="file with the token for changing caches")
+    parser.add_argument("--read-only", action="store_true", help="nobody can change anything")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Serve until stopped."""
+    from neuron_top.dashboard.access import is_loopback, rules
+    from neuron_top.dashboard.server import serve
+    from neuron_top.pipeline.assembly import machine_feed, paths_feed
+
+    if not 0 <= arguments.port <= 65535:
+        raise UsageError(f"--port {arguments.port}: a port lies between 0 and 65535")
+    settings, _ = configuration.load()
+    read = _token(arguments.read_token_file, "NEURONTOP_READ_TOKEN")
+    act = "" if arguments.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")
+    local = is_loopback(arguments.host)
+    if not local and not read:
+        raise UsageError(
+            f"--host {arguments.host} lets others in: give a read token with --read-token-file or NEURONTOP_READ_TOKEN "
+            '(a good one: python3 -c "import secrets; print(secrets.token_urlsafe(24))")'
+        )
+    if read and read == act:
+        raise UsageError("the read token and the act token must differ")
+    if local and not act and not arguments.read_only:
+        act = secrets.token_urlsafe(18)
+        narrate(f"neurontop: to change caches from the browser, sign in with this token: {act}")
+    if not local:
+        narrate(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
+    feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
+    serve(
+        settings,
+        feed,
+        rules(read, act, _names(arguments.host, arguments.allow_host)),
+        host=arguments.host,
+        port=arguments.port,
+        prefix=_prefix(arguments.prefix),
+        opened=lambda address: narrate(f"neurontop: {address}  (Ctrl-C ends)"),
+    )
+    return 0
+
+
+def _token(file: Path | None, variable: str) -> str:
+    """A token from its file, else from the environment; "" without either."""
+    if file is None:
+        token, origin = os.environ.get(variable, ""), variable
+    else:
+        try:
+            token, origin = file.read_text(encoding="utf-8").strip(), str(file)
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(f"{file}: no token could be read: {problem}") from None
+    if (token or file is not None) and (len(token) < SHORTEST_TOKEN or not token.isascii() or " " in token):
+        raise UsageError(f"{origin}: a token has at least {SHORTEST_TOKEN} ASCII characters and no blanks")
+    return token
+
+
+def _names(host: str, allowed: list[str]) -> frozenset[str]:
+    """Names of this server besides loopback: where it listens, what it is called, and what was allowed."""
+    names = {host, *allowed}
+    if host in ("0.0.0.0", "::"):  # noqa: S104 (compared, not bound)
+        import psutil
+
+        names |= {address.address.partition("%")[0] for of in psutil.net_if_addrs().values() for address in of}
+        names |= {socket.gethostname(), socket.getfqdn()}
+    return frozenset(name.lower().strip("[]") for name in names)
+
+
+def _prefix(given: str) -> str:
+    prefix = f"/{given.strip('/')}/" if given.strip("/") else "/"
+    if not all(part.replace("-", "").replace("_", "").replace(".", "").isalnum() for part in prefix.split("/") if part):
+        raise UsageError(f"--prefix {given!r}: letters, digits, - _ . between slashes")
+    return prefix
