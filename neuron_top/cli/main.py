@@ -37,6 +37,7 @@ COMMANDS = (
     Command("status", "status", "the overview once, for scripts"),
     Command("runs", "runs", "list the recordings"),
     Command("replay", "replay", "play a recording on the live screen"),
+    Command("serve", "serve", "the web dashboard, a JSON API and Prometheus metrics"),
     Command("tally", "tally", "count what is in log files: compiles, hits, failures, waits"),
     Command("telemetry", "telemetry", "read the Neuron devices of this machine, once or as a stream"),
     Command("doctor", "doctor", "say what was found on this machine and what to do about it"),
