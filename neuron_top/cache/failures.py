@@ -50,7 +50,11 @@ def read_failure(text: str) -> Failure | None:
     """The failure a log tells of; None when the text does not start as one."""
     if not text.startswith(FAILURE_START):
         return None
-    message = _message(text)
+    return judge(_message(text))
+
+
+def judge(message: str) -> Failure:
+    """The failure that a compiler's message tells of, wherever the message was read."""
     found = _TIME.search(message)
     kind, advice = _judge(message)
     code = _CODE.search(message)

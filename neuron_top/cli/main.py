@@ -37,6 +37,8 @@ COMMANDS = (
     Command("status", "status", "the overview once, for scripts"),
     Command("runs", "runs", "list the recordings"),
     Command("replay", "replay", "play a recording on the live screen"),
+    Command("report", "report", "where a run's time went, as HTML, Markdown or JSON; of a recording or of plain logs"),
+    Command("check", "check", "a gate for CI: exit status 1 when a run failed, missed or compiled too much"),
     Command("serve", "serve", "the web dashboard, a JSON API and Prometheus metrics"),
     Command("tally", "tally", "count what is in log files: compiles, hits, failures, waits"),
     Command("telemetry", "telemetry", "read the Neuron devices of this machine, once or as a stream"),

@@ -54,6 +54,8 @@ class Core:
         self.kinds: dict[str, int] = {}
         """Memory by kind: the sample's, else what the worker told of itself."""
         self.kinds_time: float | None = None
+        self.kind_peaks: dict[str, int] = {}
+        """The highest of each kind ever seen; the kinds need not have peaked at one moment."""
         self.utilization = Series(capacity=buckets)
         self.memory = Series(capacity=buckets)
         self.recent_utilization = Recent()
@@ -83,6 +85,12 @@ class Core:
             since = time
         return since
 
+    def told_kinds(self, kinds: dict[str, int], time: float | None) -> None:
+        """Memory by kind, from a sample or from the worker itself."""
+        self.kinds, self.kinds_time = kinds, time
+        for kind, size in kinds.items():
+            self.kind_peaks[kind] = max(self.kind_peaks.get(kind, 0), size)
+
     def take(self, sample: CoreSample, time: float | None) -> None:
         """Take one sample."""
         self.sample, self.sampled = sample, time
@@ -90,7 +98,7 @@ class Core:
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
         if sample.kinds:
-            self.kinds, self.kinds_time = sample.kinds, time
+            self.told_kinds(sample.kinds, time)
         if time is None:
             return
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
@@ -193,13 +201,13 @@ class CoreLedger:
             core.take(sample, event.time)
             told = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
             if told is not None and not sample.kinds:
-                core.kinds, core.kinds_time = told.kinds, told.time
+                core.told_kinds(told.kinds, told.time)
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event
         for core in self.cores.values():
             if core.sample.pid == event.pid and core.node == event.node and not core.sample.kinds:
-                core.kinds, core.kinds_time = event.kinds, event.time
+                core.told_kinds(event.kinds, event.time)
 
     def _host(self, event: HostSampled) -> None:
         self.host = event

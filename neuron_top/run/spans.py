@@ -23,6 +23,38 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     """False where one end is only a bound."""
 
 
+Interval = tuple[float, float]
+
+
+def merged(intervals: Iterable[Interval]) -> list[Interval]:
+    """The time covered by at least one of the intervals, as intervals that don't touch, in order."""
+    whole: list[Interval] = []
+    for start, end in sorted(intervals):
+        if end <= start:
+            continue
+        if whole and start <= whole[-1][1]:
+            whole[-1] = (whole[-1][0], max(whole[-1][1], end))
+        else:
+            whole.append((start, end))
+    return whole
+
+
+def without(intervals: Iterable[Interval], holes: Iterable[Interval]) -> list[Interval]:
+    """The time covered by `intervals` and by none of `holes`, in order."""
+    left: list[Interval] = []
+    cuts = merged(holes)
+    for start, end in merged(intervals):
+        for cut_start, cut_end in cuts:
+            if cut_end <= start or cut_start >= end:
+                continue
+            if cut_start > start:
+                left.append((start, cut_start))
+            start = cut_end
+        if start < end:
+            left.append((start, end))
+    return left
+
+
 def union_seconds(intervals: Iterable[tuple[float, float]]) -> float:
     """Seconds covered by at least one of the intervals; overlaps count once, reversed intervals not at all."""
     total, reach = 0.0, float("-inf")

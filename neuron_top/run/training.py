@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from statistics import median
 from typing import assert_never
 
 import msgspec
@@ -17,6 +16,7 @@ from neuron_top.events import (
     WorkerDied,
 )
 from neuron_top.run.history import Series
+from neuron_top.run.median import median
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
@@ -71,6 +71,8 @@ class TrainingLedger:
         self.throughputs = Series()
         self.loss_by_step: deque[tuple[int, float]] = deque(maxlen=STEPS_KEPT)
         """(step, loss), the newest STEPS_KEPT."""
+        self.step_times: deque[tuple[float, int]] = deque(maxlen=STEPS_KEPT)
+        """(time, step) of the reports that carried both, the newest STEPS_KEPT: which step a moment belongs to."""
         self.facts: dict[str, str] = {}
         self.metrics: GraphMetricsReported | None = None
         """torch_xla's newest metrics report."""
@@ -135,6 +137,8 @@ class TrainingLedger:
             self.last_time = time
             if self.warm_time is None and self.reports >= WARM_REPORTS:
                 self.warm_time = time
+        if event.step is not None and time is not None:
+            self.step_times.append((time, event.step))
         if event.loss is not None:
             if time is not None:
                 self.losses.add(time, event.loss)

@@ -1,0 +1,95 @@
+"""A gate for continuous integration: exit status 1, and a reason a line, when a run breaks a threshold.
+
+RUN is a recording (id, beginning of one, name; default: the last), or log files of one run.
+
+  neurontop check last --max-failed 0 --min-hit-rate 0.9 --max-compile-share 0.2
+  neurontop check train.log --max-failed 0 --max-late 0
+  neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the cache's size
+  neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
+
+Without any threshold it is --max-failed 0. A figure that is not known of the run breaks its threshold, unless
+--allow-unknown: a gate that passes because nothing was measured guards nothing.
+
+exit status: 0 all kept · 1 at least one broken · 2 usage · 3 no such recording
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from neuron_top import settings as configuration
+from neuron_top.amounts import parse_bytes
+from neuron_top.cli.output import print_json
+from neuron_top.errors import UsageError
+from neuron_top.pipeline import afterwards
+from neuron_top.settings import Settings
+from neuron_top.units import bytes_text
+from neuron_top.views.figure import Basis
+from neuron_top.views.gate import RULES, Verdict, judge
+from neuron_top.views.report import Report, report
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `check`: one per rule."""
+    parser.add_argument("names", nargs="*", metavar="RUN|LOG", help="a recording or log files of one run (last)")
+    for rule in RULES:
+        parser.add_argument(f"--{rule.option}", type=_number, metavar="N", help=rule.text)
+    parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, as 200GB")
+    parser.add_argument("--cache", metavar="ROOT", help="a compile cache: for --max-size and what it knows of graphs")
+    parser.add_argument("--allow-unknown", action="store_true", help="what is not known breaks no threshold")
+    parser.add_argument("--markdown", action="store_true", help="a summary for job pages instead of plain lines")
+    parser.add_argument("--json", action="store_true", help="all verdicts as one JSON document")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Judge and print."""
+    settings, _ = configuration.load()
+    if arguments.max_size is not None and arguments.cache is None:
+        raise UsageError("--max-size needs --cache ROOT: which cache is meant?")
+    limits = {rule.option: value for rule in RULES if (value := _asked(arguments, rule.option)) is not None}
+    if not limits and arguments.max_size is None:
+        limits = {"max-failed": 0.0}
+    run = afterwards.load(arguments.names or ["last"], settings, sys.stdin.buffer)
+    memory = afterwards.memory(run, settings, arguments.cache)
+    view = report(run, afterwards.end_of(run), memory=memory)
+    verdicts = judge(view, limits, allow_unknown=arguments.allow_unknown)
+    if arguments.max_size is not None:
+        verdicts += (_size(arguments.cache, parse_bytes(arguments.max_size), settings),)
+    _print(arguments, view, verdicts)
+    return 1 if any(not one.passed for one in verdicts) else 0
+
+
+def _asked(arguments: argparse.Namespace, option: str) -> float | None:
+    value: float | None = getattr(arguments, option.replace("-", "_"))
+    return value
+
+
+def _size(root: str, limit: int, settings: Settings) -> Verdict:
+    from neuron_top.cache.catalogue import sums
+
+    taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
+    reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
+    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes", basis=Basis.MEASURED,
+                   limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
+
+
+def _print(arguments: argparse.Namespace, view: Report, verdicts: tuple[Verdict, ...]) -> None:
+    if arguments.json:
+        print_json({"run": view.title, "passed": all(one.passed for one in verdicts), "verdicts": verdicts})
+    elif arguments.markdown:
+        from neuron_top.report.markdown import gate
+
+        print(gate(view, verdicts))
+    else:
+        for one in verdicts:
+            if not one.passed:
+                print(one.reason)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e12:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return value

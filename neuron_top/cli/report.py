@@ -1,0 +1,109 @@
+"""What a run's time went into: a report of a recording, or of console logs that nobody recorded.
+
+RUN is a recording (its id, the beginning of one, its name, or `last`). LOG is console output of a job, plain or
+gzip; several logs are taken for one run (the ranks of it); `-` is standard input.
+
+  neurontop report last -o report.html           one HTML file that opens offline
+  neurontop report train.log --format md         Markdown, for a pull request or a terminal
+  neurontop report rank*.log --format json | jq '.figures[] | {name, value, basis}'
+  neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
+
+Every number says how it is known: measured, counted, at most (a bound between two log lines), computed from those,
+or estimated. --cache adds what the cache knows of the graphs: flags, sizes, compile times, and why each miss was
+one. The format follows the name given with -o; without both it is Markdown.
+
+exit status: 0 written · 2 a file cannot be read or written · 3 no such recording
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import msgspec
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import narrate
+from neuron_top.errors import UsageError
+from neuron_top.pipeline import afterwards
+from neuron_top.settings import Settings
+from neuron_top.views.report import Prices, Report, report
+
+FORMATS = ("html", "md", "json")
+_SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `report`."""
+    parser.add_argument("names", nargs="+", metavar="RUN|LOG", help="a recording, or log files of one run; - is stdin")
+    parser.add_argument("--cache", metavar="ROOT", help="a compile cache to look the graphs up in")
+    parser.add_argument("--price", type=_price, metavar="AMOUNT", help="what an hour of the machine costs")
+    parser.add_argument("--currency", default="$", help="the sign of the price ($)")
+    add_output(parser)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The options that say in which form and where to."""
+    parser.add_argument(
+        "--format", choices=FORMATS, help="html, md or json (default: by the name given with -o, or md)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there, all at once; default: standard output")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Make it and write it."""
+    settings, _ = configuration.load()
+    view = gathered(arguments, settings)
+    write(render(view, chosen_format(arguments)), arguments.output)
+    return 0
+
+
+def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
+    """The report that the arguments ask for."""
+    run = afterwards.load(arguments.names, settings, sys.stdin.buffer)
+    prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
+    memory = afterwards.memory(run, settings, arguments.cache)
+    return report(run, afterwards.end_of(run), memory=memory, prices=prices)
+
+
+def chosen_format(arguments: argparse.Namespace) -> str:
+    """As asked for, else by the name of the file, else Markdown."""
+    suffix = Path(arguments.output).suffix.lower() if arguments.output else ""
+    return str(arguments.format or _SUFFIXES.get(suffix, "md"))
+
+
+def render(view: Report, form: str) -> str:
+    """The report in one of FORMATS."""
+    if form == "html":
+        from neuron_top.report.html import html
+
+        return html(view)
+    if form == "md":
+        from neuron_top.report.markdown import markdown
+
+        return markdown(view)
+    return msgspec.json.format(msgspec.json.encode(view), indent=2).decode() + "\n"
+
+
+def write(text: str, path: str | None) -> None:
+    """To standard output, or to a file that is there whole or not at all. Raises UsageError."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    place = Path(path)
+    beside = place.with_name(f".{place.name}.partial")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(place)
+    except OSError as problem:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
+    narrate(f"neurontop: wrote {path}")
+
+
+def _price(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e9:
+        raise argparse.ArgumentTypeError("must be an amount of money, 0 or more")
+    return value

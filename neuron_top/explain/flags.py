@@ -1,0 +1,106 @@
+"""Two lists of compiler flags compared as a person would: by option, with paths of logs and work folders apart.
+
+The cache key hashes the list byte by byte, so flags that mean the same still give another key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+_PATH_OPTION = re.compile(r"log|dump|work-?_?dir|artifact|trace|tensorizer-verbose|cache-?_?dir|output|tmp|temp", re.I)
+_TARGET = frozenset(("--target", "--lnc", "--logical-nc-config", "--num-neuroncores"))
+
+
+class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """What one list has and the other lacks. `changed` is (option, before, now)."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str, str], ...] = ()
+    reordered: bool = False
+
+    @property
+    def kind(self) -> str:
+        """`same`, `order only`, `log path only`, `target`, `added`, `removed` or `changed`."""
+        if not (self.added or self.removed or self.changed):
+            return "order only" if self.reordered else "same"
+        if self._only_paths():
+            return "log path only"
+        if any(name in _TARGET for name, _, _ in self.changed):
+            return "target"
+        if self.changed or (self.added and self.removed):
+            return "changed"
+        return "added" if self.added else "removed"
+
+    def _only_paths(self) -> bool:
+        names = [_name(flag) for flag in (*self.added, *self.removed)]
+        return all(_PATH_OPTION.search(name) for name in names) and all(
+            _PATH_OPTION.search(name) and _is_path(now) for name, _, now in self.changed
+        )
+
+    def text(self) -> str:
+        """In words: `--optlevel 1 became 2; added --lnc=2`."""
+        parts = [f"{name} {before or 'without a value'} became {now or 'without one'}"
+                 for name, before, now in self.changed]  # fmt: skip
+        parts += [f"added {' '.join(self.added)}"] if self.added else []
+        parts += [f"removed {' '.join(self.removed)}"] if self.removed else []
+        return "; ".join(parts) or ("the same flags in another order" if self.reordered else "the same flags")
+
+
+def differences(before: Sequence[str], now: Sequence[str]) -> FlagsDifference:
+    """What became of the flags `before` in `now`; an option given several times counts as often."""
+    old, new = Counter(_options(before)), Counter(_options(now))
+    gone, come = list((old - new).elements()), list((new - old).elements())
+    changed = []
+    for option in list(gone):
+        match = next((other for other in come if other[0] == option[0]), None)
+        if match is not None:
+            gone.remove(option)
+            come.remove(match)
+            changed.append((option[0], option[1], match[1]))
+    return FlagsDifference(
+        added=tuple(_joined(option) for option in come),
+        removed=tuple(_joined(option) for option in gone),
+        changed=tuple(changed),
+        reordered=list(before) != list(now),
+    )
+
+
+def target_of(flags: Sequence[str]) -> str:
+    """The value of `--target`, "" where it is not given."""
+    return next((value for name, value in _options(flags) if name == "--target"), "")
+
+
+def _options(flags: Sequence[str]) -> list[tuple[str, str]]:
+    """(name, value) pairs: `--a=b`, `--a b`, `-O1`; words without an option stand for themselves."""
+    found: list[tuple[str, str]] = []
+    for word in flags:
+        if not word.startswith("-") and found and found[-1][0].startswith("--") and not found[-1][1]:
+            found[-1] = (found[-1][0], word)
+        elif word.startswith("--") and "=" in word:
+            name, _, value = word.partition("=")
+            found.append((name, value))
+        elif re.fullmatch(r"-[A-Za-z]\w+", word):
+            found.append((word[:2], word[2:]))
+        else:
+            found.append((word, ""))
+    return found
+
+
+def _joined(option: tuple[str, str]) -> str:
+    name, value = option
+    if not value:
+        return name
+    return f"{name}={value}" if name.startswith("--") else f"{name}{value}"
+
+
+def _name(flag: str) -> str:
+    return flag.partition("=")[0]
+
+
+def _is_path(value: str) -> bool:
+    return "/" in value or "." in value or not value

@@ -1,0 +1,178 @@
+"""The tables of a report: each column once, for HTML and Markdown alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+from neuron_top.views.figure import Basis, Figure
+from neuron_top.views.report import MemoryLine, Report
+
+_PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column: its title, the text of a row's cell, and the value that the cell sorts by (None: by its text)."""
+
+    title: str
+    text: Callable[[Any], str]
+    sort: Callable[[Any], float | None] | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table with its heading; `note` is a sentence below the heading."""
+
+    heading: str
+    columns: Sequence[Column]
+    rows: Sequence[Any]
+    note: str = ""
+
+
+def tables(view: Report) -> list[Table]:
+    """The tables of a report that have rows, in the order of reading."""
+    found = [
+        Table("Failures", FAILURES, view.failures, "What failed, whether a retry can help, and what to do."),
+        Table("Why was that a miss?", MISSES, view.misses),
+        Table("Compiled after warm-up", LATE, view.after_warm_up,
+              "Graphs that were new after the third reported step: shapes, branches or numbers that change."),
+        Table("Work done twice", DUPLICATES, view.duplicates),
+        Table("Lock waits", WAITS, view.waits),
+        Table("Critical path", PATH, sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
+              "What the run waited for, the longest parts; overlaps belong to the compile that ended last."),
+        Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
+              "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
+        Table("Memory peaks", memory_columns(view), view.memory,
+              "Highest sample of each core; kinds need not have peaked at one moment."),
+        Table("Device memory ran out", EXHAUSTED, view.exhausted),
+        Table("Graphs", GRAPHS, view.graphs, "Slowest compiles first. ≤ is an upper bound between two log lines."),
+    ]  # fmt: skip
+    return [table for table in found if table.rows]
+
+
+def seconds_text(seconds: float | None, basis: Basis = Basis.MEASURED) -> str:
+    """`≤ 12.0 s`; nothing where there is nothing to know."""
+    return "" if seconds is None else f"{_PREFIX.get(basis, '')}{duration_text(seconds)}"
+
+
+def figure_text(one: Figure) -> str:
+    """A figure with the sign of its basis."""
+    return f"{_PREFIX.get(one.basis, '')}{one.text}" if one.value is not None else UNKNOWN
+
+
+def short(key: str) -> str:
+    """A module key that fits a chart's hover."""
+    return key if len(key) <= 44 else f"{key[:32]}…{key[-9:]}"
+
+
+def flags_text(flags: tuple[str, ...] | None) -> str:
+    """Flags as one would type them."""
+    return "" if flags is None else " ".join(flags) or "none"
+
+
+def ranks_text(ranks: Sequence[int]) -> str:
+    """`0-3, 8`."""
+    parts: list[list[int]] = []
+    for rank in ranks:
+        if parts and rank == parts[-1][-1] + 1:
+            parts[-1][1:] = [rank]
+        else:
+            parts.append([rank])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def _n(value: int) -> str:
+    return count_text(value) if value else ""
+
+
+def _optional(value: int | None) -> str:
+    return "" if value is None else count_text(value)
+
+
+def _bytes(value: int | None) -> str:
+    return "" if value is None else bytes_text(value)
+
+
+GRAPHS = (
+    Column("graph", lambda row: row.key),
+    Column("result", lambda row: row.result),
+    Column("compile", lambda row: seconds_text(row.seconds, row.basis), lambda row: row.seconds),
+    Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+    Column("ranks", lambda row: ranks_text(row.ranks), lambda row: len(row.ranks)),
+    Column("compiles", lambda row: _n(row.attempts), lambda row: row.attempts),
+    Column("hits", lambda row: _n(row.hits), lambda row: row.hits),
+    Column("failures", lambda row: _n(row.failures), lambda row: row.failures),
+    Column("longest wait", lambda row: seconds_text(row.wait_seconds), lambda row: row.wait_seconds),
+    Column("saved", lambda row: seconds_text(row.saved_seconds, Basis.ESTIMATED), lambda row: row.saved_seconds),
+    Column("graph size", lambda row: _bytes(row.graph_bytes), lambda row: row.graph_bytes),
+    Column("artefact", lambda row: _bytes(row.artefact_bytes), lambda row: row.artefact_bytes),
+    Column("peak memory", lambda row: _bytes(row.peak_rss_bytes), lambda row: row.peak_rss_bytes),
+    Column("operators", lambda row: _optional(row.operators), lambda row: row.operators),
+    Column("flags", lambda row: flags_text(row.flags)),
+)
+FAILURES = (
+    Column("graph", lambda row: row.key),
+    Column("class", lambda row: f"{row.kind}{', stored' if row.stored else ''}"),
+    Column("code", lambda row: row.code or ""),
+    Column("times", lambda row: count_text(row.count), lambda row: row.count),
+    Column("message", lambda row: row.message),
+    Column("what to do", lambda row: row.advice),
+)
+MISSES = (Column("graph", lambda row: row[0]), Column("most likely because", lambda row: row[1]))
+LATE = (
+    Column("graph", lambda row: row.key),
+    Column("after step", lambda row: _optional(row.step), lambda row: row.step),
+    Column("compile", lambda row: seconds_text(row.seconds, row.basis), lambda row: row.seconds),
+    Column("ranks", lambda row: ranks_text(row.ranks)),
+    Column("log line", lambda row: row.lines[0] if row.lines else ""),
+)
+DUPLICATES = (
+    Column("what", lambda row: row.kind),
+    Column("graphs", lambda row: ", ".join(row.graphs)),
+    Column("seconds lost", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
+    Column("difference", lambda row: row.text),
+)
+WAITS = (
+    Column("graph", lambda row: row.key),
+    Column("waits", lambda row: count_text(row.waits), lambda row: row.waits),
+    Column("longest", lambda row: seconds_text(row.longest_seconds), lambda row: row.longest_seconds),
+    Column("added up", lambda row: seconds_text(row.total_seconds), lambda row: row.total_seconds),
+    Column("ranks", lambda row: ranks_text(row.ranks)),
+)
+PATH = (
+    Column("graph", lambda row: row.graph),
+    Column("what", lambda row: row.kind),
+    Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+    Column("seconds", lambda row: seconds_text(row.end - row.start), lambda row: row.end - row.start),
+)
+PRECOMPILE = (
+    Column("workers", lambda row: count_text(row.workers), lambda row: row.workers),
+    Column("all compiled after", lambda row: seconds_text(row.seconds, Basis.ESTIMATED), lambda row: row.seconds),
+)
+EXHAUSTED = (
+    Column("device", lambda row: _optional(row.device)),
+    Column("core", lambda row: _optional(row.core)),
+    Column("asked for", lambda row: _bytes(row.requested), lambda row: row.requested),
+    Column("in use", lambda row: ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items())),
+)
+
+
+def memory_columns(view: Report) -> tuple[Column, ...]:
+    """Core, rank, peak, and a column for each kind that anybody told of."""
+    kinds = list(dict.fromkeys(kind for line in view.memory for kind in line.kinds))
+    return (
+        Column("core", lambda row: f"{row.node}/{row.core}" if row.node else str(row.core), lambda row: row.core),
+        Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+        Column("peak", lambda row: _bytes(row.peak), lambda row: row.peak),
+        Column("capacity", lambda row: _bytes(row.capacity), lambda row: row.capacity),
+        *(_kind_column(kind) for kind in kinds),
+    )
+
+
+def _kind_column(kind: str) -> Column:
+    def size(line: MemoryLine) -> float | None:
+        return line.kinds.get(kind)
+
+    return Column(kind.replace("_", " "), lambda row: _bytes(row.kinds.get(kind)), size)

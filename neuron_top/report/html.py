@@ -1,0 +1,127 @@
+"""A report as one HTML file that opens offline: styles, script and charts are in it, and its own policy forbids
+every request. Whatever comes from logs is text, escaped, with control characters made visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from neuron_top import __version__
+from neuron_top.parsers.escapes import visible
+from neuron_top.report.charts import Chart, charts
+from neuron_top.report.columns import Table, figure_text, tables
+from neuron_top.views.figure import Figure
+from neuron_top.views.report import Report
+
+MOST_ROWS = 2000
+_CARDS = ("wall", "compile_wall", "compile_share", "hit_rate", "saved", "waiting", "failures", "late", "step_seconds",
+          "throughput", "loss", "cost")  # fmt: skip
+
+
+def html(view: Report) -> str:
+    """The whole page."""
+    title = visible(view.title) or "Run"
+    when = datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if view.start is not None else ""
+    parts = [
+        f"<h1>{text(title)} <small>{text(view.state or 'read from a log')}</small></h1>",
+        f'<p class="when">{when}</p>',
+        listing(view.headline, "headline"),
+        _cards(view.figures),
+        section("What to do next time", listing(view.recommendations)) if view.recommendations else "",
+        *(chart_section(chart) for chart in charts(view)),
+        *(table_section(table) for table in tables(view)),
+        section("All figures", _figures(view.figures)),
+        section("Environment", pairs(view.environment)) if view.environment else "",
+        section("Notes", listing(view.notes)) if view.notes else "",
+    ]
+    return page(title, "\n".join(part for part in parts if part))
+
+
+def page(title: str, body: str) -> str:
+    """A self-contained page around `body`."""
+    asset = files("neuron_top.assets").joinpath("report")
+    return Template(asset.joinpath("page.html").read_text(encoding="utf-8")).substitute(
+        title=text(title),
+        body=body,
+        style=asset.joinpath("report.css").read_text(encoding="utf-8"),
+        script=asset.joinpath("report.js").read_text(encoding="utf-8"),
+        version=__version__,
+    )
+
+
+def text(value: str) -> str:
+    """Text as HTML."""
+    return escape(visible(value))
+
+
+def section(heading: str, body: str, note: str = "") -> str:
+    """A heading with what belongs to it."""
+    told = f'<p class="note">{text(note)}</p>' if note else ""
+    return f"<section><h2>{text(heading)}</h2>{told}{body}</section>"
+
+
+def listing(items: Sequence[str], kind: str = "") -> str:
+    """Sentences one below the other."""
+    return f'<ul class="{kind}">' + "".join(f"<li>{text(item)}</li>" for item in items) + "</ul>"
+
+
+def chart_section(chart: Chart) -> str:
+    """A chart with heading and legend."""
+    legend = "".join(f'<span><i class="key {kind}"></i>{text(meaning)}</span>' for kind, meaning in chart.legend)
+    return section(chart.heading, f'<div class="legend">{legend}</div>{chart.svg}' if legend else chart.svg, chart.note)
+
+
+def table_section(table: Table) -> str:
+    """A table that sorts by a click on a column's head; empty columns are left out."""
+    cells = [[column.text(row) for column in table.columns] for row in table.rows[:MOST_ROWS]]
+    used = [index for index, _ in enumerate(table.columns) if any(row[index] for row in cells)]
+    head = "".join(f'<th scope="col"><button type="button">{text(table.columns[i].title)}</button></th>' for i in used)
+    body = "".join(
+        "<tr>" + "".join(_cell(table, row, line[index], index) for index in used) + "</tr>"
+        for row, line in zip(table.rows, cells, strict=False)
+    )
+    more = len(table.rows) - len(cells)
+    tail = f'<p class="note">and {more:,} more rows; the JSON form has them all</p>' if more else ""
+    whole = (
+        f'<div class="scroll"><table class="sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+    return section(table.heading, whole + tail, table.note)
+
+
+def pairs(items: Sequence[tuple[str, str]]) -> str:
+    """Names with values."""
+    return "<table>" + "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in items) + (
+        "</table>")  # fmt: skip
+
+
+def _cell(table: Table, row: object, content: str, index: int) -> str:
+    sort = table.columns[index].sort
+    if sort is None:
+        return f"<td>{text(content)}</td>"
+    value = sort(row)
+    return f'<td class="number" data-value="{"" if value is None else repr(float(value))}">{text(content)}</td>'
+
+
+def _cards(figures: Sequence[Figure]) -> str:
+    known = {one.name: one for one in figures}
+    shown = [known[name] for name in _CARDS if name in known and known[name].value is not None]
+    cards = "".join(
+        f'<div class="card" title="{text(one.note)}"><b>{text(figure_text(one))}</b>{text(one.label)}'
+        f"<em>{text(one.basis.value)}</em></div>"
+        for one in shown
+    )
+    return f'<div class="cards">{cards}</div>'
+
+
+def _figures(figures: Sequence[Figure]) -> str:
+    body = "".join(
+        f'<tr><th>{text(one.label)}</th><td class="number">{text(figure_text(one))}</td>'
+        f"<td>{text(one.basis.value)}</td><td>{text(one.note)}</td></tr>"
+        for one in figures
+    )
+    head = "<tr><th></th><th></th><th>known how</th><th>meaning</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

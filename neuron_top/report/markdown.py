@@ -1,0 +1,70 @@
+"""A report as Markdown: what a pull request, a job page or a terminal shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from neuron_top.parsers.escapes import visible
+from neuron_top.report.columns import Table, figure_text, tables
+from neuron_top.views.gate import Verdict
+from neuron_top.views.report import Report
+
+MOST_ROWS = 50
+"""Rows of a table; more are named in a line. The whole is in the HTML and JSON forms."""
+
+
+def markdown(view: Report) -> str:
+    """The whole report."""
+    parts = [f"# {cell(view.title) or 'Run'}: {view.state or 'read from a log'}"]
+    if view.start is not None:
+        parts.append(datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+    parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
+    if view.recommendations:
+        parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
+    known = [one for one in view.figures if one.value is not None]
+    parts.append("## Figures\n\n" + rows(
+        ("", "", "known how", "meaning"),
+        [(one.label, figure_text(one), one.basis.value, one.note) for one in known]))  # fmt: skip
+    parts += [_table(table) for table in tables(view)]
+    if view.environment:
+        parts.append("## Environment\n\n" + rows(("", ""), view.environment))
+    if view.notes:
+        parts.append("## Notes\n\n" + "\n".join(f"- {cell(note)}" for note in view.notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def rows(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table of text cells."""
+    head = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    return "\n".join(head + [f"| {' | '.join(cell(text) for text in line)} |" for line in lines])
+
+
+def cell(text: str) -> str:
+    """Text that cannot break out of its cell, nor become markup."""
+    flat = visible(" ".join(text.split()))
+    return (
+        flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "'" if "``" in flat else "`")
+    )
+
+
+def _table(table: Table) -> str:
+    shown = table.rows[:MOST_ROWS]
+    lines = [tuple(column.text(row) for column in table.columns) for row in shown]
+    used = [index for index, _ in enumerate(table.columns) if any(line[index] for line in lines)]
+    text = rows(
+        tuple(table.columns[index].title for index in used), [[line[index] for index in used] for line in lines]
+    )
+    more = len(table.rows) - len(shown)
+    note = f"{table.note}\n\n" if table.note else ""
+    return f"## {table.heading}\n\n{note}{text}" + (f"\n\n… and {more:,} more" if more else "")
+
+
+def gate(view: Report, verdicts: Sequence[Verdict]) -> str:
+    """What a gate found, as a summary for a job page."""
+    broken = sum(not one.passed for one in verdicts)
+    head = f"## {'❌' if broken else '✅'} {cell(view.title) or 'Run'}: "
+    head += f"{broken} of {len(verdicts)} thresholds broken" if broken else f"all {len(verdicts)} thresholds kept"
+    lines = [("kept" if one.passed else "**broken**", f"--{one.option}", one.reason) for one in verdicts]
+    facts = "\n".join(f"- {cell(line)}" for line in view.headline)
+    return f"{head}\n\n{rows(('', 'threshold', 'finding'), lines)}\n\n{facts}\n"

@@ -1,0 +1,63 @@
+"""A number that says how it is known: what every figure of a report is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text, percent_text
+
+
+class Basis(StrEnum):
+    """How a number is known; the words are printed beside it."""
+
+    MEASURED = "measured"
+    COUNTED = "counted"
+    AT_MOST = "at most"
+    AT_LEAST = "at least"
+    COMPUTED = "computed"
+    ESTIMATED = "estimated"
+    UNKNOWN = "unknown"
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One number. `unit`: `seconds`, `bytes`, `share` (0…1), `count`, `per second`, `money`, or text to print."""
+
+    name: str
+    label: str
+    value: float | None
+    unit: str
+    basis: Basis
+    note: str = ""
+    """What it means, or what it rests on, in one sentence."""
+
+    @property
+    def text(self) -> str:
+        """The value for people, without its basis."""
+        return value_text(self.value, self.unit)
+
+
+def figure(name: str, label: str, value: float | None, unit: str, basis: Basis, note: str = "") -> Figure:
+    """A figure; without a value its basis is unknown, whatever was hoped for."""
+    return Figure(
+        name=name, label=label, value=value, unit=unit, basis=basis if value is not None else Basis.UNKNOWN, note=note
+    )
+
+
+def value_text(value: float | None, unit: str) -> str:
+    """A number of this unit for people."""
+    if value is None:
+        return UNKNOWN
+    match unit:
+        case "seconds":
+            return duration_text(value)
+        case "bytes":
+            return bytes_text(value)
+        case "share":
+            return percent_text(value)
+        case "count":
+            return count_text(int(value))
+        case "money":
+            return f"{value:,.2f}"
+    return f"{number_text(value)} {unit}".rstrip()

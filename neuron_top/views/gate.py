@@ -1,0 +1,76 @@
+"""Thresholds on a report: what a continuous-integration job fails on, one reason a line.
+
+A figure that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from neuron_top.views.figure import Basis, value_text
+from neuron_top.views.report import Report
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One threshold that can be asked for; `figures` are added up."""
+
+    option: str
+    figures: tuple[str, ...]
+    at_least: bool
+    """True: the figure must reach the threshold; False: it must not exceed it."""
+    text: str
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What one threshold found."""
+
+    option: str
+    what: str
+    value: float | None
+    unit: str
+    basis: Basis
+    limit: float
+    passed: bool
+    reason: str
+    """A sentence; also for what passed."""
+
+
+RULES = (
+    Rule("max-failed", ("failures", "cached_failures"), False, "compiles that failed, now or (stored) before"),
+    Rule("min-hit-rate", ("hit_rate",), True, "share of graphs that came from the cache, 0 to 1"),
+    Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
+    Rule("max-compile-seconds", ("compile_wall",), False, "wall seconds spent compiling"),
+    Rule("max-misses", ("graphs_missed",), False, "graphs that had to be compiled"),
+    Rule("max-late", ("late",), False, "graphs compiled after warm-up"),
+    Rule("max-wait-seconds", ("waiting",), False, "wall seconds spent waiting for others' compiles"),
+    Rule("max-fallbacks", ("fallbacks",), False, "graphs that ran without a compiler"),
+    Rule("max-step-seconds", ("step_seconds",), False, "seconds per training step"),
+    Rule("min-throughput", ("throughput",), True, "throughput, in the unit that the log prints"),
+    Rule("max-wall-seconds", ("wall",), False, "wall seconds of the whole run"),
+)
+
+
+def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = False) -> tuple[Verdict, ...]:
+    """A verdict for each threshold in `limits` (by option), in the order of RULES."""
+    return tuple(
+        _verdict(view, rule, limits[rule.option], allow_unknown) for rule in RULES if rule.option in limits
+    )  # fmt: skip
+
+
+def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Verdict:
+    figures = [one for one in view.figures if one.name in rule.figures]
+    values = [one.value for one in figures if one.value is not None]
+    unit, basis = figures[0].unit, figures[0].basis
+    what = " and ".join(one.label for one in figures)
+    value = sum(values) if len(values) == len(figures) else None
+    if value is None:
+        return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Basis.UNKNOWN, limit=limit,
+                       passed=allow_unknown, reason=f"{what}: not known of this run")  # fmt: skip
+    passed = value >= limit if rule.at_least else value <= limit
+    side = "at least" if rule.at_least else "at most"
+    told = value_text(value, unit) + (f" ({basis.value})" if basis not in (Basis.COUNTED, Basis.MEASURED) else "")
+    reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
+    return Verdict(option=rule.option, what=what, value=value, unit=unit, basis=basis, limit=limit, passed=passed,
+                   reason=reason)  # fmt: skip

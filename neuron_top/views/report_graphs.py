@@ -1,0 +1,269 @@
+"""The graphs of a report: one row each, failures with advice, waits, work done twice, compiles after warm-up."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from neuron_top.cache.failures import judge
+from neuron_top.explain.flags import differences
+from neuron_top.run.graph import Attempt, Graph, Meeting
+from neuron_top.run.model import Run
+from neuron_top.views.figure import Basis
+
+_BASES = {"measured": Basis.MEASURED, "bracketed": Basis.AT_MOST, "unknown": Basis.UNKNOWN}
+
+
+class Remembered(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a graph from outside the run: its cache entry, or earlier runs."""
+
+    seconds: float | None = None
+    """Of its compile."""
+    flags: tuple[str, ...] | None = None
+    artefact_bytes: int | None = None
+    graph_bytes: int | None = None
+
+
+Memory = Mapping[str, Remembered]
+"""By module."""
+
+
+class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph."""
+
+    key: str
+    result: str
+    """`compiled`, `hit`, `failed`, `cached failure`, `interrupted`, `extracted`, `compiling`, …"""
+    seconds: float | None
+    basis: Basis
+    """How `seconds` is known."""
+    rank: int | None
+    """The rank that compiled it, else the first that met it."""
+    ranks: tuple[int, ...]
+    hits: int
+    attempts: int
+    failures: int
+    began: float | None
+    step: int | None
+    """Training step that was the last reported when its first compile began; None before training, or unknown."""
+    after_warm_up: bool
+    wait_seconds: float | None
+    """Longest wait for its lock."""
+    saved_seconds: float | None
+    """What its compile took before, where this run only had to load it."""
+    graph_bytes: int | None
+    artefact_bytes: int | None
+    peak_rss_bytes: int | None
+    operators: int | None
+    direction: str
+    flags: tuple[str, ...] | None
+    compiler: str | None
+    lines: tuple[str, ...]
+    """Where its last log lines stand, `source:offset`."""
+
+
+class FailureLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph that failed, in this run or, stored, in an earlier one."""
+
+    key: str
+    stored: bool
+    kind: str
+    """`deterministic`, `environment` or `unknown`: whether a retry can help."""
+    code: str | None
+    count: int
+    message: str
+    advice: str
+
+
+class WaitLine(msgspec.Struct, frozen=True, kw_only=True):
+    """Waits for one graph's lock."""
+
+    key: str
+    waits: int
+    longest_seconds: float | None
+    total_seconds: float
+    ranks: tuple[int, ...]
+
+
+class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
+    """Work that was done more than once."""
+
+    kind: str
+    """`compiled twice`, `flags differ in a path`, `flags differ in order`, `other flags`."""
+    graphs: tuple[str, ...]
+    seconds: float | None
+    """What all compiles but the longest took."""
+    text: str
+
+
+def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
+    """All graphs, the slowest compiles first, then failures, then the rest in the order they were met."""
+    late = {graph.key for graph in run.compiles.new_since(run.training.warm_time)}
+    times = [time for time, _ in run.training.step_times]
+    lines = [
+        _graph_line(run, graph, memory.get(graph.key, Remembered()), late, times)
+        for graph in run.compiles.graphs.values()
+    ]
+    return tuple(sorted(lines, key=lambda line: (-(line.seconds or 0.0), -line.failures)))
+
+
+def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str], times: Sequence[float]) -> GraphLine:
+    digest = run.compiles.digest(graph)
+    ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
+    starts = [one.start for one in graph.attempts if one.start is not None]
+    began = min(starts, default=graph.first)
+    only_hit = digest.hits > 0 and not digest.misses
+    return GraphLine(
+        key=graph.key,
+        result="compiled" if digest.state.value == "done" else digest.state.value,
+        seconds=graph.duration.seconds,
+        basis=_BASES[graph.duration.known.value],
+        rank=_compiled_by(run, graph, min(ranks, default=None)),
+        ranks=tuple(sorted(ranks)),
+        hits=digest.hits,
+        attempts=digest.misses,
+        failures=digest.failures + digest.failures_met,
+        began=began,
+        step=_step_at(run, began, times) if digest.misses else None,
+        after_warm_up=graph.key in late,
+        wait_seconds=max((seconds for one in graph.meetings.values() for seconds in _waits(one)), default=None),
+        saved_seconds=known.seconds if only_hit else None,
+        graph_bytes=graph.graph_bytes if graph.graph_bytes is not None else known.graph_bytes,
+        artefact_bytes=graph.artefact_bytes if graph.artefact_bytes is not None else known.artefact_bytes,
+        peak_rss_bytes=graph.peak_rss_bytes,
+        operators=graph.operators,
+        direction=graph.direction,
+        flags=graph.flags or known.flags,
+        compiler=graph.compiler,
+        lines=tuple(f"{place.source.removeprefix('log:')}:{place.offset}" for place in graph.lines[-3:]),
+    )  # fmt: skip
+
+
+def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
+    return next((run.rank_of_meeting(one) for one in graph.meetings.values() if one.attempts), otherwise)
+
+
+def _step_at(run: Run, time: float | None, times: Sequence[float]) -> int | None:
+    index = bisect_right(times, time) - 1 if time is not None else -1
+    return run.training.step_times[index][1] if index >= 0 else None
+
+
+def _waits(meeting: Meeting) -> Iterator[float]:
+    for wait in meeting.waits:
+        if wait.seconds is not None:
+            yield wait.seconds
+        elif wait.start is not None and wait.end is not None:
+            yield wait.end - wait.start
+        elif wait.minutes is not None:
+            yield wait.minutes * 60.0
+
+
+def failure_lines(run: Run) -> tuple[FailureLine, ...]:
+    """Graphs that failed or whose stored failure was met, those that a retry cannot help first."""
+    found = []
+    for digest in run.compiles.digests():
+        if not (digest.failures or digest.failures_met):
+            continue
+        graph = digest.graph
+        failed = next((one for one in reversed(graph.attempts) if one.outcome == "failed"), None)
+        judged = judge(_evidence(graph, failed))
+        found.append(
+            FailureLine(
+                key=graph.key,
+                stored=digest.failures == 0,
+                kind=judged.kind,
+                code=(failed.code if failed is not None else None) or judged.code,
+                count=digest.failures + digest.failures_met,
+                message=judged.message,
+                advice=judged.advice,
+            )
+        )
+    return tuple(sorted(found, key=lambda line: (line.kind != "deterministic", -line.count)))
+
+
+def _evidence(graph: Graph, failed: Attempt | None) -> str:
+    """The compiler's text, and how its process ended where the text does not say so."""
+    text = (failed.message if failed is not None else "") or graph.message
+    if failed is not None and failed.killed and "9" not in text:
+        return f"{text}\nterminated with signal 9".strip()
+    if failed is not None and not text and failed.exit_status is not None:
+        return f"exit status {failed.exit_status}"
+    return text
+
+
+def wait_lines(run: Run) -> tuple[WaitLine, ...]:
+    """Graphs whose lock was waited for, the longest wait first."""
+    found = []
+    for graph in run.compiles.graphs.values():
+        waited = {key: list(_waits(one)) for key, one in graph.meetings.items() if one.waits}
+        if not waited:
+            continue
+        seconds = [value for values in waited.values() for value in values]
+        ranks = {rank for key in waited if (rank := run.rank_of_meeting(graph.meetings[key])) is not None}
+        found.append(
+            WaitLine(
+                key=graph.key,
+                waits=sum(len(graph.meetings[key].waits) for key in waited),
+                longest_seconds=max(seconds, default=None),
+                total_seconds=sum(seconds),
+                ranks=tuple(sorted(ranks)),
+            )
+        )
+    return tuple(sorted(found, key=lambda line: -(line.longest_seconds or 0.0)))
+
+
+def duplicates(lines: Sequence[GraphLine], run: Run) -> tuple[Duplicate, ...]:
+    """The same graph compiled more than once, and the same graph compiled under several sets of flags."""
+    found = []
+    for line in lines:
+        done = [one.duration.seconds for one in _done(run, line.key)]
+        if len(done) > 1:
+            known = sorted(seconds for seconds in done if seconds is not None)
+            found.append(
+                Duplicate(
+                    kind="compiled twice",
+                    graphs=(line.key,),
+                    seconds=sum(known[:-1]) if known else None,
+                    text=f"compiled {len(done)} times in this run",
+                )
+            )
+    found += [_under_flags(group) for group in _same_graph(lines)]
+    return tuple(sorted(found, key=lambda one: -(one.seconds or 0.0)))
+
+
+def _done(run: Run, key: str) -> list[Attempt]:
+    graph = run.compiles.graphs.get(key)
+    return [one for one in graph.attempts if one.outcome == "done"] if graph is not None else []
+
+
+def _same_graph(lines: Sequence[GraphLine]) -> list[list[GraphLine]]:
+    groups: dict[str, list[GraphLine]] = {}
+    for line in lines:
+        graph, plus, _flags = line.key.partition("+")
+        if plus and line.attempts:
+            groups.setdefault(graph, []).append(line)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _under_flags(group: Sequence[GraphLine]) -> Duplicate:
+    first, *others = group
+    kinds, texts = set(), []
+    for other in others:
+        if first.flags is None or other.flags is None:
+            kinds.add("other flags")
+            texts.append("the flags are not known (give the cache with --cache)")
+            continue
+        difference = differences(first.flags, other.flags)
+        kinds.add({"log path only": "flags differ in a path", "order only": "flags differ in order"}.get(
+            difference.kind, "other flags"))  # fmt: skip
+        texts.append(difference.text())
+    kind = kinds.pop() if len(kinds) == 1 else "other flags"
+    known = sorted(line.seconds for line in group if line.seconds is not None)
+    return Duplicate(
+        kind=kind,
+        graphs=tuple(line.key for line in group),
+        seconds=sum(known[:-1]) if len(known) > 1 else None,
+        text="; ".join(dict.fromkeys(texts)),
+    )

@@ -1,0 +1,128 @@
+"""Where a run's time went: what it waited for, how many compiled at once, and what compiling beforehand had saved."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import msgspec
+
+from neuron_top.run.spans import Interval, Span, merged, without
+
+POINTS_KEPT = 1000
+"""Points of a chart at most; between two of them the highest value is kept."""
+WORKERS = (1, 2, 4, 8, 16, 32)
+
+
+class Step(msgspec.Struct, frozen=True):
+    """From `time` on, `value` holds."""
+
+    time: float
+    value: float
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the critical path: from `start` to `end` the run could not go on before this was done."""
+
+    graph: str
+    kind: str
+    """`compile`, or `wait` where nobody in sight compiled what was waited for."""
+    rank: int | None
+    start: float
+    end: float
+
+
+class Precompile(msgspec.Struct, frozen=True, kw_only=True):
+    """A simulated parallel pre-compilation: seconds until all graphs are compiled with so many workers."""
+
+    workers: int
+    seconds: float
+
+
+def closed(spans: Sequence[Span], end: float) -> list[Span]:
+    """Spans with an end: what still goes on ends at `end`."""
+    return [span if span.end is not None else msgspec.structs.replace(span, end=max(end, span.start)) for span in spans]
+
+
+def intervals(spans: Sequence[Span]) -> list[Interval]:
+    """Start and end of each (closed) span."""
+    return [(span.start, span.end if span.end is not None else span.start) for span in spans]
+
+
+def concurrency(spans: Sequence[Span]) -> tuple[Step, ...]:
+    """How many of the (closed) spans went on, over time."""
+    changes: dict[float, int] = {}
+    for start, end in intervals(spans):
+        if end > start:
+            changes[start] = changes.get(start, 0) + 1
+            changes[end] = changes.get(end, 0) - 1
+    steps, running = [], 0
+    for time in sorted(changes):
+        running += changes[time]
+        if changes[time]:
+            steps.append(Step(time, float(running)))
+    return thinned(steps)
+
+
+def thinned(steps: Sequence[Step], most: int = POINTS_KEPT) -> tuple[Step, ...]:
+    """About so many steps at most; of neighbours that become one, the highest; the last stays as it is."""
+    every = -(-len(steps) // most) if steps else 1
+    if every == 1:
+        return tuple(steps)
+    kept = [max(steps[i : i + every], key=lambda step: step.value) for i in range(0, len(steps) - 1, every)]
+    return (*kept, steps[-1])
+
+
+def critical_path(spans: Sequence[Span]) -> tuple[Segment, ...]:
+    """The fewest spans that cover all time in which somebody compiled or waited, compiles before waits.
+
+    At each moment the running compile that lasts longest stands for what everybody waits for.
+    """
+    compiles = sorted((span for span in spans if span.kind == "compile"), key=lambda span: span.start)
+    path = _cover(compiles)
+    covered = merged((one.start, one.end) for one in path)
+    waits = sorted((span for span in spans if span.kind == "wait"), key=lambda span: span.start)
+    for wait in _cover(waits):
+        path += _uncovered(wait, covered)
+    return tuple(sorted(path, key=lambda one: one.start))
+
+
+def _cover(spans: Sequence[Span]) -> list[Segment]:
+    path: list[Segment] = []
+    running: list[tuple[float, int]] = []
+    reach, index = float("-inf"), 0
+    while index < len(spans) or running:
+        if not running:
+            reach = max(reach, spans[index].start)
+        while index < len(spans) and spans[index].start <= reach:
+            heapq.heappush(running, (-(spans[index].end or 0.0), index))
+            index += 1
+        end, chosen = heapq.heappop(running)
+        if -end > reach:
+            span = spans[chosen]
+            path.append(Segment(graph=span.graph, kind=span.kind, rank=span.rank, start=reach, end=-end))
+            reach = -end
+        else:
+            running.clear()  # everything else ends even earlier
+    return path
+
+
+def _uncovered(one: Segment, covered: Sequence[Interval]) -> list[Segment]:
+    left = without([(one.start, one.end)], covered)
+    return [msgspec.structs.replace(one, start=start, end=end) for start, end in left]
+
+
+def precompiled(durations: Sequence[float], workers: Sequence[int] = WORKERS) -> tuple[Precompile, ...]:
+    """Compile these graphs with so many workers, longest first: when the last is done.
+
+    Longest first is within a third of the best possible order (Graham 1969).
+    """
+    found = []
+    for count in workers:
+        loads = [0.0] * max(1, min(count, len(durations)))
+        for seconds in sorted(durations, reverse=True):
+            heapq.heapreplace(loads, loads[0] + seconds)
+        found.append(Precompile(workers=count, seconds=max(loads)))
+        if count >= len(durations):
+            break
+    return tuple(found)

@@ -1,0 +1,78 @@
+"""The gate: which thresholds break, how it says so, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cli.main import main
+from neuron_top.views.gate import RULES, judge
+from neuron_top.views.report import report
+from tests.report.samples import made, sample
+
+LOG = """\
+2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at /c/neuronxcc-2.21.33363.0+82129205/\
+MODULE_12345678901234567890+e30acd3a/model.neff
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    place = tmp_path / "train.log"
+    place.write_text(LOG)
+    return str(place)
+
+
+@pytest.mark.parametrize(
+    ("option", "kept", "broken"),
+    [
+        ("max-failed", 1, 0), ("min-hit-rate", 0.0, 0.5), ("max-compile-share", 0.5, 0.4),
+        ("max-compile-seconds", 50, 40), ("max-misses", 10, 1), ("max-late", 5, 1), ("max-wait-seconds", 60, 5),
+        ("min-throughput", 10, 11), ("max-wall-seconds", 100, 99),
+    ],
+)  # fmt: skip
+def test_a_threshold_is_kept_on_one_side_and_broken_on_the_other(option: str, kept: float, broken: float) -> None:
+    view = report(sample(), 0.0)
+    (good,) = judge(view, {option: kept})
+    (bad,) = judge(view, {option: broken})
+    assert (good.passed, bad.passed) == (True, False)
+
+
+def test_every_rule_reads_figures_that_exist() -> None:
+    names = {one.name for one in report(sample(), 0.0).figures}
+    assert {name for rule in RULES for name in rule.figures} <= names
+
+
+def test_what_is_not_known_breaks_its_threshold_unless_allowed() -> None:
+    view = report(made(), 0.0)
+    assert not judge(view, {"min-hit-rate": 0.5})[0].passed
+    assert judge(view, {"min-hit-rate": 0.5}, allow_unknown=True)[0].passed
+
+
+def test_reasons_stand_one_on_a_line_and_the_status_is_one(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", log, "--max-failed", "0", "--min-hit-rate", "0.9"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["check", log, "--max-failed", "0", "--min-throughput", "5", "--max-step-seconds", "1"]) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_job_page_gets_markdown_and_a_program_json(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", log, "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("## ✅")
+    assert main(["check", log, "--min-throughput", "5", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["passed"] is False
+    assert found["verdicts"][0]["option"] == "min-throughput"
+
+
+def test_the_size_of_a_cache_is_a_threshold_too(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from tests.builders import neff, write_entry
+
+    write_entry(tmp_path / "cache", {"model.neff": neff()})
+    assert main(["check", log, "--cache", str(tmp_path / "cache"), "--max-size", "1GB"]) == 0
+    assert main(["check", log, "--cache", str(tmp_path / "cache"), "--max-size", "1"]) == 1
+    assert "size of the cache" in capsys.readouterr().out
+    assert main(["check", log, "--max-size", "1"]) == 2

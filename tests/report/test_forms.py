@@ -1,0 +1,138 @@
+"""The HTML, Markdown and JSON forms: whole, safe with hostile text, equal for a live run and its replay."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.cli.main import main
+from neuron_top.pipeline.afterwards import end_of
+from neuron_top.pipeline.recording import Recording
+from neuron_top.pipeline.recordings import load_run, store_path
+from neuron_top.report.html import html
+from neuron_top.report.markdown import markdown
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.views.report import report
+from tests.report.samples import T0, A, made, sample
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = '</title><script>alert(1)</script>|`x`\x1b[31m"><img src=http://evil.example/a.png>'
+JOB = """
+import time
+for step in range(1, 6):
+    print(f"{{'loss': {1 / step}, 'learning_rate': 0.1, 'epoch': {step}}}", flush=True)
+print("2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
+      "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff", flush=True)
+"""
+
+
+def hostile() -> str:
+    failed = ev.CompileFailed(module=A, pid=1, at=T0 + 5, message=HOSTILE)
+    fact = ev.TrainingFactReported(name=HOSTILE, value=HOSTILE, at=T0 + 6)
+    return html(report(made([failed, fact]), 0.0))
+
+
+def test_what_comes_from_logs_stays_text() -> None:
+    page = hostile()
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "\x1b" not in page
+
+
+def test_markdown_cells_cannot_be_left() -> None:
+    failed = ev.CompileFailed(module=A, pid=1, at=T0 + 5, message=HOSTILE)
+    text = markdown(report(made([failed]), 0.0))
+    rows = [line for line in text.splitlines() if line.startswith(("| graph | class", f"| {A} | unknown"))]
+    head, row = (len(re.findall(r"(?<!\\)\|", line)) for line in rows)
+    assert row == head
+    assert "<script" not in text
+
+
+def test_the_page_asks_for_nothing_outside_itself() -> None:
+    page = html(report(sample(), 0.0))
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?!data:,)\w""", page)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_browser_opens_it_without_a_request_and_without_an_error(tmp_path: Path) -> None:
+    place, log = tmp_path / "report.html", tmp_path / "net.json"
+    click = (
+        "<script>const t=[...document.querySelectorAll('section')].find(s=>s.firstChild.textContent==='Graphs')"
+        ".querySelector('table');t.tHead.rows[0].cells[2].firstChild.click();"
+        "t.tHead.rows[0].cells[2].firstChild.click();document.title=t.tBodies[0].rows[0].cells[2].textContent</script>"
+    )
+    place.write_text(html(report(sample(), 0.0)).replace("</body>", click + "</body>"))
+    other = tmp_path / "hostile.html"
+    other.write_text(hostile())
+    for path in (place, other):
+        done = subprocess.run(
+            [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
+             f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={log}", path.as_uri()],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        assert "CONSOLE" not in done.stderr
+        asked = re.findall(r'"url":"([^"]+)"', log.read_text())
+        assert not [url for url in asked if "example" in url]
+        own = [url for url in asked if url.startswith("file:")]  # the rest is the browser's own: dictionaries, updates
+        assert set(own) <= {path.as_uri()}
+        if path == place:
+            assert "<title>8.0 s</title>" in done.stdout  # sorted by the compile's seconds, rising
+
+
+def settings_in(folder: Path) -> Settings:
+    return Settings(state_dir=str(folder), sample_seconds=0.2)
+
+
+def test_the_report_of_a_live_run_equals_the_report_of_its_replay(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    recording = Recording([sys.executable, "-c", JOB], settings, name="sample", shown=False)
+    recording.start()
+    recording.finish()
+    live = recording.feed.read(lambda run, now: report(run, end_of(run)))
+    with Store(store_path(settings), read_only=True) as store:
+        run = load_run(store, recording.run, settings.history_seconds)
+    assert report(run, time.time()) == live
+    assert live.summary.steps or live.summary.loss is not None
+    assert live.summary.hits == 1
+
+
+def test_the_command_writes_each_form_and_follows_the_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    log = tmp_path / "train.log"
+    log.write_bytes(
+        b"2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
+        b"/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff\n"
+    )
+    assert main(["report", str(log), "-o", str(tmp_path / "r.html")]) == 0
+    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
+    capsys.readouterr()
+    assert main(["report", str(log), "--format", "json"]) == 0
+    view = json.loads(capsys.readouterr().out)
+    assert view["figures"][0].keys() >= {"name", "value", "unit", "basis", "note"}
+    assert main(["report", str(log)]) == 0
+    assert "1 of 1 graphs came from the compile cache" in capsys.readouterr().out
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_what_is_neither_a_log_nor_a_recording_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path))
+    assert main(["report", "nothing-of-that-name"]) == 3
+    assert main(["report", str(Path(__file__)), "last"]) == 2
+    assert main(["report", str(Path(__file__)), "-o", str(tmp_path / "no" / "r.html")]) == 2
+    assert "cannot write" in capsys.readouterr().err

@@ -1,0 +1,184 @@
+"""The view of a report: what its figures say of runs whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top import events as ev
+from neuron_top.pipeline.afterwards import end_of, read_logs
+from neuron_top.run.spans import Span, merged, union_seconds, without
+from neuron_top.views.figure import Basis, Figure
+from neuron_top.views.report import Prices, Report, report
+from neuron_top.views.report_graphs import Remembered
+from neuron_top.views.report_time import concurrency, critical_path, precompiled
+from tests.corpus import CORPUS, corpus
+from tests.report.samples import A2, T0, A, B, C, D, compiled, hit, made, sample, stepped
+from tests.run.samples import event_lists
+
+LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
+
+
+def told(view: Report, name: str) -> Figure:
+    return next(one for one in view.figures if one.name == name)
+
+
+def test_overlapping_compiles_and_waits_count_once() -> None:
+    view = report(sample(), 0.0)
+    # 0…31 compiles and the wait behind them, 50…60, 62…70
+    assert told(view, "compile_wall").value == pytest.approx(31 + 10 + 8)
+    assert told(view, "compile_share").value == pytest.approx(0.49)
+    assert told(view, "compile_sum").value == pytest.approx(20 + 20 + 10 + 8)
+    assert told(view, "wall").value == 100.0
+    assert told(view, "wall").basis is Basis.MEASURED
+
+
+def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
+    view = report(sample(), 0.0)
+    assert {(line.key, line.step) for line in view.after_warm_up if line.seconds} == {(D, 3), (A2, 3)}
+
+
+def test_the_same_graph_under_flags_that_differ_in_a_path_is_work_done_twice() -> None:
+    known = {
+        A: Remembered(flags=("--target=trn1", "--logfile=/tmp/1.txt")),
+        A2: Remembered(flags=("--target=trn1", "--logfile=/tmp/2.txt")),
+    }
+    (one,) = report(sample(), 0.0, memory=known).duplicates
+    assert (one.kind, set(one.graphs), one.seconds) == ("flags differ in a path", {A, A2}, 8.0)
+    (unknown,) = report(sample(), 0.0).duplicates
+    assert unknown.kind == "other flags"
+    assert "--cache" in unknown.text
+
+
+def test_a_graph_compiled_by_two_workers_is_work_done_twice() -> None:
+    (one,) = report(made(compiled(A, 10, 0, 20), compiled(A, 11, 1, 16)), 0.0).duplicates
+    assert (one.kind, one.seconds) == ("compiled twice", 15.0)
+
+
+def test_a_failure_has_its_class_code_and_advice() -> None:
+    (one,) = report(sample(), 0.0).failures
+    assert (one.key, one.kind, one.code) == (C, "deterministic", "NCC_EOOM001")
+    assert "smaller batch" in one.advice
+
+
+def test_a_compile_killed_from_outside_is_told_as_such() -> None:
+    failed = ev.CompileFailed(module=A, pid=1, at=T0 + 5, message="compiler died", exit_status=-9)
+    (one,) = report(made([failed]), 0.0).failures
+    assert one.kind == "environment"
+
+
+def test_time_that_hits_saved_rests_on_what_is_remembered() -> None:
+    run = made(hit(A, 10, 1), hit(B, 10, 2))
+    assert told(report(run, 0.0), "saved").basis is Basis.UNKNOWN
+    saved = told(report(run, 0.0, memory={A: Remembered(seconds=300.0)}), "saved")
+    assert (saved.value, saved.basis) == (300.0, Basis.ESTIMATED)
+    assert "1 of 2" in saved.note
+
+
+def test_memory_peaks_by_core_and_kind() -> None:
+    first, second = report(sample(), 0.0).memory
+    assert (first.peak, first.kinds, second.peak) == (5 << 20, {"parameters": 1 << 20}, 2 << 20)
+
+
+def test_cost_follows_the_price() -> None:
+    view = report(made(compiled(A, 10, 0, 1800), until=3600.0), 0.0, prices=Prices(per_hour=20.0))
+    assert (told(view, "cost").value, told(view, "compile_cost").value) == (20.0, 10.0)
+
+
+def test_training_is_what_lies_between_its_reports_without_compiles() -> None:
+    view = report(made(stepped(1, 10), compiled(A, 10, 20, 30), stepped(2, 50)), 0.0)
+    assert view.training == ((T0 + 10, T0 + 20), (T0 + 30, T0 + 50))
+
+
+def test_five_lines_at_the_top_whatever_happened() -> None:
+    for run in (sample(), made(), made(hit(A, 1, 1))):
+        view = report(run, 0.0)
+        assert len(view.headline) == 5
+        assert all(line.endswith(".") for line in view.headline)
+
+
+def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
+    view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
+    assert told(view, "compile_wall").basis is Basis.UNKNOWN
+    assert any("no time at all" in note for note in view.notes)
+
+
+def test_compiling_beforehand_is_simulated_longest_first() -> None:
+    assert [(one.workers, one.seconds) for one in precompiled([3, 3, 2, 2, 2])] == [(1, 12), (2, 7), (4, 4), (8, 3)]
+
+
+_moments = st.integers(0, 300).map(lambda tenth: T0 + tenth / 10)
+_spans = st.lists(
+    st.builds(
+        lambda start, seconds, kind, graph: Span(
+            graph=graph, worker="w", pid=None, rank=None, kind=kind, start=start, end=start + seconds
+        ),
+        _moments, st.integers(0, 100).map(lambda tenth: tenth / 10), st.sampled_from(["compile", "wait"]),
+        st.sampled_from([A, B, C]),
+    ),
+    max_size=30,
+)  # fmt: skip
+
+
+@given(_spans)
+def test_the_critical_path_covers_exactly_the_time_in_which_somebody_compiled_or_waited(spans: list[Span]) -> None:
+    path = critical_path(spans)
+    whole = [(span.start, span.end or span.start) for span in spans]
+    assert sum(one.end - one.start for one in path) == pytest.approx(union_seconds(whole), abs=1e-3)
+    assert all(a.end <= b.start + 1e-6 for a, b in pairwise(path))
+
+
+@given(_spans)
+def test_concurrency_ends_at_zero_and_never_exceeds_the_number_of_spans(spans: list[Span]) -> None:
+    steps = concurrency(spans)
+    assert all(0 <= step.value <= len(spans) for step in steps)
+    assert not steps or steps[-1].value == 0
+
+
+@given(_spans, _spans)
+def test_time_without_holes_and_the_holes_make_up_the_whole(spans: list[Span], others: list[Span]) -> None:
+    whole = [(span.start, span.end or span.start) for span in spans]
+    holes = [(span.start, span.end or span.start) for span in others]
+    left = without(whole, holes)
+    assert union_seconds([*left, *holes]) == pytest.approx(union_seconds([*whole, *holes]), abs=1e-3)
+    assert union_seconds(left) == pytest.approx(sum(end - start for start, end in left), abs=1e-3)
+    assert merged(left) == left
+
+
+@given(event_lists)
+def test_any_events_give_a_report(events: list[ev.AnyEvent]) -> None:
+    from neuron_top.report.html import html
+    from neuron_top.report.markdown import markdown
+    from neuron_top.run.model import Run
+
+    run = Run()
+    for event in events:
+        run.apply(event)
+    view = report(run, end_of(run))
+    assert html(view).startswith("<!DOCTYPE html>")
+    assert markdown(view).startswith("# ")
+
+
+@pytest.mark.parametrize("name", LOGS or ["none"])
+def test_reports_of_real_logs_count_what_was_counted_there(name: str) -> None:
+    path = corpus("logs", name)
+    expected = json.loads(Path(path).with_suffix(".expect.json").read_text())
+    run = read_logs([str(path)], 3600.0)
+    view = report(run, end_of(run))
+    assert told(view, "hits").value == expected.get("hits", 0)
+    if not expected.get("compile_report"):  # a report's failures are the run's too, though no ERROR line tells them
+        assert told(view, "failures").value == expected.get("errors", 0)
+    assert told(view, "cached_failures").value == expected.get("failed_hits", 0)
+    assert told(view, "graphs_hit").value <= len(expected.get("modules_hit", []))
+    assert sorted(line.key for line in view.graphs if line.hits) == sorted(
+        graph.key for graph in run.compiles.graphs.values() if graph.hits
+    )
+    for module, seconds in (expected.get("compile_durations_s") or {}).items():
+        line = next(line for line in view.graphs if line.key == module)
+        assert line.seconds == pytest.approx(seconds, abs=0.01)
+        assert line.basis is Basis.MEASURED
