@@ -18,7 +18,7 @@ help:
 	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make format, fuzz, clean'
 
 run: $(VENV)/.run
-	$(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
+	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
 	  assets/examples/train_bert_tp.py --tensor_parallel_size $(TP) --steps_this_run $(STEPS)
 
 test: check

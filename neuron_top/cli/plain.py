@@ -112,7 +112,7 @@ def summary_text(closing: Summary, folder: str) -> str:
     rows = [
         ("wall time", units.duration_text(closing.wall_seconds)),
         ("compile time", compile_line),
-        ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}"),
+        ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}{_all_from_cache(closing)}"),
         ("lock waits", waits),
     ]
     if closing.steps is not None:
@@ -125,6 +125,12 @@ def summary_text(closing: Summary, folder: str) -> str:
     rows.append(("recorded", folder))
     title = f"{closing.name or closing.run}: {closing.state}"
     return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _all_from_cache(closing: Summary) -> str:
+    """What a second run is for, in words; "" where something was compiled, failed or fell back."""
+    missed = closing.misses or closing.failures or closing.cached_failures or closing.fallbacks
+    return "; every graph came from the cache" if closing.hits and not missed else ""
 
 
 def _failures(closing: Summary) -> str:

@@ -186,6 +186,7 @@ def _loaded(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> _Runner:
             continue
         if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
             raise CannotTravel("its compiled code assumes other sizes")
+        worker_memory.code_loaded()
         side_channel.tell(
             ArtefactLoaded(
                 module=graph.key.name,

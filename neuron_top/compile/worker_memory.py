@@ -76,6 +76,10 @@ class Account:
         if self._kept:
             self._kept.pop()
 
+    def code_loaded(self) -> None:
+        """An artefact was mapped into this process: the next report looks at the mapped files again."""
+        self._mapped_at = float("-inf")
+
     def kinds(self, now: float) -> dict[str, int]:
         """Bytes in host memory by WORKER_KINDS; a kind that can't be told is absent. `now` is a monotonic clock."""
         found: dict[str, int] = {}
@@ -226,6 +230,11 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
     return [value for value in values if isinstance(value, Tensor)]
 
 
+def code_loaded() -> None:
+    """To be called when an artefact has been loaded into this process."""
+    _account.code_loaded()
+
+
 def start() -> None:
     """Begin to report, once per process, if a recording listens."""
     if not _listened() or not _started.acquire(blocking=False):
@@ -247,8 +256,10 @@ def _end(thread: threading.Thread) -> None:
 
 
 def _report() -> None:
-    pause, before = PERIOD, 0.0
-    while not _stop.wait(pause):
+    """Until the process ends; the last report comes then, so that a job of less than a second has its account, too."""
+    pause, before, ended = PERIOD, 0.0, False
+    while not ended:
+        ended = _stop.wait(pause)
         began = time.thread_time()
         # The job's threads change the numbers while we add them up; such a look is left out.
         with contextlib.suppress(RuntimeError, OSError, ValueError):

@@ -1,23 +1,21 @@
-"""Cold and warm start of ranks that share their graphs, our cache against plain Inductor.
+"""Cold start of ranks that share their graphs: through our cache ÷ plain Inductor, each with all its caches empty.
 
-    python tests/bench/bench_cold_start.py [--ranks 4] [--repeat 3]
-
-Each start is a fresh set of processes that trains the same small transformer for two steps; wall time from start to the
-end of the last rank. Cold: all caches empty, for both back ends. Warm: the caches that the cold start left. Prints
-medians and the two ratios (cold wanted below 0.6, warm at most 1.1).
+Each start is a fresh set of processes that trains the same small transformer for two steps; wall time from start to
+the end of the last rank. A second start, with the caches that the first one left, gives the warm figure of the same
+job, whole processes this time (bench_warm_start measures the first step alone).
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+from tests.bench.figures import Figure, cpu_of_children, own_folders, report
+
+RANKS = 4
 RANK = """
 import sys, torch
 from torch import nn
@@ -29,39 +27,44 @@ for _ in range(2):
 """
 
 
-def start(backend: str, ranks: int, folder: Path) -> float:
-    """Seconds that all ranks need, started together."""
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
-        "NEURON_COMPILE_CACHE_URL": str(folder / "neuron"),
-    }
-    began = time.monotonic()
-    command = [sys.executable, "-c", RANK, backend]
-    running = [subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) for _ in range(ranks)]
-    if any(process.wait() for process in running):
-        raise SystemExit(f"a rank with backend {backend} failed")
-    return time.monotonic() - began
+def start(backend: str, environ: Mapping[str, str], folder: Path) -> tuple[float, float]:
+    """Wall and processor seconds that all ranks need, started together."""
+    began, used = time.perf_counter(), cpu_of_children()
+    with (folder / "output").open("w+b") as output:
+        command = [sys.executable, "-c", RANK, backend]
+        environ = {**environ, "OMP_NUM_THREADS": "1"}
+        ranks = [subprocess.Popen(command, env=environ, stdout=output, stderr=output) for _ in range(RANKS)]
+        statuses = [rank.wait() for rank in ranks]
+        if any(statuses):
+            output.seek(0)
+            sys.exit(f"a rank with backend {backend} failed:\n{output.read().decode()[-3000:]}")
+    return time.perf_counter() - began, cpu_of_children() - used
 
 
-def main() -> None:
-    """Measure in turns, so that a change in the machine's load meets both."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--repeat", type=int, default=3)
-    arguments = parser.parse_args()
-    seconds: dict[tuple[str, str], list[float]] = {}
-    for _ in range(arguments.repeat):
+def measure(repeats: int = 3) -> list[Figure]:
+    """Turn by turn, so that a change in the machine's load meets both."""
+    wall: dict[tuple[str, str], list[float]] = {}
+    cpu: dict[tuple[str, str], list[float]] = {}
+    for _ in range(repeats):
         for backend in ("inductor", "neurontop"):
-            with tempfile.TemporaryDirectory() as folder:
+            with own_folders() as (folder, environ):
                 for state in ("cold", "warm"):
-                    taken = start(backend, arguments.ranks, Path(folder))
-                    seconds.setdefault((state, backend), []).append(taken)
-    for state in ("cold", "warm"):
-        plain, ours = (statistics.median(seconds[state, name]) for name in ("inductor", "neurontop"))
-        print(f"{state}: inductor {plain:.1f} s, neurontop {ours:.1f} s, ratio {ours / plain:.2f}")
+                    seconds, used = start(backend, environ, folder)
+                    wall.setdefault((state, backend), []).append(seconds)
+                    cpu.setdefault((state, backend), []).append(used)
+    return [
+        Figure(
+            f"{state} start, {RANKS} ranks",
+            "Inductor",
+            wall[state, "neurontop"],
+            wall[state, "inductor"],
+            bound,
+            cpu[state, "neurontop"],
+            cpu[state, "inductor"],
+        )
+        for state, bound in (("cold", 0.6), ("warm", 1.1))
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(report(measure()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-from tests.bench.figures import Figure, own_folders, timed
+from tests.bench.figures import Figure, own_folders, report, timed
 
 GRAPHS = """
 import torch
@@ -33,11 +33,9 @@ def measure(repeats: int = 3) -> list[Figure]:
             for jobs, found in seconds.items():
                 with own_folders() as (fresh, own):
                     shutil.copytree(folder / "collected", fresh / "cache")
-                    took, _ = timed([*COMPILE, "-j", str(jobs), "--compile-only"], own, fresh)
-                    found.append(took)
+                    found.append(timed([*COMPILE, "-j", str(jobs), "--compile-only"], own, fresh).seconds)
     return [Figure("parallel pre-compile, 12 graphs, -j 2", "one after the other", seconds[2], seconds[1], 0.6)]
 
 
 if __name__ == "__main__":
-    for figure in measure():
-        print(figure.line())
+    sys.exit(report(measure()))

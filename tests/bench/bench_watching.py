@@ -6,7 +6,7 @@ import re
 import statistics
 import sys
 
-from tests.bench.figures import EXAMPLE, Figure, own_folders, timed
+from tests.bench.figures import EXAMPLE, Figure, own_folders, report, timed
 
 SIZES = ["--hidden", "256", "--heads", "4", "--layers", "2", "--vocabulary", "512", "--tensor_parallel_size", "2"]
 STEPS, WARM_UP = 80, 10
@@ -24,12 +24,11 @@ def measure(repeats: int = 3) -> list[Figure]:
         timed(job, environ, folder)
         for _ in range(repeats):
             for name, found in seconds.items():
-                _, output = timed(commands[name], environ, folder)
+                output = timed(commands[name], environ, folder).output
                 steps = [BATCH / float(value) for value in _THROUGHPUT.findall(output)][WARM_UP:]
                 found.append(statistics.median(steps))
     return [Figure("step time while watched", "alone", seconds["watched"], seconds["alone"], 1.02)]
 
 
 if __name__ == "__main__":
-    for figure in measure():
-        print(figure.line())
+    sys.exit(report(measure()))

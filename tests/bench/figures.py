@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -17,14 +18,27 @@ from typing import NamedTuple
 EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
 
 
+class Timed(NamedTuple):
+    """A command that ended: wall seconds, processor seconds of all its processes, standard output."""
+
+    seconds: float
+    cpu_seconds: float
+    output: str
+
+
 class Figure(NamedTuple):
-    """A ratio of medians: ours ÷ theirs (seconds both), its bound, and every measurement."""
+    """A ratio of medians: ours ÷ theirs (seconds both), its bound, and every measurement.
+
+    Processor seconds, where they were measured, tell the same story without the other work on the machine.
+    """
 
     name: str
     peer: str
     ours: Sequence[float]
     theirs: Sequence[float]
     bound: float
+    our_cpu: Sequence[float] = ()
+    their_cpu: Sequence[float] = ()
 
     @property
     def ratio(self) -> float:
@@ -38,7 +52,18 @@ class Figure(NamedTuple):
             f"{who} {statistics.median(values):.3g} s ({min(values):.3g}–{max(values):.3g}, n={len(values)})"
             for who, values in (("ours", self.ours), (self.peer, self.theirs))
         )
-        return f"{self.name}: {self.ratio:.3f} (bound {self.bound:g}, {verdict})   {seconds}"
+        line = f"{self.name}: {self.ratio:.3f} (bound {self.bound:g}, {verdict})   {seconds}"
+        if self.our_cpu and self.their_cpu:
+            ours, theirs = statistics.median(self.our_cpu), statistics.median(self.their_cpu)
+            line += f" · of processor time {ours / theirs:.3f} ({ours:.3g} s ÷ {theirs:.3g} s)"
+        return line
+
+
+def report(figures: Sequence[Figure]) -> int:
+    """Print them; gives the number of bounds that were missed."""
+    for figure in figures:
+        print(figure.line(), flush=True)
+    return sum(figure.ratio > figure.bound for figure in figures)
 
 
 @contextmanager
@@ -58,11 +83,17 @@ def own_folders() -> Iterator[tuple[Path, dict[str, str]]]:
         shutil.rmtree(folder, ignore_errors=True)  # noqa: TID251 (our own scratch folder)
 
 
-def timed(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> tuple[float, str]:
-    """Seconds of a command that must end well, and its standard output."""
-    began = time.perf_counter()
+def timed(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Timed:
+    """A command that must end well."""
+    began, used = time.perf_counter(), cpu_of_children()
     done = subprocess.run(command, env=dict(environ), cwd=folder, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - began
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-3000:]}")
-    return seconds, done.stdout
+    return Timed(seconds, cpu_of_children() - used, done.stdout)
+
+
+def cpu_of_children() -> float:
+    """Processor seconds of all processes that we have waited for, and of those that they waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
