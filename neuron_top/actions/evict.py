@@ -9,6 +9,8 @@ whatever is locked, being written, unknown, pinned, or used within a day.
 from __future__ import annotations
 
 import fnmatch
+import functools
+import operator
 from collections import Counter
 from collections.abc import Iterable
 
@@ -16,10 +18,11 @@ import msgspec
 
 from neuron_top.actions.assemble import assembled, left_alone, step_of
 from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.plan import TAKES, Action, Plan, Step
 from neuron_top.actions.surroundings import DAY, Surroundings
 from neuron_top.actions.worth import Worth
-from neuron_top.cache.entry import Entry, State
+from neuron_top.cache import layout
+from neuron_top.cache.entry import Artefact, Entry, State
 from neuron_top.units import bytes_text, duration_text
 
 BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
@@ -121,8 +124,9 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
             return f"{entry.state}: collected or half-stored work goes only when its state is named"
         if around.now - entry.changed_at < DAY:
             return f"{entry.state}, changed within a day: somebody may still be at work"
-    if entry.problems:
-        return f"not fully readable: {entry.problems[0]}"
+    unreadable = [problem for problem in entry.problems if not _of_broken_artefact(entry, problem)]
+    if unreadable:
+        return f"not fully readable: {unreadable[0]}"
     if around.pinned(entry):
         return "pinned"
     if around.in_use:
@@ -132,9 +136,18 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
         return f"used within a day (known from: {known_from})"
     if around.now - entry.changed_at < around.protect_seconds:
         return "changed within a day"
-    if policy.slim and entry.allocated <= entry.kept:
+    if policy.slim and not entry.parts & _SLIM_PARTS:
         return "slim already"
     return ""
+
+
+_SLIM_PARTS = functools.reduce(operator.or_, TAKES[Action.SLIM])
+_ARTEFACT_FILES = tuple(f"{name}: " for name in (*layout.ARTEFACT_NAMES, layout.INDUCTOR_KERNELS))
+
+
+def _of_broken_artefact(entry: Entry, problem: str) -> bool:
+    """What is wrong with an artefact that was read is its state, and no reason to keep it."""
+    return entry.artefact in (Artefact.STUB, Artefact.BROKEN) and problem.startswith(_ARTEFACT_FILES)
 
 
 def _until_goal(

@@ -83,29 +83,49 @@ class _Execution:
         self.interrupted = False
 
     def __enter__(self) -> _Execution:
-        self.place.mkdir(mode=0o700, exist_ok=True)
-        # Written once and hard-linked into each entry: a lock never exists without its owner.
-        (self.place / "plan.json").write_bytes(plans.encode(self.plan))
         self.token = self.place / f"lock.{self.owner.token}"
-        self.token.write_bytes(msgspec.json.encode(self.owner))
-        self.trash.write(journal.begun(self.plan, self.owner))
-        self.root = OpenRoot(self.trash.root)
+        try:
+            self.place.mkdir(mode=0o700, exist_ok=True)
+            (self.place / "plan.json").write_bytes(plans.encode(self.plan))
+            # Written once and hard-linked into each entry: a lock never exists without its owner.
+            self.token.write_bytes(msgspec.json.encode(self.owner))
+            self.trash.write(journal.begun(self.plan, self.owner))
+            self.root = OpenRoot(self.trash.root)
+        except OSError as problem:
+            self._give_up()
+            raise RefusedForSafety(
+                f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): purge the trash "
+                "(neurontop cache purge), or name another with --trash"
+            ) from None
+        except RefusedForSafety:
+            self._give_up()
+            raise
         return self
+
+    def _give_up(self) -> None:
+        """Take back what was made before anything was done."""
+        if not self.earlier:
+            for path in (self.token, self.place / "plan.json"):
+                path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.place.rmdir()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.root.close()
         self.token.unlink(missing_ok=True)
         self.interrupted = self.interrupted or kind is not None
-        self.trash.write(
-            PlanEnded(
-                plan=self.plan.identity,
-                at=time.time(),
-                done=self.done,
-                refused=len(self.refused),
-                moved_bytes=self.moved,
-                interrupted=self.interrupted,
+        # Where even this line finds no room, the plan counts as interrupted: it can be gone on with, or undone.
+        with contextlib.suppress(RefusedForSafety):
+            self.trash.write(
+                PlanEnded(
+                    plan=self.plan.identity,
+                    at=time.time(),
+                    done=self.done,
+                    refused=len(self.refused),
+                    moved_bytes=self.moved,
+                    interrupted=self.interrupted,
+                )
             )
-        )
 
     def run(self) -> None:
         """All steps, batch by batch."""

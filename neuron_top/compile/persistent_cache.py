@@ -107,11 +107,14 @@ class Entry:
             return f"{layout.STATS} is missing or unreadable"
         if stats.module != self.module:
             return f"it belongs to {stats.module}"
-        for path in self.artefacts:
-            check_artefact_owner(path, self.root)
-            facts = stats.files.get(path.name)
-            if facts is None or facts != file_facts(path):
-                return f"{path.name} is not what was published"
+        try:
+            for path in self.artefacts:
+                check_artefact_owner(path, self.root)
+                facts = stats.files.get(path.name)
+                if facts is None or facts != file_facts(path):
+                    return f"{path.name} is not what was published"
+        except FileNotFoundError as problem:  # evicted since it was looked up: a miss, not an accident
+            return f"{Path(problem.filename).name} is gone"
         return ""
 
     def store_graph(self, data: bytes, flags: Sequence[str], description: bytes | None = None) -> None:

@@ -1,0 +1,100 @@
+"""Every state of an entry × every action: what goes, what stays, and what is not even spoken of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.quarantine import plan_quarantine
+from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache.entry import Entry, State
+from tests.actions import caches, states
+
+TAKEN, LEFT, SILENT = "taken", "left", "silent"
+ACTIONS = {
+    "age": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0.0), around),
+    "named": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(states=frozenset(State)), around),
+    "slim": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0, slim=True), around),
+    "retry": lambda entries, root, around: plan_retry(entries, root, around),
+    "unlock": lambda entries, root, around: plan_unlock(entries, root, around),
+    "force": lambda entries, root, around: plan_unlock(entries, root, around, force=True),
+    "quarantine": lambda entries, root, around: plan_quarantine(entries, root, around),
+}
+T, L, S = TAKEN, LEFT, SILENT
+TABLE = {
+    #                           age named slim retry unlock force quarantine
+    State.HIT:                  (T, T, T, S, S, S, S),
+    State.HIT_LEFTOVER_LOCK:    (L, L, L, S, L, T, S),
+    State.HIT_LEGACY:           (T, T, T, S, S, S, S),
+    State.CORRUPT:              (T, T, T, S, S, S, T),
+    State.PARTIAL:              (L, T, L, S, S, S, S),
+    State.COMPILING:            (L, L, L, S, L, L, S),
+    State.RETRYING:             (L, L, L, L, L, L, S),
+    State.LOCKED_UNKNOWN:       (L, L, L, S, L, T, S),
+    State.STALE_LOCK:           (L, L, L, S, T, T, S),
+    State.FAILED:               (T, T, T, T, S, S, S),
+    State.FAILED_LEGACY:        (T, T, T, T, S, S, S),
+    State.PUBLISHED_UNMARKED:   (L, T, L, S, S, S, S),
+    State.TODO:                 (L, T, L, S, S, S, S),
+    State.EMPTY:                (T, T, L, S, S, S, S),
+    State.INCONSISTENT:         (T, T, T, S, S, S, T),
+    State.TRACED:               (L, L, L, S, S, S, S),
+    State.UNKNOWN:              (L, L, L, S, S, S, S),
+}  # fmt: skip
+
+
+def test_the_table_speaks_of_every_state_and_every_action() -> None:
+    assert set(TABLE) == set(State)
+    assert {len(row) for row in TABLE.values()} == {len(ACTIONS)}
+
+
+def cases() -> list[tuple[State, str, str]]:
+    return [(state, action, row[at]) for state, row in TABLE.items() for at, action in enumerate(ACTIONS)]
+
+
+@pytest.mark.parametrize(("state", "action", "expected"), cases(), ids=lambda value: str(value))
+def test_what_an_action_does_to_a_state(tmp_path: Path, state: State, action: str, expected: str) -> None:
+    root = tmp_path / "cache"
+    place = states.entry_in(root, state)
+    before = caches.everything(root)
+    plan = planned(root, state, action)
+    assert verdict(plan) == expected, plan.exclusions
+    # The scan itself may take a second look at the clock: what counts is what is on disk.
+    outcome = caches.carried_out(plan, Trash(root))
+    assert outcome.refused == ()
+    if expected != TAKEN:
+        assert caches.everything(root) == before
+    else:
+        assert caches.everything(root) != before
+        assert (place / "model.hlo_module.pb").exists() == (
+            action not in ("age", "named") and (state is not State.EMPTY)
+        )
+
+
+def planned(root: Path, state: State, action: str) -> Plan:
+    snapshot = caches.looked_at(root)
+    assert [entry.state for entry in snapshot.entries] == [state]
+    entries: tuple[Entry, ...] = snapshot.entries
+    around: Surroundings = caches.around(snapshot)
+    return ACTIONS[action](entries, str(root), around)
+
+
+def verdict(plan: Plan) -> str:
+    if plan.steps:
+        return TAKEN
+    return LEFT if plan.exclusions else SILENT
+
+
+@pytest.mark.parametrize("state", [State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED])
+def test_somebodys_young_work_stays_even_when_it_is_named(tmp_path: Path, state: State) -> None:
+    root = tmp_path / "cache"
+    states.entry_in(root, state, age_days=0.5)
+    plan = planned(root, state, "named")
+    assert verdict(plan) == LEFT
+    assert "within a day" in plan.exclusions[0].reason

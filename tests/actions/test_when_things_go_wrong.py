@@ -1,0 +1,210 @@
+"""Full disk, read-only disk, permission denied half-way, hostile plans, two maintainers: a whole cache, clear words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.restore import restore
+from neuron_top.errors import RefusedForSafety
+from tests.actions import caches
+
+NOBODY = 65534
+
+
+def planned(root: Path, **facts: object) -> Plan:
+    snapshot = caches.looked_at(root)
+    return plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0), caches.around(snapshot, **facts))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte, of our own."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a small file system needs root and the right to mount")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def fill_up(path: Path) -> None:
+    """Write until there is no room left."""
+    with open(path, "ab", buffering=0) as filler:
+        with contextlib.suppress(OSError):
+            while filler.write(b"x" * 512):
+                pass
+
+
+def test_on_a_full_disk_nothing_is_done_and_the_reason_is_said(small_disk: Path) -> None:
+    root = small_disk / "cache"
+    caches.entry(root, 1)
+    plan = planned(root)
+    Trash(root).prepare()
+    before = caches.everything(root)
+    fill_up(small_disk / "filler")
+    with pytest.raises(RefusedForSafety, match=r"No space left.*purge"):
+        caches.carried_out(plan, Trash(root))
+    assert caches.everything(root) == before
+    (small_disk / "filler").unlink()
+    assert caches.carried_out(plan, Trash(root)).done == 1
+
+
+def test_a_disk_that_fills_up_half_way_stops_the_plan_where_it_can_be_undone(small_disk: Path) -> None:
+    root = small_disk / "cache"
+    for number in range(3):
+        caches.entry(root, number)
+    before, plan, trash = caches.everything(root), planned(root), Trash(root)
+
+    def fill(progress: plans.Progress) -> bool:
+        fill_up(small_disk / "filler")
+        return True
+
+    outcome = caches.carried_out(plan, trash, watch=fill)
+    assert outcome.done + len(outcome.refused) == 3
+    (small_disk / "filler").unlink()
+    restore(plan.identity, trash)
+    assert caches.everything(root) == before
+
+
+def test_a_read_only_file_system_is_refused_with_words(small_disk: Path) -> None:
+    root = small_disk / "cache"
+    caches.entry(root, 1)
+    plan = planned(root)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(RefusedForSafety, match="Read-only file system"):
+        caches.carried_out(plan, Trash(root))
+
+
+def test_permission_denied_half_way_stops_only_those_steps(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("becoming another user needs root")
+    root = tmp_path / "cache"
+    mine, theirs = caches.entry(root, 1), caches.entry(root, 2, compiler="neuronxcc-2.20.1.0+aaaaaaaa")
+    for path in (tmp_path, root, mine.parent, *root.glob("*/*"), *root.glob("*/*/*")):
+        os.chown(path, NOBODY, NOBODY)
+    theirs.parent.chmod(0o755)
+    for folder in tmp_path.parents:
+        if folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(folder.stat().st_mode | 0o001)
+    trash = tmp_path / "trash"
+    trash.mkdir()
+    os.chown(trash, NOBODY, NOBODY)
+    plan = planned(root)
+    assert as_nobody(plan, trash) == (1, "Permission denied")
+    assert not mine.exists()
+    assert (theirs / "model.neff").exists()
+
+
+def as_nobody(plan: Plan, folder: Path) -> tuple[int, str]:
+    """Execute in a process of an unprivileged user; (steps done, why the first of the others was not)."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            outcome = caches.carried_out(plan, Trash(plan.root, folder))
+            os.write(writer, msgspec.json.encode((outcome.done, outcome.refused[0][1])))
+        except BaseException as problem:
+            os.write(writer, msgspec.json.encode((0, repr(problem))))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as answer:
+        done, reason = msgspec.json.decode(answer.read(), type=tuple[int, str])
+    os.waitpid(child, 0)
+    return done, "Permission denied" if "Permission denied" in reason else reason
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc", "/etc/MODULE_1+00000000", "neuronxcc-1/../MODULE_1+00000000", "precious", "a//MODULE_1+0"]
+)
+def test_a_plan_file_cannot_name_what_is_no_entry(tmp_path: Path, path: str) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    plan = planned(tmp_path / "cache")
+    hostile = msgspec.structs.replace(plan, steps=(msgspec.structs.replace(plan.steps[0], path=path),))
+    with pytest.raises(ValueError, match=r"leads out|names no"):
+        plans.decode(plans.encode(hostile))
+    with pytest.raises(RefusedForSafety):
+        caches.carried_out(hostile, Trash(tmp_path / "cache"))
+
+
+def test_a_plan_file_cannot_choose_where_the_trash_lies(tmp_path: Path) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    hostile = msgspec.structs.replace(planned(tmp_path / "cache"), identity="../../../x")
+    with pytest.raises(RefusedForSafety):
+        caches.carried_out(hostile, Trash(tmp_path / "cache"))
+
+
+def test_the_trash_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("giving a folder to another user needs root")
+    root = tmp_path / "cache"
+    caches.entry(root, 1)
+    trash = Trash(root)
+    trash.folder.parent.mkdir()
+    os.chown(trash.folder.parent, NOBODY, NOBODY)
+    with pytest.raises(RefusedForSafety, match="another user"):
+        caches.carried_out(planned(root), trash)
+
+
+def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    place = caches.entry(root, 1)
+    plan = planned(root)
+    from neuron_top.actions.execute import execute
+
+    outcome = execute(plan, Trash(root), in_use=lambda path: f"process 1 uses {path}")
+    assert outcome.done == 0
+    assert "in use" in outcome.refused[0][1]
+    assert (place / "model.neff").exists()
+
+
+MAINTAINER = """
+import sys
+from neuron_top.actions import plan as plans
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.errors import RefusedForSafety
+plan = plans.decode(open(sys.argv[1], "rb").read())[0]
+while True:
+    try:
+        print(execute(plan, Trash(plan.root), in_use=lambda root: None).done)
+        break
+    except RefusedForSafety as problem:
+        assert "another neurontop" in str(problem), problem
+"""
+
+
+def test_two_maintainers_at_once_take_every_entry_once(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    for number in range(60):
+        caches.entry(root, number)
+    before = caches.everything(root)
+    first = planned(root)
+    second = msgspec.structs.replace(first, identity="0123456789")
+    for name, plan in (("a", first), ("b", second)):
+        (tmp_path / name).write_bytes(plans.encode(plan))
+    both = [
+        subprocess.Popen([sys.executable, "-c", MAINTAINER, str(tmp_path / name)], stdout=subprocess.PIPE, text=True)
+        for name in ("a", "b")
+    ]
+    done = [int(process.communicate(timeout=60)[0]) for process in both]
+    assert sum(done) == 60
+    assert caches.looked_at(root).entries == ()
+    for plan in (first, second):
+        restore(plan.identity, Trash(root))
+    assert caches.everything(root) == before
