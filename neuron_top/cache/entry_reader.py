@@ -1,7 +1,7 @@
 """One entry's folder → its `Entry`: each file's status once, the artefact's header, the flags, the failure log.
 
-The loop over files is written out, not folded into calls: a first scan runs it 250,000 times. What is rare
-(links, folders inside an entry, names nobody knows) leaves it at once.
+What is plain goes through `read_plain` on a first look; everything else, and every second look, comes here: locks,
+logs, links, folders inside an entry, names nobody knows, files of the local compiler.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ from neuron_top.cache.entry import (
     classify,
     is_legacy,
 )
-from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.layout import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
+from neuron_top.cache.plain_entry import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts, read_plain
 from neuron_top.cache.quiet import FILE_FLAGS, FOLDER_FLAGS, QuietReader, name_text
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
-_FORMAT, _REGULAR = 0o170000, 0o100000
 _QUIET = getattr(os, "O_NOATIME", 0)
-_FLAGS_LIMIT = 1 << 20
 _REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _GRAPH, _DONE = Part.GRAPH, Part.DONE
@@ -52,19 +50,7 @@ class EntryReader:
         self, root: str, compiler: str, descriptor: int, reader: QuietReader, *, access_times: bool = True
     ) -> None:
         self.root, self.compiler, self.descriptor, self.reader = root, compiler, descriptor, reader
-        self.access_times = access_times
-        self.legacy = is_legacy(compiler)
-        self._states: dict[int, State] = {}
-        self.flags_seen: dict[bytes, tuple[str, str]] = {}
-        """Bytes of a flags file → (text, hash): thousands of entries share a few texts."""
-
-    def state_of(self, artefact: Artefact, parts: int, failed: bool) -> State:
-        """`classify`, remembered under one number: an enumeration as a key would be hashed in Python."""
-        key = (parts << 4) | (artefact << 1) | failed
-        state = self._states.get(key)
-        if state is None:
-            state = self._states[key] = classify(artefact, parts, self.legacy, failed)
-        return state
+        self.facts = FolderFacts(compiler, access_times=access_times)
 
     def read(self, module: str, before: Entry | None = None) -> Entry | None:
         """The entry as it is now; None when it is gone or no folder. `before` spares an unchanged file's header."""
@@ -75,13 +61,21 @@ class EntryReader:
                 return self._closed(module, problem)
             folder = self.reader.open_folder(module, self.descriptor)
         try:
-            return self._read(module, folder, before)
+            plain = self._plain(module, folder) if before is None else None
+            return plain if plain is not None else self.read_any(module, folder, before)
         except FileNotFoundError:
             return None
         finally:
             os.close(folder)
 
-    def _read(self, module: str, folder: int, before: Entry | None) -> Entry:
+    def _plain(self, module: str, folder: int) -> Entry | None:
+        try:
+            return read_plain(self.facts, module, folder)
+        except OSError:
+            return None
+
+    def read_any(self, module: str, folder: int, before: Entry | None = None) -> Entry:
+        """The entry whose folder is open as `folder`, whatever lies in it. Raises OSError as listing does."""
         own = os.fstat(folder)
         allocated = apparent = kept = parts = 0
         changed_at: float = own.st_mtime
@@ -99,7 +93,7 @@ class EntryReader:
             except FileNotFoundError:
                 continue
             size, blocks = info.st_size, info.st_blocks * 512
-            if info.st_mode & _FORMAT != _REGULAR or info.st_nlink > 1:
+            if info.st_mode & FORMAT != REGULAR or info.st_nlink > 1:
                 part, size, blocks = look.odd(name, part, info)
             allocated += blocks
             apparent += size
@@ -194,7 +188,7 @@ class _Look:
 
     def _tested(self, name: str, info: os.stat_result, descriptor: int) -> Artefact:
         size = info.st_size
-        if info.st_mode & _FORMAT != _REGULAR:
+        if info.st_mode & FORMAT != REGULAR:
             return Artefact.UNREADABLE
         if name != NEFF:
             return Artefact.VALID if size else Artefact.STUB
@@ -233,7 +227,7 @@ class _Look:
             info.st_mtime_ns,
             info.st_mtime,
         )
-        if self.house.access_times and info.st_atime > info.st_mtime:
+        if self.house.facts.access_times and info.st_atime > info.st_mtime:
             self.read_at = info.st_atime
 
     def flags(self, name: str) -> os.stat_result:
@@ -246,8 +240,8 @@ class _Look:
             return self._flags_closed(name)
         try:
             info = os.fstat(descriptor)
-            if info.st_mode & _FORMAT == _REGULAR:
-                self._flags_read(os.read(descriptor, min(info.st_size, _FLAGS_LIMIT)))
+            if info.st_mode & FORMAT == REGULAR:
+                self._flags_read(os.read(descriptor, min(info.st_size, FLAGS_LIMIT)))
         finally:
             os.close(descriptor)
         return info
@@ -257,20 +251,16 @@ class _Look:
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
             if linked is not None:
-                self._flags_read(self.house.reader.read(linked.path, _FLAGS_LIMIT))
+                self._flags_read(self.house.reader.read(linked.path, FLAGS_LIMIT))
             elif stat.S_ISREG(info.st_mode):
-                self._flags_read(self.house.reader.read(name, _FLAGS_LIMIT, self.folder))
+                self._flags_read(self.house.reader.read(name, FLAGS_LIMIT, self.folder))
         except OSError as problem:
             self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
         return info
 
     def _flags_read(self, data: bytes) -> None:
-        known = self.house.flags_seen.get(data)
-        if known is None:
-            known = (data.decode("utf-8", "backslashreplace"), flags_hash(data))
-            self.house.flags_seen[data] = known
-        self.flags_text = known[0]
-        self.flags_ok = self.module[-8:] == known[1]
+        self.flags_text, expected = self.house.facts.flags_of(data)
+        self.flags_ok = self.module[-8:] == expected
 
     def odd(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
         """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
@@ -334,7 +324,7 @@ class _Look:
 
     def _stats(self, name: str) -> None:
         try:
-            stats = msgspec.json.decode(self._text(name, _FLAGS_LIMIT), type=CompileStats)
+            stats = msgspec.json.decode(self._text(name, FLAGS_LIMIT), type=CompileStats)
         except msgspec.MsgspecError:
             return
         self.compile_seconds = stats.compile_seconds
@@ -356,7 +346,7 @@ class _Look:
         return Entry(
             self.house.compiler,
             self.module,
-            self.house.state_of(self.artefact_state, parts, self.failure is not None),
+            self.house.facts.state_of(self.artefact_state, parts, self.failure is not None),
             parts,
             *sums,
             self.artefact_bytes,
