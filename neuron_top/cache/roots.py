@@ -8,8 +8,6 @@ default. A running job's own environment counts, not ours: every process that ma
 from __future__ import annotations
 
 import os
-import shlex
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -65,6 +63,10 @@ def find(
 
 def cache_dir_flag(flags: str) -> str | None:
     """The value of `--cache_dir` in NEURON_CC_FLAGS, the last one winning; None when it is not given."""
+    if _CACHE_DIR not in flags:
+        return None
+    import shlex  # like tempfile below: a script that names its root needs neither
+
     try:
         words = shlex.split(flags)
     except ValueError:
@@ -95,6 +97,8 @@ def _root(kind: str, path: str, origin: str, cwd: str | None = None) -> Root:
 
 def _neighbours(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     """(kind, variable, path under the variable's value, default path), one row a cache."""
+    import tempfile
+
     home, tmp = Path.home(), tempfile.gettempdir()
     user = environ.get("USER") or environ.get("LOGNAME") or _user()
     hub = "models--aws-neuron--optimum-neuron-cache"

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from neuron_top.cache import filesystem, layouts, locks
+from neuron_top.cache import filesystem, layouts
 from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.entry_reader import EntryReader, judged
 from neuron_top.cache.old_layouts import read_old
@@ -31,24 +31,31 @@ Judges = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
 """(root, locked entries, newest change below the root) → lock per entry path."""
 
 
-def scan(root: str, *, judges: Judges = locks.judge_all, now: float | None = None) -> Snapshot:
+def judge_now(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
+    """A verdict from what runs on this machine now."""
+    from neuron_top.cache import locks  # most looks meet no lock, and are made for a script that waits
+
+    return locks.judge_all(root, locked, newest_change)
+
+
+def scan(root: str, *, judges: Judges = judge_now, now: float | None = None) -> Snapshot:
     """Look at everything below `root`. Raises NothingToShow when there is no such folder."""
     return _Scan(root, None, judges, now).run()
 
 
-def refresh(before: Snapshot, *, judges: Judges = locks.judge_all, now: float | None = None) -> Snapshot:
+def refresh(before: Snapshot, *, judges: Judges = judge_now, now: float | None = None) -> Snapshot:
     """Look again at what may have changed since `before`; entries that did not are the same objects."""
     return _Scan(before.root, before, judges, now).run()
 
 
 def refresh_entries(
-    before: Snapshot, paths: Iterable[str], *, judges: Judges = locks.judge_all, now: float | None = None
+    before: Snapshot, paths: Iterable[str], *, judges: Judges = judge_now, now: float | None = None
 ) -> Snapshot:
     """Look again at these entries only (`compiler/module`): what a notification names."""
     return _Scan(before.root, before, judges, now).run_only(set(paths))
 
 
-def look_at(root: str, entries: Sequence[Entry], *, judges: Judges = locks.judge_all) -> list[Entry]:
+def look_at(root: str, entries: Sequence[Entry], *, judges: Judges = judge_now) -> list[Entry]:
     """These entries as they are now, without the rest of the root; entries that are gone are left out."""
     partial = Snapshot(root=root, taken_at=0.0, seconds=0.0, entries=tuple(entries), folders=())
     return list(refresh_entries(partial, [entry.path for entry in entries], judges=judges).entries)
