@@ -2,6 +2,7 @@
 
 A launcher starts its workers in sessions of their own, which a signal to the process group does not reach. While the
 command runs we are therefore the reaper of its orphans: whatever loses its parent becomes our child and is found.
+Should we be killed ourselves, `parallel_guard` ends them: it knows them by a name in their environment.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import psutil
 
 from neuron_top.compile.processes import die_with_parent
 from neuron_top.errors import UsageError
 
+MARK_VARIABLE = "NEURONTOP_CHILD"
+"""In the environment of the command and of all it starts: by its value the guard finds them."""
+_GUARD = Path(__file__).with_name("parallel_guard.py")
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE_SECONDS = 10.0
 """How long a command may take to end after an interrupt before it is killed (torchrun ends its workers first)."""
@@ -37,9 +43,10 @@ def run_child(command: Sequence[str], environ: Mapping[str, str], output: Output
     Raises UsageError when there is no such command. An interrupt goes to the command, all its processes are ended,
     then KeyboardInterrupt is raised.
     """
-    with _reaping_orphans():
+    mark = uuid.uuid4().hex
+    with _reaping_orphans(), _guarded(f"{MARK_VARIABLE}={mark}"):
         before = {child.pid for child in psutil.Process().children(recursive=True)}
-        process = _start(command, environ)
+        process = _start(command, {**environ, MARK_VARIABLE: mark})
         try:
             _pass_on(process, output)
             return process.wait()
@@ -48,6 +55,19 @@ def run_child(command: Sequence[str], environ: Mapping[str, str], output: Output
             raise
         finally:
             _end_all(process, before)
+
+
+@contextlib.contextmanager
+def _guarded(mark: str) -> Iterator[None]:
+    """While the block runs, a guard would end all that carries `mark`, were this process killed."""
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_GUARD), mark], stdin=subprocess.PIPE, start_new_session=True
+    ) as guard:
+        try:
+            yield
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                guard.communicate(b"all is well\n")
 
 
 def _start(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
