@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-import msgspec
-
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 
 View = TypeVar("View")
-
-
-class LogLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a source for a screen: control characters already made visible."""
-
-    source: str
-    offset: int
-    text: str
-    level: str = ""
-    """`error`, `warning`, `event` (a line some event came from) or ""."""
 
 
 class Feed(Protocol):
@@ -36,3 +26,16 @@ class Feed(Protocol):
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all sources, or of one."""
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines that stand before these offsets in their logs, read from the files a block at a time.
+
+        A source without an offset is read from where it ends now. Returns after a few hundredths of a second at the
+        latest: where a query finds little, the page tells how far the search came, and the caller goes on from there.
+        """
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines from these offsets on, likewise. A source without an offset is read from its beginning."""
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines that begin at these places (source, offset); those that are no more are left out."""

@@ -11,42 +11,30 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
-from neuron_top.events import (
-    AnyEvent,
-    CachedFailureMet,
-    CompileFailed,
-    CompileGaveUp,
-    CompilerErrorSeen,
-    DeviceMemoryExhausted,
-    ErrorRaised,
-    LineMalformed,
-    LineMarked,
-    RuntimeLogged,
-    StepReported,
-    WorkerDied,
-)
-from neuron_top.parsers.escapes import visible
-from neuron_top.pipeline.feed import LogLine
+from neuron_top.events import AnyEvent
+from neuron_top.pipeline.log_line import PLAIN, Facts, LogLine, facts_of, readable
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
-_FAILURES = (
-    CompileFailed, CachedFailureMet, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
-)  # fmt: skip
-_RANKING = ("", "event", "warning", "error")
+STANDARD_INPUT = "log:-"
+"""What came through a pipe cannot be read again."""
 
 
 class _Log:
-    """One source: its last lines, and the levels of those that some event came from."""
+    """One source: its last lines, and what is known of those that some event came from."""
 
     def __init__(self) -> None:
-        self.lines: deque[tuple[int, int, bytes]] = deque(maxlen=KEPT_LINES)
-        """Order of arrival, offset, bytes without the line end."""
-        self.levels: dict[int, str] = {}
+        self.lines: deque[tuple[int, int, int, bytes]] = deque(maxlen=KEPT_LINES)
+        """Order of arrival, offset, end, bytes without the line end."""
+        self.facts: dict[int, Facts] = {}
         self.rest = b""
         self.rest_offset = 0
+        self.end = 0
         self.count = 0
+        self.since = 0
+        """Order of the first line of the file that stands under the path now."""
 
 
 class LogBook:
@@ -68,8 +56,10 @@ class LogBook:
             log.count += len(lines)
             at = log.rest_offset
             for line in lines:
-                log.lines.append((next(self._order), at, line[:LONGEST_LINE]))
-                at += len(line) + 1
+                end = at + len(line) + 1
+                log.lines.append((next(self._order), at, end, line[:LONGEST_LINE]))
+                at = end
+            log.end = offset + len(data)
             log.rest_offset = offset + len(data) - len(log.rest)
             return log.count
 
@@ -78,59 +68,47 @@ class LogBook:
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             if log.rest:
-                log.lines.append((next(self._order), log.rest_offset, log.rest))
-            log.rest = b""
-            log.levels.clear()
+                log.lines.append((next(self._order), log.rest_offset, log.rest_offset + len(log.rest), log.rest))
+            log.rest, log.end, log.since = b"", 0, next(self._order)
+            log.facts.clear()
 
     def mark(self, source: str, events: Iterable[AnyEvent]) -> None:
-        """Remember which lines these events came from."""
+        """Remember what these events say of the lines they came from."""
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             for event in events:
                 if event.offset is not None:
-                    level = max(log.levels.get(event.offset, ""), level_of(event), key=_RANKING.index)
-                    log.levels[event.offset] = level
-            if len(log.levels) > 2 * KEPT_LINES and log.lines:
+                    log.facts[event.offset] = facts_of(event, log.facts.get(event.offset, PLAIN))
+            if len(log.facts) > 2 * KEPT_LINES and log.lines:
                 oldest = log.lines[0][1]
-                log.levels = {offset: level for offset, level in log.levels.items() if offset >= oldest}
+                log.facts = {offset: facts for offset, facts in log.facts.items() if offset >= oldest}
+
+    def ends(self) -> dict[str, int]:
+        """How far each log was read: those that can be read again. Not standard input, nor a log that was replaced
+        a moment ago, while lines of the file before are still among the last ones."""
+        with self._lock:
+            return {
+                source: log.end
+                for source, log in self._logs.items()
+                if source != STANDARD_INPUT and (not log.lines or log.lines[0][0] >= log.since)
+            }
 
     def tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last `count` lines in their order of arrival, of one source or of all."""
         with self._lock:
             chosen = [source] if source is not None else list(self._logs)
-            newest = heapq.nlargest(
-                count, (row for name in chosen if name in self._logs for row in self._last(name, count))
-            )
-            newest.sort()
-            lines = [readable(name, offset, text, level) for _, offset, text, name, level in newest]
+            rows = (row for name in chosen if name in self._logs for row in self._last(name, count))
+            newest = sorted(heapq.nlargest(count, rows, key=itemgetter(0)), key=itemgetter(0))
+            lines = [readable(name, offset, text, facts, end) for _, offset, end, text, name, facts in newest]
             # A compiler's dots stand for minutes in a line that has no end yet.
             unfinished = [
-                readable(name, log.rest_offset, log.rest, "")
+                readable(name, log.rest_offset, log.rest, end=log.end)
                 for name in chosen
                 if (log := self._logs.get(name)) and log.rest
             ]
             return [*lines, *unfinished][-count:]
 
-    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, bytes, str, str]]:
+    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, int, bytes, str, Facts]]:
         log = self._logs[source]
-        for order, offset, text in itertools.islice(reversed(log.lines), count):
-            yield order, offset, text, source, log.levels.get(offset, "")
-
-
-def level_of(event: AnyEvent) -> str:
-    """How much a line matters to a person, by the event it gave."""
-    if isinstance(event, _FAILURES):
-        return "error"
-    if isinstance(event, LineMarked | RuntimeLogged):
-        level = event.level.upper()
-        return "error" if level.startswith(("ERR", "CRIT", "FATAL")) else "warning" if level.startswith("WARN") else ""
-    if isinstance(event, LineMalformed):
-        return "warning"
-    return "" if isinstance(event, StepReported) else "event"
-
-
-def readable(source: str, offset: int, text: bytes, level: str) -> LogLine:
-    """A line for a screen."""
-    # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
-    last = text.rstrip(b"\r").rpartition(b"\r")[2]
-    return LogLine(source=source, offset=offset, text=visible(last.decode(errors="replace")), level=level)
+        for order, offset, end, text in itertools.islice(reversed(log.lines), count):
+            yield order, offset, end, text, source, log.facts.get(offset, PLAIN)

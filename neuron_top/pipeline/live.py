@@ -14,14 +14,15 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
-from neuron_top.pipeline.feed import LogLine
 from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.runtime.source import Source
 
@@ -160,6 +161,24 @@ class LiveFeed:
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all logs, or of one."""
         return self._book.tail(count, source)
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets, out of the files themselves."""
+        from neuron_top.pipeline.log_files import older
+
+        return older(self._book.ends(), before, count, query)
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that begins at these offsets."""
+        from neuron_top.pipeline.log_files import newer
+
+        return newer(self._book.ends(), after, count, query)
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines at these places."""
+        from neuron_top.pipeline.log_files import lines_at
+
+        return lines_at(self._book.ends(), places)
 
     def _begin_anew(self) -> None:
         """Another job: a new run, which knows of the machine what the last one knew."""

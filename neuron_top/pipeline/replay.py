@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from neuron_top.events import AnyEvent
-from neuron_top.pipeline.feed import LogLine
-from neuron_top.pipeline.recorded_lines import last_lines
+from neuron_top.pipeline.log_files import lines_at, newer, older
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.pipeline.recordings import find_recording
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import Store
@@ -117,10 +118,26 @@ class ReplayFeed:
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of the recorded output as far as it had grown by then."""
+        ends = self._ends()
+        if source is not None:
+            ends = {name: end for name, end in ends.items() if name == source}
+        return list(older(ends, {}, count).lines) if count > 0 else []
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets."""
+        return older(self._ends(), before, count, query)
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that begins at these offsets."""
+        return newer(self._ends(), after, count, query)
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines at these places, as far as they had been written by then."""
+        return lines_at(self._ends(), places)
+
+    def _ends(self) -> dict[str, int]:
         with self._lock:
-            ends = {path: log.end for path, log in self._run.job.sources.items()}
-            marks = {(mark.source, mark.offset): mark.level for mark in self._run.job.marks}
-        return last_lines(ends, marks, count, source)
+            return {f"log:{path}": log.end for path, log in self._run.job.sources.items()}
 
     def show(self, moment: float) -> bool:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""

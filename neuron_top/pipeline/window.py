@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from neuron_top.pipeline.feed import LogLine
 from neuron_top.pipeline.live import LiveFeed
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 
 View = TypeVar("View")
@@ -33,3 +34,15 @@ class Window:
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """As the feed's."""
         return self._feed.log_tail(count, source)
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """As the feed's."""
+        return self._feed.log_older(before, count, query)
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """As the feed's."""
+        return self._feed.log_newer(after, count, query)
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """As the feed's."""
+        return self._feed.log_lines(places)

@@ -19,7 +19,8 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.pipeline.feed import Feed, LogLine
+from neuron_top.pipeline.feed import Feed
+from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.alerts import Limits
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run

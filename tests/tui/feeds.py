@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from neuron_top import events as ev
-from neuron_top.pipeline.feed import LogLine
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.runs import RunRow
@@ -38,6 +39,15 @@ class StillFeed:
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         wanted = [line for line in self.lines if source is None or line.source == source]
         return wanted[-count:]
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        return LogPage(lines=(), at={}, ended=True)
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        return LogPage(lines=(), at={}, ended=True)
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        return [line for line in self.lines if (line.source, line.offset) in places]
 
     def push(self, *events: ev.AnyEvent, now: float | None = None) -> None:
         """Things happen."""

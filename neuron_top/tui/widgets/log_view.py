@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.pipeline.feed import LogLine
+from neuron_top.pipeline.log_line import LogLine
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import log_strip

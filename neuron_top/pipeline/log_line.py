@@ -1,0 +1,148 @@
+"""One log line as a screen shows it, and what is known of it: its level, family, rank and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from neuron_top.events import (
+    AnyEvent,
+    CachedFailureMet,
+    CacheFamily,
+    CompileFailed,
+    CompileFamily,
+    CompileGaveUp,
+    CompilerErrorSeen,
+    DeviceMemoryExhausted,
+    ErrorRaised,
+    LineMalformed,
+    LineMarked,
+    LogEvent,
+    ParallelFamily,
+    RuntimeFamily,
+    RuntimeLogged,
+    StepReported,
+    TrainingFamily,
+    WorkerDied,
+)
+from neuron_top.parsers.escapes import visible
+
+LEVELS = ("", "event", "warning", "error")
+"""From what matters least to what matters most."""
+FAMILIES = ("compile", "parallel", "training", "runtime", "cache", "other")
+_FAILURES = (
+    CompileFailed, CachedFailureMet, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
+)  # fmt: skip
+
+
+class LogLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a source for a screen: control characters already made visible."""
+
+    source: str
+    offset: int
+    text: str
+    level: str = ""
+    """`error`, `warning`, `event` (a line some event came from) or ""."""
+    family: str = ""
+    """What kind of event came from it, one of FAMILIES; "" for none."""
+    rank: int | None = None
+    end: int = 0
+    """Offset of the byte after its line end."""
+
+
+class LogPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Part of the logs, oldest line first."""
+
+    lines: tuple[LogLine, ...]
+    at: dict[str, int]
+    """By source, the offset up to which it was read: where the next page begins."""
+    ended: bool
+    """There is nothing further in this direction."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the events of one line say of it."""
+
+    level: str = ""
+    family: str = ""
+    rank: int | None = None
+    time: float | None = None
+
+
+PLAIN = Facts()
+
+
+def facts_of(event: AnyEvent, known: Facts = PLAIN) -> Facts:
+    """What an event says of its line, added to what others said: the worst level counts."""
+    level = level_of(event)
+    if LEVELS.index(level) < LEVELS.index(known.level):
+        level = known.level
+    rank = event.rank if isinstance(event, LogEvent) else None
+    return Facts(
+        level=level,
+        family=_family(event) if known.family in ("", "other") else known.family,
+        rank=rank if rank is not None else known.rank,
+        time=event.at if event.at is not None else known.time,
+    )
+
+
+def gathered(events: Iterable[AnyEvent]) -> dict[int, Facts]:
+    """Facts by offset."""
+    facts: dict[int, Facts] = {}
+    for event in events:
+        if event.offset is not None:
+            facts[event.offset] = facts_of(event, facts.get(event.offset, PLAIN))
+    return facts
+
+
+def level_of(event: AnyEvent) -> str:
+    """How much a line matters to a person, by the event it gave."""
+    if isinstance(event, _FAILURES):
+        return "error"
+    if isinstance(event, LineMarked | RuntimeLogged):
+        level = event.level.upper()
+        return "error" if level.startswith(("ERR", "CRIT", "FATAL")) else "warning" if level.startswith("WARN") else ""
+    if isinstance(event, LineMalformed):
+        return "warning"
+    return "" if isinstance(event, StepReported) else "event"
+
+
+def _family(event: AnyEvent) -> str:
+    for name, members in _MEMBERS.items():
+        if isinstance(event, members):
+            return name
+    return "other"
+
+
+_MEMBERS: Mapping[str, type | tuple[type, ...]] = {
+    "compile": CompileFamily.__args__,
+    "parallel": ParallelFamily.__args__,
+    "training": TrainingFamily.__args__,
+    "runtime": RuntimeFamily.__args__,
+    "cache": CacheFamily.__args__,
+}
+
+
+def readable(source: str, offset: int, text: bytes, facts: Facts = PLAIN, end: int | None = None) -> LogLine:
+    """A line for a screen. `end`: where it ends in its source, when `text` is only the beginning of it."""
+    # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
+    last = text.rstrip(b"\r").rpartition(b"\r")[2]
+    return LogLine(
+        source=source,
+        offset=offset,
+        text=visible(last.decode(errors="replace")),
+        level=facts.level,
+        family=facts.family,
+        rank=facts.rank if facts.rank is not None else rank_in(last),
+        end=end if end is not None else offset + len(text) + 1,
+    )
+
+
+def rank_in(text: bytes) -> int | None:
+    """The rank that a launcher put in front of a line: `[rank3]:`, `[default3]:`."""
+    if text[:1] != b"[":
+        return None
+    inner = text[1:12].partition(b"]")[0]
+    digits = inner.lstrip(b"abcdefghijklmnopqrstuvwxyz")
+    return int(digits) if digits.isdigit() and inner[: len(inner) - len(digits)] in (b"rank", b"default") else None

@@ -1,0 +1,84 @@
+"""What of the logs is wanted: words, a regular expression, source, rank, level, family.
+
+    level:error rank:3 family:compile source:worker !dots /step \\d+00 / out of memory
+
+All terms must hold, `!` turns one round. `level:warning` keeps warnings and what is worse. Between slashes stands a
+regular expression; other words are looked for as they are. Nothing here distinguishes capitals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from neuron_top.pipeline.log_line import LEVELS, LogLine
+
+_TERM = re.compile(r"""(!?)(?:/((?:[^/\\]|\\.)+)/|(source|rank|level|family):(\S+)|(\S+))""")
+
+Keep = Callable[[LogLine], bool]
+
+
+class LogQuery:
+    """A query, read once; `problem` says what is wrong with a regular expression that could not be read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text.strip()
+        self.problem = ""
+        self.marked = False
+        """Only lines that some event came from can match, so that others need not be made readable."""
+        self._needles: list[bytes] = []
+        self._terms = [self._term(match) for match in _TERM.finditer(self.text)]
+
+    def __bool__(self) -> bool:
+        return bool(self._terms)
+
+    def keep(self, line: LogLine) -> bool:
+        """Whether a line is wanted."""
+        return all(term(line) for term in self._terms)
+
+    def possible(self, block: bytes) -> bool:
+        """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched."""
+        folded = block.lower()
+        return all(needle in folded for needle in self._needles)
+
+    def _term(self, match: re.Match[str]) -> Keep:
+        banned, expression, field, value, word = match.groups()
+        if expression is not None:
+            keep = self._expression(expression)
+        elif field is not None:
+            keep = _field(field, value.casefold())
+            self.marked |= not banned and (field == "family" or (field == "level" and value.casefold() in LEVELS[1:]))
+        else:
+            folded = word.casefold()
+            keep = lambda line: folded in line.text.casefold() or folded in line.source.casefold()  # noqa: E731
+        return (lambda line: not keep(line)) if banned else keep
+
+    def _expression(self, text: str) -> Keep:
+        try:
+            pattern = re.compile(text, re.IGNORECASE)
+        except re.error as problem:
+            self.problem = f"/{text}/: {problem}"
+            return lambda line: False
+        return lambda line: pattern.search(line.text) is not None
+
+    def within(self, source: str) -> LogQuery:
+        """The query as it applies to one source: words that its name holds need not stand in its lines."""
+        narrowed = LogQuery(self.text)
+        narrowed._needles = [
+            word.encode()
+            for banned, expression, field, _value, word in (match.groups() for match in _TERM.finditer(self.text))
+            if word and not banned and word.isascii() and word.isprintable() and word.lower() not in source.casefold()
+            for word in (word.lower(),)
+        ]
+        return narrowed
+
+
+def _field(field: str, value: str) -> Keep:
+    if field == "source":
+        return lambda line: value in line.source.casefold()
+    if field == "rank":
+        return lambda line: line.rank is not None and str(line.rank) == value
+    if field == "family":
+        return lambda line: line.family == value
+    least = LEVELS.index(value) if value in LEVELS else len(LEVELS)
+    return lambda line: LEVELS.index(line.level) >= least

@@ -1,0 +1,134 @@
+"""Logs read a page at a time: every line once, in order, from either end; queries find what a look at all would."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neuron_top.pipeline import log_files
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.log_files import lines_at, newer, older
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
+
+FAILURE = "2026-02-14 09:30:11.000123:  4711  ERROR ||NEURON_CC_WRAPPER||: Failed compilation of a graph"
+TEXTS = st.lists(st.sampled_from(["", "step 1 loss 0.5", "x" * 300, "[rank2]: ValueError: shapes", "\x1b[2J", FAILURE]))
+
+
+def never_late() -> float:
+    return 0.0
+
+
+def written(folder: Path, name: str, lines: list[str], end: str = "\n") -> dict[str, int]:
+    path = folder / name
+    path.write_bytes(("\n".join(lines) + (end if lines else "")).encode())
+    return {f"log:{path}": path.stat().st_size}
+
+
+def all_pages(step: object, ends: dict[str, int], count: int, query: LogQuery | None = None) -> list[LogPage]:
+    pages: list[LogPage] = []
+    at: dict[str, int] = {} if step is newer else dict(ends)
+    while True:
+        pages.append(step(ends, at, count, query, never_late))
+        at = pages[-1].at
+        if pages[-1].ended:
+            return pages
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=TEXTS, count=st.integers(1, 7), block=st.integers(64, 700), torn=st.booleans())
+def test_pages_from_either_end_hold_every_line_once_and_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], count: int, block: int, torn: bool
+) -> None:
+    ends = written(tmp_path, "a.log", lines, "" if torn else "\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(log_files, "BLOCK_BYTES", block)
+        forwards = [line for page in all_pages(newer, ends, count) for line in page.lines]
+        backwards = [line for page in reversed(all_pages(older, ends, count)) for line in page.lines]
+    data = next(iter(ends)).removeprefix("log:")
+    raw = Path(data).read_bytes()
+    assert [raw[line.offset : line.end].rstrip(b"\n").decode() for line in forwards] == raw.decode().splitlines()
+    assert [(line.offset, line.text) for line in backwards] == [(line.offset, line.text) for line in forwards]
+
+
+def test_a_query_finds_the_lines_that_a_look_at_all_of_them_finds(tmp_path: Path) -> None:
+    lines = [f"[rank{number % 4}]: step {number}" for number in range(5000)]
+    lines[1234] = FAILURE
+    lines[2345] = "torch.OutOfMemoryError: ran OUT of memory"
+    ends = written(tmp_path, "train.log", lines)
+    everything = newer(ends, {}, 10_000, None, never_late).lines
+    for text in ("step 12", "rank:3 /step \\d+7$/", "level:error", "!step", "out of memory", "source:train step 4999"):
+        query = LogQuery(text)
+        expected = [line for line in everything if query.keep(line)]
+        assert expected, text
+        for step in (newer, older):
+            assert list(step(ends, {} if step is newer else ends, 10_000, query, never_late).lines) == expected, text
+
+
+def test_several_logs_are_merged_by_the_clocks_in_their_lines(tmp_path: Path) -> None:
+    stamp = "2026-02-14 09:30:{:02d} worker {}"
+    ends = written(tmp_path, "a.log", [stamp.format(second, "a") for second in range(0, 60, 2)])
+    ends |= written(tmp_path, "b.log", [stamp.format(second, "b") for second in range(1, 60, 2)])
+    seconds = [line.text[17:19] for line in older(ends, ends, 60, None, never_late).lines]
+    assert seconds == [f"{second:02d}" for second in range(60)]
+
+
+def test_the_end_and_the_beginning_of_a_file_of_eight_gigabytes_come_without_reading_it(tmp_path: Path) -> None:
+    path = tmp_path / "huge.log"
+    with path.open("wb") as file:
+        file.write(b"the first line\n")
+        file.seek(8 << 30)
+        file.write(b"\nlast but one\nthe last line\n")
+    ends = {f"log:{path}": path.stat().st_size}
+    assert [line.text for line in older(ends, ends, 2).lines] == ["last but one", "the last line"]
+    assert newer(ends, {}, 1).lines[0].text == "the first line"
+    assert os.stat(path).st_blocks * 512 < 1 << 20
+
+
+def test_a_search_gives_up_the_keyboard_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    ends = written(tmp_path, "a.log", ["needle", *("hay" * 20 for _ in range(20_000))])
+    moments = iter(range(1000))
+    pages = []
+    at = ends
+    while True:
+        pages.append(older(ends, at, 1, LogQuery("needle"), lambda: float(next(moments))))
+        at = pages[-1].at
+        if pages[-1].lines or pages[-1].ended:
+            break
+    assert len(pages) > 5
+    assert [line.text for line in pages[-1].lines] == ["needle"]
+
+
+def test_lines_are_found_by_their_places_and_those_that_are_no_more_are_left_out(tmp_path: Path) -> None:
+    ends = written(tmp_path, "a.log", ["one", "two", "three"])
+    (source,) = ends
+    found = lines_at(ends, [(source, 4), (source, 99), ("log:/gone", 0)])
+    assert [line.text for line in found] == ["two"]
+
+
+def test_the_tail_of_a_recording_bears_the_marks_of_the_live_tail(tmp_path: Path) -> None:
+    from neuron_top.pipeline.intake import LogIntake
+
+    lines = ["plain", FAILURE, "[rank1]: Traceback (most recent call last):", "[rank1]: ValueError: no", "WARNING: dry"]
+    ends = written(tmp_path, "a.log", lines)
+    (source,) = ends
+    book = LogBook()
+    intake = LogIntake(source.removeprefix("log:"), book)
+    intake.take(0, Path(source.removeprefix("log:")).read_bytes())
+    intake.flush()
+
+    def facts(found: list[LogLine]) -> list[tuple[object, ...]]:
+        return [(line.text, line.offset, line.end, line.level, line.family, line.rank) for line in found]
+
+    assert facts(list(older(ends, ends, 9).lines)) == facts(book.tail(9))
+    assert {line.level for line in book.tail(9)} >= {"", "error", "warning"}
+
+
+def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
+    query = LogQuery("/(/")
+    assert query.problem
+    assert not query.keep(LogLine(source="log:a", offset=0, text="("))
