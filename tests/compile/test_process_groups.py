@@ -1,0 +1,122 @@
+"""Names of process groups in graphs: alike for ranks that do the same work, and never another group's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.testing._internal.distributed.fake_pg", reason="this PyTorch has no fake process groups")
+
+import torch.distributed as dist  # noqa: E402
+from torch import fx  # noqa: E402
+from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
+
+from neuron_top.compile import process_groups  # noqa: E402
+
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+
+
+@contextmanager
+def rank(number: int, world: int = 4) -> Iterator[None]:
+    """This process as a rank of a job whose other ranks do not exist."""
+    dist.init_process_group("fake", rank=number, world_size=world, store=FakeStore())
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+        process_groups._owners.clear()
+
+
+def group_of(*ranks: int) -> str:
+    """A new group's name in this process."""
+    return dist.new_group(list(ranks)).group_name
+
+
+def summing(*groups: str) -> fx.GraphModule:
+    """A graph that sums its input over one group after the other."""
+    graph = fx.Graph()
+    value = graph.placeholder("value")
+    for group in groups:
+        value = graph.call_function(torch.ops._c10d_functional.all_reduce.default, (value, "sum", group))
+    graph.output(graph.call_function(torch.ops.aten.relu.default, (value,)))
+    return fx.GraphModule(torch.nn.Module(), graph)
+
+
+def names_in(module: fx.GraphModule) -> list[str]:
+    """The groups it names, in order."""
+    return [node.args[2] for node in module.graph.nodes if "all_reduce" in str(node.target)]
+
+
+def test_replicas_that_do_the_same_work_have_the_same_graph() -> None:
+    texts = []
+    for number, ranks in ((0, (0, 1)), (1, (0, 1)), (2, (2, 3)), (3, (2, 3))):
+        with rank(number):
+            for _ in range(number):
+                group_of(0, 1, 2, 3)  # so that the numbers of the groups differ
+            module = summing(group_of(*ranks))
+            process_groups.canonicalize(module)
+            texts.append(module.code)
+    assert len(set(texts)) == 1
+
+
+def test_neighbours_and_strided_ranks_do_not_look_alike() -> None:
+    with rank(0):
+        neighbours, strided = summing(group_of(0, 1)), summing(group_of(0, 2))
+        process_groups.canonicalize(neighbours)
+        process_groups.canonicalize(strided)
+    assert names_in(neighbours) != names_in(strided)
+
+
+def test_every_name_leads_to_the_group_that_the_graph_named() -> None:
+    with rank(0):
+        first, second, third = group_of(0, 1), group_of(0, 1), group_of(0, 2)
+        module = summing(first, second, third, first)
+        renamed = process_groups.canonicalize(module)
+        assert [renamed[name] for name in names_in(module)] == [first, second, third, first]
+        for name, actual in renamed.items():
+            assert process_groups._resolve(name) is process_groups._resolve(actual)
+
+
+def test_a_name_moves_on_when_its_group_is_gone() -> None:
+    with rank(0):
+        old = dist.new_group([0, 1])
+        module = summing(old.group_name)
+        process_groups.canonicalize(module)
+        dist.destroy_process_group(old)
+        fresh = group_of(0, 1)
+        again = summing(fresh)
+        process_groups.canonicalize(again)
+        assert process_groups._resolve(names_in(again)[0]) is process_groups._resolve(fresh)
+
+
+def test_groups_in_subgraphs_are_renamed_too() -> None:
+    with rank(0):
+        inner, outer = summing(group_of(0, 1)), summing(group_of(0, 2))
+        outer.add_module("inner", inner)
+        process_groups.canonicalize(outer)
+    assert all(name.startswith("neurontop:") for name in names_in(inner) + names_in(outer))
+
+
+def test_a_group_that_this_process_does_not_know_keeps_its_name() -> None:
+    with rank(0):
+        module = summing("somewhere else")
+        assert process_groups.canonicalize(module) == {}
+    assert names_in(module) == ["somewhere else"]
+
+
+def test_outside_a_distributed_job_nothing_changes() -> None:
+    module = summing("0")
+    assert process_groups.canonicalize(module) == {}
+    assert names_in(module) == ["0"]
+
+
+def test_a_compile_process_gets_groups_of_the_right_size() -> None:
+    with rank(2):
+        module = summing(group_of(0, 2), group_of(0, 1, 2, 3))
+        process_groups.canonicalize(module)
+        wanted = names_in(module)
+    process_groups.register_stand_ins(module)
+    assert [process_groups._resolve(name).size() for name in wanted] == [2, 4]
