@@ -162,9 +162,9 @@ class _Look:
         self.problems = (*self.problems, text)
 
     def artefact(self, name: str) -> os.stat_result:
-        """Status of the artefact; its header only when it is not the file that `before` saw."""
+        """Status of the artefact; its header only when it is not the file that `before` found valid."""
         before = self.before
-        if before is not None and before.artefact is not Artefact.UNREADABLE:
+        if before is not None and before.artefact is Artefact.VALID:
             info = os.lstat(name, dir_fd=self.folder)
             if (
                 info.st_mtime_ns == before.artefact_mtime_ns

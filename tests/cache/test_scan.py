@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from tests.builders import (
 
 HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
 LONG_AGO = 100_000.0
+NOBODY = 65534
 
 
 def graph(number: int) -> str:
@@ -114,16 +117,58 @@ def test_names_that_are_no_utf8_and_pipes_do_not_stop_a_scan(tmp_path: Path) -> 
     assert next(entry for entry in snapshot.entries if entry.module == folder.name).others == ("bad\\xff\x1b[2J",)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything: permissions forbid it nothing")
-def test_what_may_not_be_read_is_shown_and_said(tmp_path: Path) -> None:
-    folder = write_entry(tmp_path, HIT)
-    folder.chmod(0)
-    try:
-        (entry,) = scan.scan(str(tmp_path)).entries
-    finally:
-        folder.chmod(0o700)
-    assert entry.state is State.UNKNOWN
-    assert entry.problems == ("permission denied",)
+def as_nobody(work: Callable[[], str]) -> str:
+    """What `work` says in a child that is not root: permissions forbid root nothing."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            os.write(theirs, work().encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(theirs)
+    with os.fdopen(ours, encoding="utf-8") as told:
+        text = told.read()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return text
+
+
+def told(root: Path) -> str:
+    """States and problems of a root as one line."""
+    found = sorted(scan.scan(str(root)).entries, key=lambda entry: entry.module)
+    return "; ".join(f"{entry.state} {entry.problems}" for entry in found)
+
+
+def test_what_may_not_be_read_is_shown_and_said() -> None:
+    # Not in tmp_path: its folders above belong to root alone, and nobody could not get there.
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        folder = write_entry(root, HIT, graph=graph(1))
+        artefact = write_entry(root, HIT, graph=graph(2)) / "model.neff"
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        artefact.chmod(0)
+        folder.chmod(0)
+        try:
+            seen = as_nobody(lambda: told(root))
+        finally:
+            folder.chmod(0o700)
+    closed, shut = "unknown ('permission denied',)", "unknown ('model.neff: permission denied',)"
+    assert seen == f"{closed}; {shut}"
+
+
+def test_what_is_wrong_with_an_artefact_is_still_said_at_the_second_look(tmp_path: Path) -> None:
+    write_entry(tmp_path, {**HIT, "model.neff": b"cut short"})
+    first = scan.scan(str(tmp_path))
+    assert "9 bytes" in first.entries[0].problems[0]
+    assert scan.refresh(first).entries == first.entries
 
 
 def test_no_folder_and_a_file_in_its_place_are_told(tmp_path: Path) -> None:

@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neuron_top.events import CacheHit, RunStarted
+from neuron_top.store.records import CompileRecord
+from neuron_top.store.sqlite import FILE_NAME, Store
 from tests.builders import FAILURE_LOG, HLO_NAME, neff, small_hlo, write_entry
 
 HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
@@ -61,7 +66,12 @@ def test_ls_filters_and_sorts(root: Path) -> None:
     assert [one["state"] for one in answer("ls", root, "--state", "failed,corrupt")["entries"]] == ["failed", "corrupt"]
     sizes = [one["bytes"] for one in answer("ls", root, "--sort", "bytes")["entries"]]
     assert sizes == sorted(sizes, reverse=True)
-    assert neurontop("ls", root, "--state", "nonsense").returncode == 2
+    several = answer("ls", root, "--state", "hit", "--state", "corrupt")
+    assert {one["state"] for one in several["entries"]} == {"hit", "corrupt"}
+    refused = neurontop("ls", root, "--state", "nonsense")
+    assert refused.returncode == 2
+    assert "'nonsense'" in refused.stderr
+    assert "locked-unknown" in refused.stderr
 
 
 def test_escapes_in_a_log_reach_no_terminal(root: Path) -> None:
@@ -125,3 +135,18 @@ def test_stats_loads_nothing_heavy(root: Path) -> None:
     env = {**os.environ, "NEURONTOP_STATE_DIR": str(root.parent / "state")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_last_use_and_compile_time_come_from_recordings_too(root: Path) -> None:
+    entries = {entry["module"][7:8]: entry["module"] for entry in answer("ls", root)["entries"]}
+    at = time.time() - 60
+    with Store(root.parent / "state" / FILE_NAME) as store:
+        store.begin(RunStarted(source="job", at=at - 50, run="r1"))
+        store.append("r1", [CacheHit(source="job", at=at, module=entries["1"])])
+        store.remember_compiles([CompileRecord(entries["1"], "node", "r1", "2.20", None, None, 30.0, None, at - 10)])
+    (hit,) = answer("ls", root, "--state", "hit")["entries"]
+    assert hit["last_used_known_by"] == "a recorded run"
+    assert datetime.fromisoformat(hit["last_used"]).timestamp() == int(at)
+    assert hit["compile_seconds"] == 30.0
+    assert hit["module"][7:20] in neurontop("ls", root, "--sort", "used").stdout.splitlines()[1]
+    assert answer("show", root, "1" * 20)["last_used"] == hit["last_used"]

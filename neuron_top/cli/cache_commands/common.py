@@ -16,6 +16,7 @@ from neuron_top.cache.entry import Entry, Failure, Lock, State
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.quiet import name_text
 from neuron_top.cache.snapshot import Snapshot, Tally, Totals
+from neuron_top.cli.cache_commands.past import NO_PAST, Past, recorded
 from neuron_top.cli.output import narrate
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.units import bytes_text
@@ -99,11 +100,13 @@ def root_text(root: str) -> str:
 
 
 def state_names(text: str) -> frozenset[State]:
-    """`failed,todo` → states. Raises UsageError for a name that is none."""
-    try:
-        return frozenset(State(name.strip()) for name in text.split(",") if name.strip())
-    except ValueError as problem:
-        raise UsageError(f"--state: {problem}; states: {', '.join(State)}") from None
+    """`failed,todo` → states. Raises UsageError for a name that is none, or for no name."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in set(State)]
+    if unknown or not names:
+        what = f"no state is called {', '.join(map(repr, unknown))}" if unknown else "no state was given"
+        raise UsageError(f"--state: {what}; the states are {', '.join(State)}")
+    return frozenset(map(State, names))
 
 
 def one_entry(snapshot: Snapshot, text: str) -> Entry:
@@ -127,7 +130,12 @@ def instant(seconds: float | None) -> str | None:
         return None
 
 
-def entry_json(entry: Entry, now: float) -> dict[str, Any]:
+def known_past() -> Past:
+    """What earlier runs recorded, by the settings in force."""
+    return recorded(state_path())
+
+
+def entry_json(entry: Entry, now: float, past: Past = NO_PAST) -> dict[str, Any]:
     """One entry as `--json` gives it: raw bytes and seconds, instants in UTC, unknown as null."""
     return {
         "compiler": entry.compiler,
@@ -141,9 +149,9 @@ def entry_json(entry: Entry, now: float) -> dict[str, Any]:
         "flags": entry.flag_list(),
         "flags_hash_ok": entry.flags_hash_ok,
         "compiled_at": instant(entry.compiled_at),
-        "compile_seconds": entry.compile_seconds,
-        "last_used": instant(entry.read_at),
-        "last_used_known_by": "access time" if entry.read_at is not None else None,
+        "compile_seconds": past.compile_seconds(entry),
+        "last_used": instant(past.last_used(entry)),
+        "last_used_known_by": past.known_by(entry),
         "changed_at": instant(entry.changed_at),
         "lock": lock_json(entry.lock, now),
         "failure": failure_json(entry.failure),

@@ -4,8 +4,9 @@
   neurontop cache ls --json | jq '.entries[] | select(.state == "todo") | .module'
 
 The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
-holder, what is wrong with a file. `last used` is the artefact's access time where the mount keeps it (with `relatime`
-to the day); an entry never read since it was written has none.
+holder, what is wrong with a file. `last used` is the newer of the last use by a recorded run (`neurontop run`) and the
+artefact's access time where the mount keeps it (with `relatime` to the day); an entry of which neither is known has
+none. Compile times are known of local compiles and of recorded runs.
 """
 
 from __future__ import annotations
@@ -14,29 +15,41 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from neuron_top.cache.entry import FAILURES, MEANINGS, Entry
+from neuron_top.cache.entry import FAILURES, MEANINGS, Entry, State
 from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 
 _LAST = float("-inf")
-SORTS: dict[str, tuple[Callable[[Entry], Any], bool]] = {
-    "module": (lambda entry: (entry.compiler, entry.module), False),
-    "compiler": (lambda entry: (entry.compiler, entry.module), False),
-    "state": (lambda entry: (entry.state, entry.compiler, entry.module), False),
-    "bytes": (lambda entry: entry.allocated, True),
-    "compiled": (lambda entry: entry.compiled_at or _LAST, True),
-    "used": (lambda entry: entry.read_at or _LAST, True),
-    "seconds": (lambda entry: entry.compile_seconds or _LAST, True),
+SORTS: dict[str, tuple[Callable[[Entry, Past], Any], bool]] = {
+    "module": (lambda entry, past: (entry.compiler, entry.module), False),
+    "compiler": (lambda entry, past: (entry.compiler, entry.module), False),
+    "state": (lambda entry, past: (entry.state, entry.compiler, entry.module), False),
+    "bytes": (lambda entry, past: entry.allocated, True),
+    "compiled": (lambda entry, past: _or_last(entry.compiled_at), True),
+    "used": (lambda entry, past: _or_last(past.last_used(entry)), True),
+    "seconds": (lambda entry, past: _or_last(past.compile_seconds(entry)), True),
 }
-"""Order → (key, largest first)."""
+"""Order → (key, largest first). What is unknown comes last."""
+
+
+def _or_last(value: float | None) -> float:
+    return _LAST if value is None else value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache ls`."""
     common.add_root(parser)
-    parser.add_argument("--state", metavar="S", type=common.state_names, help="only these states, comma-separated")
+    parser.add_argument(
+        "--state",
+        metavar="S",
+        type=common.state_names,
+        action="extend",
+        default=[],
+        help=f"only these states, comma-separated or given again: {', '.join(State)}",
+    )
     parser.add_argument("--sort", choices=SORTS, default="module", help="order of the rows (default: module)")
     parser.add_argument("--full", action="store_true", help="look at every file again, not only at what changed")
 
@@ -45,8 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     root = common.chosen_root(arguments.root)
     snapshot = common.take_snapshot(root, full=arguments.full)
+    past = common.known_past()
     key, largest_first = SORTS[arguments.sort]
-    entries = sorted(snapshot.entries, key=key, reverse=largest_first)
+    entries = sorted(snapshot.entries, key=lambda entry: key(entry, past), reverse=largest_first)
     if arguments.state:
         entries = [entry for entry in entries if entry.state in arguments.state]
     now = common.now()
@@ -55,14 +69,14 @@ def execute(arguments: argparse.Namespace) -> int:
             {
                 "root": common.root_text(snapshot.root),
                 "as_of": common.instant(snapshot.taken_at),
-                "entries": [common.entry_json(entry, now) for entry in entries],
+                "entries": [common.entry_json(entry, now, past) for entry in entries],
                 "totals": common.totals_json(snapshot.totals(), snapshot.filesystem),
                 "problems": list(snapshot.problems),
             }
         )
         return 0
     if entries:
-        print(table(_HEADER, (_row(entry, now) for entry in entries), right=(2, 3, 4, 5)))
+        print(table(_HEADER, (_row(entry, now, past) for entry in entries), right=(2, 3, 4, 5)))
     narrate(_closing(len(entries), len(snapshot.entries), snapshot.root))
     common.name_others(root)
     return 0
@@ -71,14 +85,14 @@ def execute(arguments: argparse.Namespace) -> int:
 _HEADER = ("module", "state", "size", "age", "compile", "last used", "compiler", "")
 
 
-def _row(entry: Entry, now: float) -> tuple[str, ...]:
+def _row(entry: Entry, now: float, past: Past) -> tuple[str, ...]:
     return (
         entry.module,
         entry.state,
         bytes_text(entry.allocated),
         _age(entry.compiled_at or entry.changed_at, now),
-        duration_text(entry.compile_seconds),
-        _age(entry.read_at, now),
+        duration_text(past.compile_seconds(entry)),
+        _age(past.last_used(entry), now),
         entry.compiler,
         visible(remark(entry)),
     )

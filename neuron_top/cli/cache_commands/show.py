@@ -19,6 +19,7 @@ import msgspec
 from neuron_top.cache.contents import Contents, LocalGraph, Neff
 from neuron_top.cache.entry import MEANINGS, Entry
 from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.hlo import HloSummary
@@ -42,11 +43,12 @@ def execute(arguments: argparse.Namespace) -> int:
     entry = common.one_entry(snapshot, text or "")
     contents = Contents(snapshot.root, entry)
     neff, graph, log = contents.neff(payload=arguments.payload), contents.graph(), contents.log()
+    past = common.known_past()
     if arguments.json:
         print_json(
             {
                 "root": common.root_text(snapshot.root),
-                **common.entry_json(entry, common.now()),
+                **common.entry_json(entry, common.now(), past),
                 "files": contents.files(),
                 "neff": None if neff is None else _neff_json(neff),
                 "graph": _graph_json(graph),
@@ -54,7 +56,11 @@ def execute(arguments: argparse.Namespace) -> int:
             }
         )
         return 0
-    print("\n\n".join(part for part in (_head(entry), _files(contents), _graph(graph), _neff(neff), _log(log)) if part))
+    print(
+        "\n\n".join(
+            part for part in (_head(entry, past), _files(contents), _graph(graph), _neff(neff), _log(log)) if part
+        )
+    )
     return 0
 
 
@@ -78,15 +84,15 @@ def _graph_json(graph: HloSummary | LocalGraph | str | None) -> Any:
     return None if graph is None else {"kind": None, "problem": graph}
 
 
-def _head(entry: Entry) -> str:
+def _head(entry: Entry, past: Past) -> str:
     now = common.now()
     rows = [
         ("entry", entry.path),
         ("state", f"{entry.state}: {MEANINGS[entry.state]}"),
         ("size", f"{bytes_text(entry.allocated)} on disk, {bytes_text(entry.apparent)} in length"),
         ("compiled", _when(entry.compiled_at, now)),
-        ("compile time", duration_text(entry.compile_seconds)),
-        ("last used", _when(entry.read_at, now)),
+        ("compile time", duration_text(past.compile_seconds(entry))),
+        ("last used", _last_used(entry, past, now)),
         ("flags", _flags(entry)),
     ]
     if entry.lock is not None:
@@ -207,6 +213,11 @@ def _listed(texts: list[str]) -> str:
     shown = ", ".join(texts[:_SHAPES_SHOWN])
     rest = f" and {len(texts) - _SHAPES_SHOWN} more" if len(texts) > _SHAPES_SHOWN else ""
     return f"{shown}{rest}" if texts else "none"
+
+
+def _last_used(entry: Entry, past: Past, now: float) -> str:
+    known_by = past.known_by(entry)
+    return f"{_when(past.last_used(entry), now)}" + (f" (by {known_by})" if known_by else "")
 
 
 def _when(at: float | None, now: float) -> str:

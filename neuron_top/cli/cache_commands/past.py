@@ -1,0 +1,44 @@
+"""What recordings add to an entry's own files: its last use by a job that was watched, and what its compile took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from neuron_top.cache.entry import Entry
+
+
+class Past(NamedTuple):
+    """Module → last use (seconds since the epoch) and seconds of its newest measured compile."""
+
+    used: Mapping[str, float] = {}
+    compiled: Mapping[str, float] = {}
+
+    def last_used(self, entry: Entry) -> float | None:
+        """The newer of the artefact's access time and the last use in a recording; None when neither is known."""
+        known = [at for at in (entry.read_at, self.used.get(entry.module)) if at is not None]
+        return max(known, default=None)
+
+    def known_by(self, entry: Entry) -> str | None:
+        """What tells `last_used`."""
+        at = self.last_used(entry)
+        if at is None:
+            return None
+        return "access time" if at == entry.read_at else "a recorded run"
+
+    def compile_seconds(self, entry: Entry) -> float | None:
+        """Of the entry's own statistics, else of a recording; None when nobody measured it."""
+        return entry.compile_seconds if entry.compile_seconds is not None else self.compiled.get(entry.module)
+
+
+NO_PAST = Past()
+"""Nothing is recorded, or nobody asked."""
+
+
+def recorded(state: Path) -> Past:
+    """What the recordings in `state` know."""
+    from neuron_top.actions import history  # a store is opened only where somebody asks
+
+    known = history.known(state)
+    return Past(known.used, known.compiled)
