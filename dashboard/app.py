@@ -6,32 +6,33 @@ up for good after ten attempts to reconnect. `push.py` sends one small message p
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
 
 from neuron_top import __version__
-from neuron_top.dashboard import push
+from neuron_top.dashboard import api, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.guard import App, Guard, right_now
 from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.pages import live
+from neuron_top.dashboard.pages import cache, live, logs, memory, runs
+from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.parts import note
 from neuron_top.dashboard.shell import Link, run_options, shell
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
-PAGES = (live,)
+PAGES = (live, compile_page, cache, memory, runs, logs)
 """Registered by hand: in this order in the navigation."""
 
 
-def create_app(hub: Hub, access: Access, *, prefix: str = "/") -> App:
+def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") -> App:
     """The whole as one ASGI application. The hub is started and stopped by the caller."""
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
@@ -48,6 +49,7 @@ def create_app(hub: Hub, access: Access, *, prefix: str = "/") -> App:
         suppress_callback_exceptions=True,
         use_pages=False,
         add_log_handler=False,
+        on_error=_reported,
         eager_loading=False,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
@@ -59,18 +61,19 @@ def create_app(hub: Hub, access: Access, *, prefix: str = "/") -> App:
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_shell(app, hub, prefix)
     for page in PAGES:
-        page.register(app, hub)
-        if page.PATH:
-            app._add_url(page.PATH, _document(app), methods=["GET"])
+        if page is cache:
+            cache.register(app, hub, desk)
+        else:
+            page.register(app, hub)
     push.register(server, hub, prefix)
-    return Guard(server, access, prefix=prefix, policy=_policy(app))
+    api.register(server, hub, desk, prefix)
+    metrics.register(server, hub, prefix)
+    return Guard(server, access, prefix=prefix, policy=_policy(app), pages=frozenset(page.PATH for page in PAGES))
 
 
-def _document(app: Dash) -> Callable[[], Awaitable[HTMLResponse]]:
-    async def document() -> HTMLResponse:
-        return HTMLResponse(app.index())  # type: ignore[no-untyped-call]
-
-    return document
+def _reported(problem: Exception) -> None:
+    """A callback broke: the page stays as it is, and whoever runs the server is told why."""
+    logging.getLogger("neuron_top.dashboard").error("a page could not be brought up to date", exc_info=problem)
 
 
 def _assets() -> Path:
@@ -104,7 +107,7 @@ def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
     @app.callback(
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
     )
-    async def runs(search: str, _typed: str) -> Any:
+    async def offered(search: str, _typed: str) -> Any:
         return run_options(hub.rows()), state_of(search).get("run") or "live"
 
     @app.callback(

@@ -27,6 +27,11 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")[:-6]
 
 
+def plain(text: str) -> str:
+    """A text from outside for a chart, where plotly would otherwise read some tags and links out of it."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
 def layout(colours: Palette, height: int, **more: Any) -> dict[str, Any]:
     """What all charts share."""
     axis = {
@@ -54,7 +59,7 @@ def layout(colours: Palette, height: int, **more: Any) -> dict[str, Any]:
 
 def empty(colours: Palette, words: str, height: int = 220) -> Figure:
     """A chart without data says why."""
-    note = {"text": words, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
+    note = {"text": plain(words), "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
             "font": {"color": colours.quiet, "size": 13}}  # fmt: skip
     hidden = {"visible": False}
     return {"data": [], "layout": layout(colours, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
@@ -97,8 +102,10 @@ def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
     nodes = len({row.node for row in rows})
 
     def name(row: CoreRow) -> str:
-        where = f"{row.node} " if nodes > 1 else ""
-        return f"{where}device {row.device}" if row.device is not None else where.strip() or row.node or "this host"
+        where = f"{plain(row.node)} " if nodes > 1 else ""
+        return (
+            f"{where}device {row.device}" if row.device is not None else where.strip() or plain(row.node) or "this host"
+        )
 
     by_device = [(title, list(group)) for title, group in groupby(rows, name)]
     if len(by_device) > 100:
@@ -166,9 +173,9 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
     if not parts and row.memory is not None:
         parts = [("memory", row.memory)]
     data = [
-        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": name,
+        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name),
          "marker": {"color": colours.kinds[index % len(colours.kinds)]},
-         "hovertemplate": f"{name.replace('<', '')}: {bytes_text(size)}<extra></extra>"}
+         "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>"}
         for index, (name, size) in enumerate(parts)
     ]  # fmt: skip
     edge = [row.capacity / GIB] if row.capacity else []

@@ -46,11 +46,11 @@ class Refused(Exception):
 
 
 class Guard:
-    """Wraps an ASGI application. `policy` is the Content-Security-Policy of its pages."""
+    """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document."""
 
-    def __init__(self, app: App, access: Access, *, prefix: str, policy: str) -> None:
+    def __init__(self, app: App, access: Access, *, prefix: str, policy: str, pages: frozenset[str]) -> None:
         self._app, self._access, self._prefix = app, access, prefix
-        self._headers = _headers(policy)
+        self._headers, self._pages = _headers(policy), pages
         self._rate = Rate(per_second=400, burst=1200)
         self._sign_in_rate = Rate(per_second=0.1, burst=10)
 
@@ -72,6 +72,9 @@ class Guard:
         except Refused as refused:
             await self._refuse(scope, headers, answer, refused)
             return
+        if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
+            # Every page is the same document; the script in it reads the address and asks for the rest.
+            scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
         token = right_now.set(right)
         try:
             await self._app(scope, receive, answer)
@@ -203,7 +206,7 @@ def _headers(policy: str) -> list[tuple[bytes, bytes]]:
         "content-security-policy": policy,
         "x-frame-options": "DENY",
         "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
+        "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "permissions-policy": "camera=(), geolocation=(), microphone=()",

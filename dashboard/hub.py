@@ -120,6 +120,10 @@ class Hub:
                 self._waiting.discard(waiter)
         return self.version(run)
 
+    def nudge(self) -> None:
+        """Something besides the run has moved: pages of the live run ask again. From any thread."""
+        self._changed(LIVE)
+
     def _open(self, run: str) -> Feed:
         if is_recording(run_folder(self._settings, run)):
             book = LogBook()

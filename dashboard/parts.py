@@ -95,3 +95,9 @@ def stacked(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) ->
         role="img",
         **more(aria_label=label),
     )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Component:
+    """Names and values; a value that is empty is left out."""
+    rows = [part for name, text in pairs if text for part in (html.Dt(name), html.Dd(html.Code(text)))]
+    return html.Dl(rows, className="facts")

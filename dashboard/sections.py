@@ -37,8 +37,14 @@ class Track(NamedTuple):
     most: int = 3600
 
 
+class Rows(NamedTuple):
+    """The rows of a grid, each with its `id`. Takes two outputs: all rows, or those that came, changed and went."""
+
+    rows: list[dict[str, Any]]
+
+
 def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], dict[str, Any]]:
-    """(a value per section, two for a Track; the marks of what the browser then has)."""
+    """(a value per section, two for a Track or Rows; the marks of what the browser then has)."""
     values: list[Any] = []
     marks: dict[str, Any] = {}
     for name, section in sections.items():
@@ -49,6 +55,9 @@ def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], di
         elif isinstance(section, Track):
             figure, more, marks[name] = _track(section, before)
             values += (figure, more)
+        elif isinstance(section, Rows):
+            whole, changes, marks[name] = _rows(section, before)
+            values += (whole, changes)
         else:
             marks[name] = _digest(section)
             values.append(no_update if marks[name] == before else section)
@@ -57,18 +66,33 @@ def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], di
 
 def _chart(chart: Chart, before: Any) -> tuple[Any, list[str]]:
     parts = [_at(chart.figure, path) for path in chart.moving]
-    mark = [_digest(_without(chart.figure, chart.moving)), _digest(parts)]
+    mark = [_digest(_without(chart.figure, chart.moving)), *map(_digest, parts)]
     if mark == before:
         return no_update, mark
-    if not isinstance(before, list) or before[:1] != mark[:1]:
+    if not isinstance(before, list) or len(before) != len(mark) or before[0] != mark[0]:
         return chart.figure, mark
     patch = Patch()
-    for path, part in zip(chart.moving, parts, strict=True):
-        place: Any = patch
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = part
+    for path, part, old, new in zip(chart.moving, parts, before[1:], mark[1:], strict=True):
+        if old != new:
+            place: Any = patch
+            for step in path[:-1]:
+                place = place[step]
+            place[path[-1]] = part
     return patch, mark
+
+
+def _rows(section: Rows, before: Any) -> tuple[Any, Any, dict[str, str]]:
+    mark = {str(row["id"]): _digest(row) for row in section.rows}
+    if not isinstance(before, dict):
+        return section.rows, no_update, mark
+    if mark == before:
+        return no_update, no_update, mark
+    changes = {
+        "add": [row for row in section.rows if row["id"] not in before],
+        "update": [row for row in section.rows if before.get(row["id"], mark[row["id"]]) != mark[row["id"]]],
+        "remove": [{"id": gone} for gone in before if gone not in mark],
+    }
+    return no_update, {name: rows for name, rows in changes.items() if rows}, mark
 
 
 def _track(track: Track, before: Any) -> tuple[Any, Any, list[Any]]:

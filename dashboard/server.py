@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
+from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.feed import Feed
@@ -18,13 +19,25 @@ CLOSE_SECONDS = 3
 
 
 def serve(
-    settings: Settings, feed: Feed, access: Access, *, host: str, port: int, prefix: str, opened: Callable[[str], None]
+    settings: Settings,
+    feed: Feed,
+    access: Access,
+    *,
+    host: str,
+    port: int,
+    prefix: str,
+    roots: Sequence[str],
+    opened: Callable[[str], None],
 ) -> None:
-    """Serve; returns after SIGINT or SIGTERM. `opened` is told the address. Raises UsageError for a taken port."""
+    """Serve; returns after SIGINT or SIGTERM. `roots` are caches that were named; `opened` is told the address.
+
+    Raises UsageError for a taken port.
+    """
     listener = _listener(host, port)
     hub = Hub(settings, feed)
+    desk = CacheDesk(settings, roots, hub.nudge)
     config = uvicorn.Config(
-        create_app(hub, access, prefix=prefix),
+        create_app(hub, desk, access, prefix=prefix),
         log_level="error",
         access_log=False,
         lifespan="off",

@@ -32,6 +32,7 @@ def shell(prefix: str, links: Sequence[Link], right: Right) -> Any:
             dcc.Store(id="prefix", data=prefix),
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
+            html.Div(id="problem", role="alert"),
             html.Main(id="page", tabIndex=-1),
         ],
         className="frame",

@@ -1,7 +1,7 @@
 /* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
 (function () {
   "use strict";
-  const POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000;
+  const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false;
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -64,6 +64,25 @@
     }
   }
 
+  /* Lines of logs become text nodes: whatever they hold, it is text. */
+  function appendLines(news, follow) {
+    const list = document.getElementById("logs-lines");
+    if (!list || !news) { return 0; }
+    if (news.reset) { list.replaceChildren(); }
+    for (const [level, text, key] of news.lines) {
+      const last = list.lastElementChild;
+      if (last && last.dataset.key === key) { last.remove(); }
+      const item = document.createElement("li");
+      item.className = ["error", "warning", "event"].includes(level) ? level : "";
+      item.dataset.key = key;
+      item.textContent = text || " ";
+      list.append(item);
+    }
+    while (list.childElementCount > LINES_KEPT) { list.firstElementChild.remove(); }
+    if (follow && follow.length && news.lines.length) { list.scrollTop = list.scrollHeight; }
+    return list.childElementCount;
+  }
+
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
   function preferred() { return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark"; }
   let stored = null;
@@ -73,6 +92,7 @@
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     neurontop: {
       answered: answered,
+      appendLines: appendLines,
       theme: function (clicks, theme) {
         const now = theme || document.documentElement.dataset.theme;
         return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);
@@ -81,6 +101,8 @@
   });
 
   document.addEventListener("click", (event) => {
+    const exported = event.target.closest("a[data-export]");
+    if (exported) { exported.href = prefix + exported.dataset.export + (run ? "?run=" + encodeURIComponent(run) : ""); }
     const button = event.target.closest("button[data-chart]");
     if (!button) { return; }
     const plot = document.querySelector("#" + CSS.escape(button.dataset.chart) + " .js-plotly-plot");

@@ -6,14 +6,14 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import figures, sections
-from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.hub import LIVE, Hub
-from neuron_top.dashboard.look import Palette, palette
+from neuron_top.dashboard import figures
+from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table, tile
 from neuron_top.dashboard.sections import Chart, Track
 from neuron_top.run.alerts import Alert
-from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import CompileCard, Overview, overview
@@ -86,7 +86,11 @@ def render(view: Overview, core: CorePage | None, series: Trends, measure: str, 
     unit = series.throughput_unit
     whole["live-throughput"] = Track(
         figures.series(
-            series.throughput, "throughput", colours, words="no throughput was printed yet", title={"text": unit}
+            series.throughput,
+            "throughput",
+            colours,
+            words="no throughput was printed yet",
+            title={"text": figures.plain(unit)},
         )
     )
     return whole
@@ -199,41 +203,22 @@ def _no_cores(view: Overview) -> str:
     return "no cores or workers seen yet" + (f" ({absent[0][:90]})" if absent else "")
 
 
-def _selected(state: dict[str, str], hub: Hub, run: str) -> CorePage | None:
-    key = state.get("core", "")
-    if not key:
-        return None
-
-    def view(model: Run, now: float) -> CorePage | None:
-        return core_page(model, now, key)
-
-    return hub.read(run, view)
-
-
 def register(app: Dash, hub: Hub) -> None:
     """Bind the page to its data."""
-    outputs = [Output(name, "children") for name in (*TEXTS, *PARTS)]
-    outputs += [Output(name, "figure") for name in CHARTS]
-    outputs += [Output(name, prop) for name in TRACKS for prop in ("figure", "extendData")]
+
+    def answer(asked: Asked) -> dict[str, Any]:
+        key = asked.state.get("core", "")
+        core = hub.read(asked.run, lambda run, now: core_page(run, now, key)) if key else None
+        return render(hub.kept(asked.run, overview), core, hub.kept(asked.run, trends), asked.values[0], asked.colours)
+
+    bind(app, "live", Slots((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
 
     @app.callback(
-        [*outputs, Output("live-known", "data")],
-        Input("pulse", "data"), Input("live-measure", "value"), Input("url", "search"), Input("theme", "data"),
-        State("live-known", "data"),
-    )  # fmt: skip
-    async def update(_pulse: Any, measure: str, search: str, theme: str, known: dict[str, Any]) -> list[Any]:
-        state = state_of(search)
-        run = state.get("run", LIVE)
-        rendered = render(
-            hub.kept(run, overview), _selected(state, hub, run), hub.kept(run, trends), measure, palette(theme)
-        )
-        values, marks = sections.outputs_of(rendered, known or {})
-        return [*values, marks]
-
-    @app.callback(
-        Output("url", "search", allow_duplicate=True), Input("live-heat", "clickData"), State("url", "search"),
+        Output("url", "search", allow_duplicate=True),
+        Input("live-heat", "clickData"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def choose(click: dict[str, Any] | None, search: str) -> Any:
         points = (click or {}).get("points") or [{}]
         key = points[0].get("customdata")

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     from neuron_top.dashboard.access import is_loopback, rules
     from neuron_top.dashboard.server import serve
-    from neuron_top.pipeline.assembly import machine_feed, paths_feed
+    from neuron_top.pipeline.assembly import is_cache_root, machine_feed, paths_feed
 
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port}: a port lies between 0 and 65535")
@@ -79,6 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
         host=arguments.host,
         port=arguments.port,
         prefix=_prefix(arguments.prefix),
+        roots=[str(Path(path).resolve()) for path in arguments.paths if is_cache_root(Path(path))],
         opened=lambda address: narrate(f"neurontop: {address}  (Ctrl-C ends)"),
     )
     return 0

@@ -1,0 +1,25 @@
+/* How numbers read in the grids: the same words as units.py. Named here, because no code comes from the page's data. */
+(function () {
+  "use strict";
+  const known = (value) => value !== null && value !== undefined && value !== "";
+  const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  functions.bytesText = (value) => {
+    if (!known(value)) { return "—"; }
+    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let size = value, unit = 0;
+    while (Math.abs(size) >= 999.5 && unit < units.length - 1) { size /= 1024; unit += 1; }
+    return (unit === 0 || Math.abs(size) >= 99.95 ? size.toFixed(0) : size.toFixed(1)) + " " + units[unit];
+  };
+  functions.secondsText = (value) => {
+    if (!known(value)) { return "—"; }
+    if (value < 0.9995) { return (value * 1000).toFixed(0) + " ms"; }
+    if (value < 59.95) { return value.toFixed(1) + " s"; }
+    const whole = Math.round(value), pad = (n) => String(n).padStart(2, "0");
+    if (whole < 3600) { return Math.floor(whole / 60) + " m " + pad(whole % 60) + " s"; }
+    if (whole < 86400) { return Math.floor(whole / 3600) + " h " + pad(Math.floor((whole % 3600) / 60)) + " m"; }
+    return Math.floor(whole / 86400) + " d " + pad(Math.floor((whole % 86400) / 3600)) + " h";
+  };
+  functions.shareText = (value) => (known(value) ? Math.round(value * 100) + " %" : "—");
+  functions.dateText = (value) =>
+    known(value) ? new Date(value * 1000).toISOString().replace("T", " ").slice(0, 19) : "—";
+})();

@@ -1,0 +1,85 @@
+"""Binds a page to its data: one callback that answers "what has changed since what I have?" for all its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dash import Dash, Input, Output, State, no_update, set_props
+
+from neuron_top.dashboard import sections
+from neuron_top.dashboard.address import state_of
+from neuron_top.dashboard.look import Palette, palette
+from neuron_top.dashboard.parts import note
+from neuron_top.errors import NeuronTopError
+
+
+class Slots(NamedTuple):
+    """The sections of a page by what they are; a section's name is its component's id."""
+
+    parts: Sequence[str] = ()
+    charts: Sequence[str] = ()
+    tracks: Sequence[str] = ()
+    grids: Sequence[str] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All, in the order of their outputs."""
+        return (*self.parts, *self.charts, *self.tracks, *self.grids)
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What the callback writes to."""
+        pairs = [(name, "children") for name in self.parts]
+        pairs += [(name, "figure") for name in self.charts]
+        pairs += [(name, prop) for name in self.tracks for prop in ("figure", "extendData")]
+        pairs += [(name, prop) for name in self.grids for prop in ("rowData", "rowTransaction")]
+        return [Output(name, prop) for name, prop in pairs]
+
+
+class Asked(NamedTuple):
+    """What a page wants to know: its address, the colours, and the values of its own controls."""
+
+    state: dict[str, str]
+    colours: Palette
+    values: tuple[Any, ...]
+
+    @property
+    def run(self) -> str:
+        """The run that the address names; "" is live."""
+        return self.state.get("run", "")
+
+
+def bind(
+    app: Dash,
+    page: str,
+    slots: Slots,
+    answer: Callable[[Asked], Mapping[str, Any]],
+    controls: Sequence[Input] = (),
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Register the page's callback. `answer` gives a value for every slot; what it raises is shown above the page.
+
+    `before` is awaited first: for what is slow, and happens in a thread.
+    """
+    outputs = slots.outputs
+
+    @app.callback(
+        [*outputs, Output(f"{page}-known", "data")],
+        [Input("pulse", "data"), Input("url", "search"), Input("theme", "data"), *controls],
+        State(f"{page}-known", "data"),
+    )
+    async def update(_pulse: Any, search: str, theme: str, *rest: Any) -> list[Any]:
+        *values, known = rest
+        try:
+            if before is not None:
+                await before()
+            rendered = answer(Asked(state_of(search), palette(theme), tuple(values)))
+        except NeuronTopError as problem:
+            set_props("problem", {"children": note(str(problem), kind="bad")})
+            return [no_update] * len(outputs) + [{"problem": str(problem)}]
+        if known and "problem" in known:
+            set_props("problem", {"children": None})
+            known = {}
+        answers, marks = sections.outputs_of({name: rendered[name] for name in slots.names}, known or {})
+        return [*answers, marks]

@@ -1,0 +1,224 @@
+"""The caches as the dashboard sees them, and the plans that are made, previewed, carried out and undone from there.
+
+Looking at a large cache takes seconds, so it is done in a thread, at most every few seconds, and rows are kept between.
+A plan is made by the same planners, checked by the same hand and written to the same journal as on the command line.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions import gather, history
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.pins import Pins
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.quarantine import plan_quarantine
+from neuron_top.actions.restore import restore
+from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache import catalogue, roots
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.settings import Settings
+from neuron_top.views.entries import EntryRow, EntryTable, entry_row
+
+FRESH_SECONDS = 5.0
+WORKS_KEPT = 50
+TYPED_BYTES = 20 * 1024**3
+"""From here on, and for a whole compiler version, the confirmation is typed."""
+VERBS = ("evict", "slim", "retry", "unlock", "quarantine")
+
+
+class Work(msgspec.Struct, kw_only=True):
+    """A plan and what became of it. `state`: `planned`, `running`, `done`, `failed`, `undone`."""
+
+    plan: Plan
+    state: str = "planned"
+    progress: Progress | None = None
+    outcome: Outcome | None = None
+    message: str = ""
+
+    @property
+    def typed(self) -> str:
+        """The word that must be typed to confirm; "" when a button is enough."""
+        return self.plan.verb if self.plan.frees >= TYPED_BYTES or self.plan.emptied else ""
+
+
+class CacheDesk:
+    """Entries of every cache of this machine, and works by the identity of their plan. Safe from any thread."""
+
+    def __init__(self, settings: Settings, named: Sequence[str] = (), moved: Callable[[], None] = lambda: None) -> None:
+        """`named`: roots besides those that this machine uses; `moved` is called when a work has gone on."""
+        self._settings, self._named, self._moved = settings, tuple(named), moved
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
+        self._snapshots: dict[str, Snapshot] = {}
+        self._table = EntryTable(roots=(), rows=())
+        self._taken = float("-inf")
+        self.version = 0
+        """Grows with every look that was taken."""
+        self._works: OrderedDict[str, Work] = OrderedDict()
+
+    def table(self, *, fresh: bool = False) -> EntryTable:
+        """All entries; looked at anew when the last look is some seconds old. Slow: not for an event loop."""
+        if fresh or time.monotonic() - self._taken > FRESH_SECONDS:
+            with self._looking:
+                if fresh or time.monotonic() - self._taken > FRESH_SECONDS:
+                    self._look()
+        return self._table
+
+    @property
+    def last(self) -> EntryTable:
+        """All entries as last seen, at once."""
+        return self._table
+
+    @property
+    def looked(self) -> bool:
+        """Whether a look was ever taken."""
+        return self.version > 0
+
+    def _look(self) -> None:
+        found = [(root.path, root.origin, root.exists) for root in roots.find() if root.kind == roots.NEURON]
+        found += [(path, "named at the start", Path(path).is_dir()) for path in self._named
+                  if path not in {root for root, _origin, _exists in found}]  # fmt: skip
+        snapshots: dict[str, Snapshot] = {}
+        for path, _origin, exists in found:
+            if exists:
+                try:
+                    snapshots[path] = catalogue.open_root(path, self._settings.state_path)
+                except NeuronTopError:
+                    continue
+        rows: list[EntryRow] = []
+        for root, snapshot in snapshots.items():
+            before = self._snapshots.get(root)
+            if before is not None and before.entries == snapshot.entries:
+                rows += [row for row in self._table.rows if row.root == root]
+            else:
+                rows += [entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries]
+        table = EntryTable(roots=tuple(found), rows=tuple(rows))
+        if table != self._table or not self.version:
+            self.version += 1
+        self._snapshots, self._table, self._taken = snapshots, table, time.monotonic()
+
+    def plan(self, verb: str, keys: Iterable[str]) -> list[Work]:
+        """Plans for the entries with these keys, one for each root and compiler version. Nothing is changed.
+
+        Raises UsageError for an unknown verb, NothingToShow when none of the entries is there.
+        """
+        if verb not in VERBS:
+            raise UsageError(f"no such action: {verb}")
+        self.table(fresh=True)
+        chosen = set(keys)
+        works = []
+        for root, snapshot in self._snapshots.items():
+            wanted = [entry for entry in snapshot.entries if f"{root}/{entry.path}" in chosen]
+            if wanted:
+                around = self._around(root, snapshot)
+                made = _plans(verb, root, snapshot, wanted, around)
+                policy = f"{len(wanted)} entries chosen in the dashboard"
+                works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
+        if not works:
+            raise NothingToShow("none of the chosen entries is there any more")
+        with self._lock:
+            for work in works:
+                self._works[work.plan.identity] = work
+            while len(self._works) > WORKS_KEPT:
+                self._works.popitem(last=False)
+        return works
+
+    def work(self, identity: str) -> Work:
+        """A work by the identity of its plan. Raises NothingToShow."""
+        with self._lock:
+            work = self._works.get(identity)
+        if work is None:
+            raise NothingToShow("this plan is not known any more; make a new one")
+        return work
+
+    def carry_out(self, identity: str, typed: str = "") -> Work:
+        """Start the execution in a thread. Raises NothingToShow, RefusedForSafety."""
+        work = self.work(identity)
+        with self._lock:
+            if work.state != "planned":
+                raise RefusedForSafety(f"this plan is {work.state} already")
+            if work.plan.refused:
+                raise RefusedForSafety(work.plan.refused)
+            if typed != work.typed:
+                raise RefusedForSafety(f"type {work.typed} to confirm")
+            work.state = "running"
+        threading.Thread(target=self._execute, args=(work,), name=f"plan {identity}", daemon=True).start()
+        return work
+
+    def undo(self, identity: str) -> Work:
+        """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
+        work = self.work(identity)
+        with self._lock:
+            if work.state != "done":
+                raise RefusedForSafety(f"this plan is {work.state}: there is nothing to undo")
+            work.state = "undone"
+        try:
+            record = restore(identity, Trash(work.plan.root))
+        except (NeuronTopError, OSError) as problem:
+            work.state, work.message = "done", f"could not be undone: {problem}"
+            raise
+        finally:
+            self._taken = float("-inf")
+            self._moved()
+        work.message = f"{record.restored} brought back" + (
+            f", {len(record.kept)} stay in the trash" if record.kept else ""
+        )
+        return work
+
+    def _execute(self, work: Work) -> None:
+        def watch(progress: Progress) -> bool:
+            work.progress = progress
+            self._moved()
+            return True
+
+        try:
+            work.outcome = execute(work.plan, Trash(work.plan.root), watch=watch)
+            work.state = "done"
+        except (NeuronTopError, OSError) as problem:
+            work.state, work.message = "failed", str(problem)
+        self._taken = float("-inf")
+        self._moved()
+
+    def _around(self, root: str, snapshot: Snapshot) -> Surroundings:
+        state = self._settings.state_path
+        past = history.known(state)
+        pins = (
+            *Pins(state).patterns(),
+            *(word for part in self._settings.cache_pins.split(",") if (word := part.strip())),
+        )
+        return gather.surroundings(snapshot, pins=pins, used=past.used, compiled=past.compiled, trash=Trash(root))
+
+
+def _plans(verb: str, root: str, snapshot: Snapshot, wanted: list[Entry], around: Surroundings) -> Iterable[Plan]:
+    if verb == "retry":
+        return [plan_retry(wanted, root, around)]
+    if verb == "unlock":
+        return [plan_unlock(wanted, root, around)]
+    if verb == "quarantine":
+        return [plan_quarantine(wanted, root, around)]
+    by_compiler: dict[str, list[Entry]] = {}
+    for entry in wanted:
+        by_compiler.setdefault(entry.compiler, []).append(entry)
+    # The planner is given everything, because shared inodes are freed with their last name only.
+    return [
+        plan_eviction(
+            snapshot.entries, root,
+            EvictPolicy(modules=tuple(entry.module for entry in entries), compiler=compiler or None,
+                        states=frozenset(entry.state for entry in entries), slim=verb == "slim"),
+            around,
+        )
+        for compiler, entries in by_compiler.items()
+    ]  # fmt: skip

@@ -1,0 +1,60 @@
+"""The treemap of the caches: root, compiler version, state, age; areas are bytes on disk."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from neuron_top.dashboard.figures import Figure, empty, layout, plain
+from neuron_top.dashboard.look import Palette
+from neuron_top.units import bytes_text, count_text
+from neuron_top.views.entries import EntryRow
+
+AGES = ((86400.0, "used within a day"), (7 * 86400.0, "within a week"), (30 * 86400.0, "within a month"))
+OLDEST = "longer ago"
+_GOOD, _BAD = ("hit",), ("failed", "corrupt", "inconsistent", "stale-lock", "partial")
+
+
+def age_word(seconds: float) -> str:
+    """The bucket that an age falls into."""
+    return next((word for limit, word in AGES if seconds < limit), OLDEST)
+
+
+def treemap(rows: Sequence[EntryRow], colours: Palette) -> Figure:
+    """Bytes by root → compiler → state → age."""
+    if not rows:
+        return empty(colours, "no cache entries", 360)
+    sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
+    for row in rows:
+        path = (row.root, row.compiler or "no compiler folder", row.state, age_word(row.age))
+        for depth in range(1, len(path) + 1):
+            part = sums[path[:depth]]
+            part[0] += row.bytes
+            part[1] += 1
+    paths = sorted(sums)
+    trace = {
+        "type": "treemap", "branchvalues": "total", "ids": ["\t".join(path) for path in paths],
+        "labels": [plain(path[-1]) for path in paths], "parents": ["\t".join(path[:-1]) for path in paths],
+        "values": [max(1, sums[path][0]) for path in paths],
+        "text": [f"{bytes_text(sums[path][0])}, {count_text(sums[path][1])} entries" for path in paths],
+        "hovertemplate": "%{label}<br>%{text}<extra></extra>", "textinfo": "label+text",
+        "marker": {"colors": [_colour(path, colours) for path in paths], "line": {"color": colours.ground, "width": 1}},
+        "tiling": {"pad": 2}, "pathbar": {"visible": True},
+    }  # fmt: skip
+    return {"data": [_settled(trace, paths)], "layout": layout(colours, 360)}
+
+
+def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
+    """A whole equals the sum of its parts, also where an empty part counts as one byte to be seen."""
+    values = dict(zip(paths, trace["values"], strict=True))
+    for path in sorted(paths, key=len, reverse=True):
+        children = [values[other] for other in paths if len(other) == len(path) + 1 and other[:-1] == path]
+        if children:
+            values[path] = sum(children)
+    return trace | {"values": [values[path] for path in paths]}
+
+
+def _colour(path: tuple[str, ...], colours: Palette) -> str:
+    if len(path) < 3:
+        return colours.line
+    return colours.good if path[2] in _GOOD else colours.bad if path[2] in _BAD else colours.warn

@@ -1,0 +1,163 @@
+"""The pictures of compiling: lanes of workers, cost added up, spread of durations, hits and misses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from neuron_top.dashboard.figures import Figure, empty, iso, layout, plain
+from neuron_top.dashboard.look import Palette, graph_colour
+from neuron_top.dashboard.sections import Chart
+from neuron_top.units import duration_text
+from neuron_top.views.answers import Answer
+from neuron_top.views.graphs import Bar, GraphRow, Lane, Timeline
+
+LANES_SHOWN = 64
+BARS_SHOWN = 4000
+MARKS_SHOWN = 4000
+WORDS = {
+    "done": "compiled",
+    "failed": "failed",
+    "interrupted": "interrupted",
+    "wait": "waited",
+    "now": "compiling",
+    "waits": "waiting",
+}
+
+
+def lanes(view: Timeline, known: Sequence[Answer], colours: Palette) -> Chart:
+    """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
+    shown = view.lanes[:LANES_SHOWN]
+    if not shown and not known:
+        return Chart(empty(colours, "nobody has compiled or waited yet"))
+    names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
+    for answer in known:
+        if answer.worker not in names and len(names) < LANES_SHOWN:
+            names[answer.worker] = _lane_name(answer.rank, answer.pid, answer.worker)
+    by_kind: dict[str, list[tuple[Lane, Bar]]] = {kind: [] for kind in WORDS}
+    every = [(lane, bar) for lane in shown for bar in lane.bars]
+    for lane, bar in sorted(every, key=_start)[-BARS_SHOWN:]:
+        if bar.kind == "wait":
+            kind = "waits" if bar.end is None else "wait"
+        else:
+            kind = "now" if bar.end is None else bar.outcome or "done"
+        by_kind.setdefault(kind, []).append((lane, bar))
+    data = [_bars(kind, pairs, names, view.now, colours) for kind, pairs in by_kind.items()]
+    data += [_marks(kind, known, names, colours) for kind in ("hit", "cached failure")]
+    parts = ("x", "base", "y", "text", "customdata")
+    moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
+    hidden = len(view.lanes) - len(shown)
+    note = {"text": f"{hidden} more workers are not drawn", "showarrow": False, "xref": "paper", "yref": "paper",
+            "x": 1, "y": 1.06, "xanchor": "right", "font": {"color": colours.quiet}}  # fmt: skip
+    notes = [note] if hidden > 0 else []
+    figure = {
+        "data": data,
+        "layout": layout(
+            colours, min(1200, 110 + 26 * len(names)), barmode="overlay", showlegend=True, annotations=notes,
+            xaxis={"type": "date"},
+            yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(names.values()),
+                   "autorange": "reversed"},
+        ),
+    }  # fmt: skip
+    return Chart(figure, moving)
+
+
+def _start(pair: tuple[Lane, Bar]) -> float:
+    return pair[1].start
+
+
+def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colours: Palette) -> Any:
+    lengths = [max(0.0, (bar.end if bar.end is not None else now) - bar.start) for _lane, bar in pairs]
+    colour = {"wait": colours.kinds[3], "waits": colours.kinds[3], "now": colours.warn}.get(
+        kind, graph_colour(colours, kind)
+    )
+    return {
+        "type": "bar", "orientation": "h", "name": WORDS.get(kind, kind),
+        "base": [iso(bar.start) for _lane, bar in pairs],
+        "x": [round(length * 1000) for length in lengths], "y": [names[lane.worker] for lane, _bar in pairs],
+        "text": [f"{plain(bar.graph)}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
+                 for (_lane, bar), length in zip(pairs, lengths, strict=True)],
+        "customdata": [bar.graph for _lane, bar in pairs], "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": colour, "line": {"width": 1, "color": colours.ground},
+                   "pattern": {"shape": "/" if kind in ("wait", "failed") else ""}},
+    }  # fmt: skip
+
+
+def _marks(kind: str, known: Sequence[Answer], names: dict[str, str], colours: Palette) -> Any:
+    found = [answer for answer in known if answer.kind == kind and answer.worker in names][-MARKS_SHOWN:]
+    return {
+        "type": "scatter", "mode": "markers", "name": kind, "x": [iso(answer.time) for answer in found],
+        "y": [names[answer.worker] for answer in found], "customdata": [answer.graph for answer in found],
+        "text": [plain(answer.graph) for answer in found], "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
+        "marker": {"color": graph_colour(colours, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
+    }  # fmt: skip
+
+
+def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
+    if rank is not None:
+        return f"rank {rank}" + (f" · {pid}" if pid is not None else "")
+    return f"process {pid}" if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
+
+
+def cumulative(view: Timeline, colours: Palette) -> Figure:
+    """Compile seconds of all workers added up, by when each compile ended."""
+    ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
+                  if bar.kind == "compile" and bar.end is not None)  # fmt: skip
+    if not ends:
+        return empty(colours, "no compile has ended yet")
+    total, points = 0.0, []
+    for end, seconds in ends:
+        total += seconds
+        points.append((iso(end), round(total, 1)))
+    trace = {"type": "scatter", "mode": "lines", "line": {"shape": "hv", "color": colours.good}, "fill": "tozeroy",
+             "x": [x for x, _ in points], "y": [y for _, y in points]}  # fmt: skip
+    return {
+        "data": [trace],
+        "layout": layout(colours, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}),
+    }
+
+
+def spread(rows: Sequence[GraphRow], colours: Palette) -> Figure:
+    """How many graphs took how long; the last compile of each."""
+    seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
+    if not seconds:
+        return empty(colours, "no duration is known yet")
+    trace = {"type": "histogram", "x": seconds, "nbinsx": 30, "marker": {"color": colours.accent},
+             "hovertemplate": "%{x} s: %{y} graphs<extra></extra>"}  # fmt: skip
+    return {
+        "data": [trace],
+        "layout": layout(
+            colours, 220, bargap=0.05, xaxis={"title": {"text": "seconds"}}, yaxis={"title": {"text": "graphs"}}
+        ),
+    }
+
+
+def rate(known: Sequence[Answer], colours: Palette) -> Figure:
+    """Hits and misses added up, and the share of distinct graphs that came from the cache."""
+    if not known:
+        return empty(colours, "the cache was not asked yet")
+    sums = {"hit": 0, "miss": 0, "cached failure": 0}
+    first: dict[str, str] = {}
+    times, shares = [], []
+    lines: dict[str, list[int]] = {kind: [] for kind in sums}
+    for answer in known:
+        sums[answer.kind] += 1
+        first[answer.graph] = "miss" if "miss" in (answer.kind, first.get(answer.graph)) else answer.kind
+        times.append(iso(answer.time))
+        shares.append(round(sum(kind == "hit" for kind in first.values()) / len(first), 4))
+        for kind, values in lines.items():
+            values.append(sums[kind])
+    colour = {"hit": colours.accent, "miss": colours.warn, "cached failure": colours.bad}
+    names = {"hit": "hits", "miss": "compiles begun", "cached failure": "cached failures"}
+    data: list[dict[str, Any]] = [
+        {"type": "scatter", "mode": "lines", "name": names[kind], "x": times, "y": values,
+         "line": {"shape": "hv", "color": colour[kind]}}
+        for kind, values in lines.items() if values[-1]
+    ]  # fmt: skip
+    data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
+                 "line": {"dash": "dot", "color": colours.quiet}})  # fmt: skip
+    figure: Figure = {"data": data, "layout": layout(colours, 240, showlegend=True, yaxis={"rangemode": "tozero"})}
+    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
+                                  "showgrid": False, "automargin": True}  # fmt: skip
+    return figure

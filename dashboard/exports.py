@@ -1,0 +1,46 @@
+"""Tables as files: CSV and Parquet of what the API gives as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from dash import html
+
+from neuron_top.dashboard.parts import more
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def export_links(table: str) -> list[Any]:
+    """Links that `neurontop.js` completes with the prefix and the run of the page's address."""
+    return [
+        html.A(kind.upper(), href=f"api/{table}.{kind}", className="export", **more(data_export=f"api/{table}.{kind}"))
+        for kind in ("csv", "parquet")
+    ]
+
+
+def as_csv(rows: list[dict[str, Any]]) -> bytes:
+    """RFC 4180, UTF-8. A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    names = list(rows[0]) if rows else []
+    writer.writerow(names)
+    writer.writerows([[_safe(row[name]) for name in names] for row in rows])
+    return out.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, list | tuple | dict):
+        value = " ".join(map(str, value))
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def as_parquet(rows: list[dict[str, Any]]) -> bytes:
+    """One row group, types as the values have them."""
+    import pandas as pd
+
+    out = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(out, index=False)
+    return out.getvalue()

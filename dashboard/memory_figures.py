@@ -1,0 +1,70 @@
+"""The pictures of memory: lines over time, and bars by kind with peak and capacity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
+from neuron_top.dashboard.look import Palette
+from neuron_top.views.memory import MemoryTable
+from neuron_top.views.overview import CoreRow
+
+__all__ = ["bars", "empty", "lines"]
+
+
+def core_label(row: CoreRow) -> str:
+    """A core in few letters."""
+    return f"rank {row.rank}" if row.rank is not None and row.kind == "local" else f"{row.kind} {row.core}"
+
+
+def lines(view: MemoryTable, colours: Palette) -> Figure:
+    """A line per core of the peaks of each bucket: joining buckets never hides one. The open bucket waits."""
+    if not any(len(series.points) > 1 for series in view.series):
+        return empty(colours, "no memory was measured yet", 320)
+    data: list[dict[str, Any]] = []
+    for number, series in enumerate(view.series):
+        points = series.points[:-1]
+        data.append(
+            {"type": "scatter", "mode": "lines", "name": core_label(series.row), "x": [iso(p.time) for p in points],
+             "y": [round(p.peak / GIB, 4) for p in points],
+             "line": {"width": 1.3, "color": colours.kinds[number % len(colours.kinds)]}}
+        )  # fmt: skip
+    capacities = {row.capacity for row in view.rows if row.capacity}
+    edge = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
+    dashed = {"color": colours.bad, "dash": "dash", "width": 1}
+    shapes = [{**edge, "y0": size / GIB, "y1": size / GIB, "line": dashed} for size in sorted(capacities)[:4]]
+    return {
+        "data": data,
+        "layout": layout(colours, 320, showlegend=len(data) <= 16, shapes=shapes,
+                         yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
+    }  # fmt: skip
+
+
+def bars(view: MemoryTable, colours: Palette) -> Figure:
+    """A bar per core stacked by kind; what is not told apart is grey; peak and capacity are marks."""
+    rows = [series.row for series in view.series]
+    if not rows:
+        return empty(colours, "no memory was measured yet", 320)
+    names = [core_label(row) for row in rows]
+    kinds = sorted({kind for row in rows for kind in row.kinds})
+    data: list[dict[str, Any]] = [
+        {"type": "bar", "name": plain(kind), "x": names, "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
+         "marker": {"color": colours.kinds[number % (len(colours.kinds) - 1)]}}
+        for number, kind in enumerate(kinds)
+    ]  # fmt: skip
+    rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
+    if any(rest):
+        data.append({"type": "bar", "name": "not told apart", "x": names, "y": [round(value, 4) for value in rest],
+                     "marker": {"color": colours.quiet}})  # fmt: skip
+    for name, values, symbol in (("peak", [row.peak for row in rows], "line-ew-open"),
+                                 ("capacity", [row.capacity for row in rows], "line-ew-open")):  # fmt: skip
+        if any(value is not None for value in values):
+            data.append({"type": "scatter", "mode": "markers", "name": name, "x": names,
+                         "y": [None if value is None else round(value / GIB, 4) for value in values],
+                         "marker": {"symbol": symbol, "size": 16, "line": {"width": 2},
+                                    "color": colours.bad if name == "capacity" else colours.text}})  # fmt: skip
+    return {
+        "data": data,
+        "layout": layout(colours, 320, barmode="stack", showlegend=True, xaxis={"type": "category"},
+                         yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
+    }  # fmt: skip

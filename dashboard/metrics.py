@@ -1,0 +1,155 @@
+"""`/metrics`: the overview as Prometheus metrics.
+
+Names, units and labels by its conventions: base units (seconds, bytes, ratios), counters end in `_total`. An unknown
+value is a series that is absent, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from neuron_top import __version__
+from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.views.overview import Overview, overview
+
+_CORE = ("node", "core", "kind", "device", "rank")
+
+
+class Views(Collector):
+    """Makes the metrics of what happens now, when they are asked for."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them."""
+        view = self._hub.kept(LIVE, overview)
+        info = InfoMetricFamily("neurontop", "The program that answers")
+        info.add_metric((), {"version": __version__})
+        yield info
+        yield from _job(view)
+        yield from _cores(view)
+        yield from _compiles(view)
+        yield from _training(view)
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing beforehand: a collection at registration would come before the feed has started."""
+        return iter(())
+
+
+def metrics_of(view: Overview) -> list[Metric]:
+    """The metrics of one overview."""
+    return [*_job(view), *_cores(view), *_compiles(view), *_training(view)]
+
+
+def _gauge(name: str, text: str, value: float | None) -> Iterator[Metric]:
+    if value is not None:
+        yield GaugeMetricFamily(f"neurontop_{name}", text, value=value)
+
+
+def _job(view: Overview) -> Iterator[Metric]:
+    head = view.header
+    state = GaugeMetricFamily(
+        "neurontop_job_active", "Whether the job that is shown goes on", labels=("job", "run", "node")
+    )
+    state.add_metric((head.name, head.run, head.node), float(head.active and head.state != "waiting for a job"))
+    yield state
+    yield from _gauge("job_elapsed_seconds", "Time since the job began", head.elapsed)
+    yield from _gauge("job_workers", "Worker processes alive", head.workers)
+    alerts = GaugeMetricFamily("neurontop_alerts", "Alerts that hold now, by severity", labels=("severity",))
+    for severity in ("error", "warning", "info"):
+        alerts.add_metric((severity,), sum(alert.severity == severity for alert in view.alerts))
+    yield alerts
+    sources = GaugeMetricFamily("neurontop_source_up", "Whether a source of telemetry delivers", labels=("source",))
+    for source in view.sources:
+        sources.add_metric((source.name,), float(source.available))
+    yield sources
+    yield from _gauge("host_cpu_ratio", "Busy share of the host's processors", view.host.cpu)
+    yield from _gauge("host_memory_used_bytes", "Memory of the host in use", view.host.memory_used)
+    yield from _gauge("host_memory_bytes", "Memory of the host", view.host.memory_total)
+
+
+def _cores(view: Overview) -> Iterator[Metric]:
+    families = {
+        "utilization_ratio": ("Share of time a core was busy", lambda row: row.utilization),
+        "memory_used_bytes": ("Device memory in use", lambda row: row.memory),
+        "memory_capacity_bytes": ("Device memory of a core", lambda row: row.capacity),
+        "memory_peak_bytes": ("Highest device memory seen", lambda row: row.peak),
+    }
+    for name, (text, value) in families.items():
+        family = GaugeMetricFamily(f"neurontop_core_{name}", text, labels=_CORE)
+        for row in view.cores:
+            number = value(row)
+            if number is not None and not row.stale:
+                family.add_metric(_labels(row.node, row.core, row.kind, row.device, row.rank), number)
+        yield family
+    kinds = GaugeMetricFamily(
+        "neurontop_core_memory_kind_bytes", "Device memory by kind", labels=(*_CORE, "memory_kind")
+    )
+    for row in view.cores:
+        for kind, size in row.kinds.items():
+            if not row.stale:
+                kinds.add_metric([*_labels(row.node, row.core, row.kind, row.device, row.rank), kind], size)
+    yield kinds
+
+
+def _labels(node: str, core: int, kind: str, device: int | None, rank: int | None) -> list[str]:
+    return [node, str(core), kind, "" if device is None else str(device), "" if rank is None else str(rank)]
+
+
+def _compiles(view: Overview) -> Iterator[Metric]:
+    card, cache = view.compile, view.cache
+    graphs = GaugeMetricFamily("neurontop_graphs", "Distinct graphs of the job, by state", labels=("state",))
+    counts = {
+        "compiled": card.done, "hit": card.hit, "failed": card.failed, "cached_failure": card.cached_failures,
+        "compiling": len(card.running), "waiting": len(card.waiting), "extracted": card.extracted,
+        "interrupted": card.interrupted,
+    }  # fmt: skip
+    for state, count in counts.items():
+        graphs.add_metric((state,), count)
+    yield graphs
+    asked = CounterMetricFamily("neurontop_cache_lookups", "Answered look-ups of the compile cache", labels=("result",))
+    for result, count in (("hit", cache.hits), ("miss", cache.misses), ("cached_failure", cache.failures_met)):
+        asked.add_metric((result,), count)
+    yield asked
+    seconds = "Wall time in which a worker compiled or waited for a compile"
+    yield CounterMetricFamily("neurontop_compile_seconds", seconds, value=card.seconds)
+    yield CounterMetricFamily(
+        "neurontop_compile_wait_seconds", "Wall time in which a worker waited", value=card.wait_seconds
+    )
+    yield from _gauge("cache_hit_ratio", "Share of distinct graphs that came from the cache", cache.hit_rate)
+    yield from _gauge("cache_entries", "Entries of the watched caches", cache.entries)
+    yield from _gauge("cache_size_bytes", "Bytes that the watched caches take on disk", cache.size)
+    yield from _gauge("cache_disk_free_bytes", "Least free space of their file systems", cache.free)
+
+
+def _training(view: Overview) -> Iterator[Metric]:
+    training = view.training
+    yield from _gauge("training_step", "The last step that was printed", training.step)
+    yield from _gauge("training_loss", "The last loss that was printed", training.loss)
+    yield from _gauge("training_step_seconds", "Duration of a step", training.step_seconds)
+    yield from _gauge("training_last_report_timestamp_seconds", "When a step was last printed", training.last_time)
+    if training.throughput is not None:
+        rate = GaugeMetricFamily("neurontop_training_throughput", "Work per second as printed", labels=("unit",))
+        rate.add_metric((training.throughput_unit,), training.throughput)
+        yield rate
+
+
+def register(server: FastAPI, hub: Hub, prefix: str) -> None:
+    """Add `<prefix>metrics`."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Views(hub))
+
+    async def metrics(request: Request) -> Response:
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), headers={"content-type": kind})
+
+    server.add_route(f"{prefix}metrics", metrics, methods=["GET"])

@@ -1,0 +1,289 @@
+"""Cache: every entry of every root, what takes the space, and what is done about it: plan, preview, confirm, undo."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+
+from neuron_top.dashboard import cache_figures, compile_figures
+from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.cache_desk import VERBS, CacheDesk, Work
+from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
+from neuron_top.dashboard.guard import right_now
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.look import Palette
+from neuron_top.dashboard.parts import chart, more, note, panel, table
+from neuron_top.dashboard.sections import Chart
+from neuron_top.errors import NeuronTopError
+from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.answers import Answer, answers
+from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
+from neuron_top.views.plan import outcome_lines, plan_lines
+
+PATH, NAME = "cache", "Cache"
+SLOTS = Slots(
+    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown"), charts=("cache-treemap", "cache-rate")
+)
+STEPS_SHOWN = 40
+MOST_CHOSEN = 20_000
+GROUPS = {"": "no groups", "root": "root", "compiler": "compiler", "state": "state", "age": "age"}
+WORDS = {"evict": "Evict", "slim": "Slim (keep the graphs)", "retry": "Retry failures", "unlock": "Remove dead locks",
+         "quarantine": "Quarantine broken"}  # fmt: skip
+
+
+def layout(state: dict[str, str]) -> Any:
+    """The page without its numbers."""
+    query = dcc.Input(
+        id="cache-query", type="search", debounce=0.4, value=state.get("q", ""), className="grow",
+        placeholder="state:failed size>1GB used>30d compiler:2.21 text   ( / )",
+    )  # fmt: skip
+    groups = dcc.Dropdown(
+        id="cache-group",
+        options=[{"label": text, "value": key or "none"} for key, text in GROUPS.items()],
+        value=state.get("group") or "none",
+        clearable=False,
+        searchable=False,
+        className="run-picker",
+    )
+    buttons = [html.Button(WORDS[verb], id=f"cache-{verb}", n_clicks=0, className="plain") for verb in VERBS]
+    return html.Div(
+        [
+            dcc.Store(id="cache-known", data=None),
+            html.Div(html.P(id="cache-summary"), className="full"),
+            panel("What takes the space", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
+            panel("Hits and misses over time", chart("cache-rate", "Answers of the cache over time", 240)),
+            html.Div(id="cache-work", className="full", role="status"),
+            panel(
+                "Entries",
+                html.Div([html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"), query,
+                          html.Span("group by", className="quiet"), groups], className="row"),
+                html.P(id="cache-shown", className="quiet", role="status"),
+                html.Div(id="cache-groups"),
+                grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
+                html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
+                         className="row actions"),
+                html.Div(id="cache-refused", role="alert"),
+                tools=export_links("cache"), wide=True,
+            ),
+        ],
+        className="grid",
+    )  # fmt: skip
+
+
+def render(
+    view: EntryTable, known: tuple[Answer, ...], works: list[Work], state: dict[str, str], colours: Palette
+) -> dict[str, Any]:
+    """Every section of the page."""
+    shown = chosen(view, state.get("q", ""))
+    return {
+        "cache-summary": _summary(view),
+        "cache-shown": f"{count_text(len(shown))} entries, {bytes_text(sum(row.bytes for row in shown))}",
+        "cache-groups": _groups(shown, state.get("group", "")),
+        "cache-work": [_work(work) for work in works] or None,
+        "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
+        "cache-rate": Chart(compile_figures.rate(known, colours)),
+    }
+
+
+def chosen(view: EntryTable, query: str) -> list[EntryRow]:
+    """The rows that a filter keeps."""
+    return list(filter(entry_filter(query), view.rows)) if query.strip() else list(view.rows)
+
+
+def row(one: EntryRow) -> dict[str, Any]:
+    """An entry as a row of the grid."""
+    return {
+        "id": one.key, "module": one.module, "state": one.state, "compiler": one.compiler, "bytes": one.bytes,
+        "artefact": one.artefact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
+        "lock": one.lock, "failure": one.failure, "advice": one.advice, "flags": one.flags, "root": one.root,
+    }  # fmt: skip
+
+
+def ordered(rows: list[EntryRow], model: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the grid in the order that its headers ask for; unknown values last."""
+    made = [row(one) for one in rows]
+    for step in reversed(model):
+        field, down = step.get("colId"), step.get("sort") == "desc"
+        if made and field in made[0]:
+            made.sort(key=lambda one: one[field] if one[field] is not None else 0, reverse=down)
+            made.sort(key=lambda one: one[field] is None)
+    return made
+
+
+def _summary(view: EntryTable) -> Any:
+    there = [root for root, _origin, exists in view.roots if exists]
+    if not there:
+        looked = ", ".join(root for root, _origin, _exists in view.roots) or "nothing"
+        return note(f"No compile cache was found (looked for: {looked}). Name one when you start the server.")
+    states: dict[str, int] = {}
+    for one in view.rows:
+        states[one.state] = states.get(one.state, 0) + 1
+    words = ", ".join(f"{count_text(number)} {state}" for state, number in sorted(states.items(), key=lambda p: -p[1]))
+    size = bytes_text(sum(one.bytes for one in view.rows))
+    return f"{len(there)} caches, {count_text(len(view.rows))} entries, {size}" + (f": {words}." if words else ".")
+
+
+def _groups(rows: list[EntryRow], by: str) -> Any:
+    if by not in GROUPS or not by:
+        return None
+    sums: dict[str, list[float]] = {}
+    for one in rows:
+        name = cache_figures.age_word(one.age) if by == "age" else str(getattr(one, by))
+        group = sums.setdefault(name, [0, 0, 0.0])
+        group[0] += 1
+        group[1] += one.bytes
+        group[2] += one.compile_seconds or 0.0
+    lines = [(name, count_text(int(n)), bytes_text(size), duration_text(seconds) if seconds else "—")
+             for name, (n, size, seconds) in sorted(sums.items(), key=lambda pair: -pair[1][1])]  # fmt: skip
+    return table((by, "entries", "size", "known compile time"), lines, caption=f"Entries by {by}", right=(1, 2, 3))
+
+
+def _work(work: Work) -> Any:
+    plan, identity = work.plan, work.plan.identity
+    content: list[Any] = []
+    if work.state == "planned":
+        text = "\n".join(line.text for line in plan_lines(plan, STEPS_SHOWN))
+        content = [html.Pre(text, className="log")]
+    if work.state == "running":
+        progress = work.progress
+        done = progress.done + progress.refused if progress is not None else 0
+        content = [
+            html.Progress(value=str(done), max=str(len(plan.steps)), **more(aria_label="steps done")),
+            html.P(f"{count_text(done)} of {count_text(len(plan.steps))} steps"),
+        ]
+    if work.outcome is not None:
+        content.append(html.Pre("\n".join(line.text for line in outcome_lines(work.outcome)), className="log"))
+    if work.message:
+        content.append(note(work.message, kind="bad" if work.state == "failed" else "quiet"))
+    return panel(f"{plan.verb}: {work.state}", *content, _answers(work, identity), wide=True)
+
+
+def _answers(work: Work, identity: str) -> Any:
+    """The buttons; Cancel stands first, so that it is what the keyboard meets first."""
+    acts = right_now.get() is Right.ACT
+    buttons: list[Any] = [html.Button("Close" if work.state != "planned" else "Cancel", className="plain", n_clicks=0,
+                           id={"type": "work-close", "plan": identity})]  # fmt: skip
+    if work.state == "planned" and work.plan.steps and not work.plan.refused:
+        words = f"{WORDS.get(work.plan.verb, work.plan.verb)} {count_text(len(work.plan.steps))} entries"
+        if work.typed:
+            buttons.append(
+                dcc.Input(id={"type": "work-word", "plan": identity}, placeholder=f"type {work.typed} to confirm")
+            )
+        buttons.append(html.Button(words, className="danger", n_clicks=0, disabled=not acts,
+                                   id={"type": "work-confirm", "plan": identity}))  # fmt: skip
+        if not acts:
+            buttons.append(html.Span("Sign in with the act token to do this.", className="quiet"))
+    if work.state == "done" and work.outcome is not None and work.outcome.done:
+        buttons.append(html.Button("Undo", n_clicks=0, disabled=not acts, id={"type": "work-undo", "plan": identity}))
+    return html.Div(buttons, className="row")
+
+
+def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
+    """Bind the page to its data and its actions."""
+
+    def answer(asked: Asked) -> dict[str, Any]:
+        works = []
+        for identity in filter(None, asked.state.get("plan", "").split(",")):
+            try:
+                works.append(desk.work(identity))
+            except NeuronTopError:
+                continue
+        return render(desk.last, hub.kept(asked.run, answers), works, asked.state, asked.colours)
+
+    async def look() -> None:
+        await asyncio.to_thread(desk.table)
+
+    bind(app, "cache", SLOTS, answer, before=look)
+
+    @app.callback(
+        Output("cache-grid", "getRowsResponse"), Input("cache-grid", "getRowsRequest"), State("url", "search")
+    )
+    async def rows(request: dict[str, Any] | None, search: str) -> Any:
+        if request is None:
+            return no_update
+        await look()
+        query = state_of(search).get("q", "")
+        made = await asyncio.to_thread(lambda: ordered(chosen(desk.last, query), request.get("sortModel") or []))
+        first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
+        return {"rowData": made[first:last], "rowCount": len(made)}
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Output("cache-grid", "columnDefs"),
+        Input("cache-query", "value"), Input("cache-group", "value"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def ask(query: str | None, group: str | None, search: str) -> Any:
+        # New column definitions make the grid forget its rows and ask again, under the new filter.
+        return search_with(search, q=query, group=None if group == "none" else group), [
+            dict(one) for one in ENTRY_COLUMNS
+        ]
+
+    @app.callback(
+        Output("cache-query", "value"), Input("cache-treemap", "clickData"), State("cache-query", "value"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def narrow(click: dict[str, Any] | None, query: str | None) -> Any:
+        path = str(((click or {}).get("points") or [{}])[0].get("id", "")).split("\t")
+        words = [f"{name}:{value}" for name, value in zip(("root", "compiler", "state"), path, strict=False)
+                 if value and " " not in value]  # fmt: skip
+        return " ".join(words) if words else no_update
+
+    _register_actions(app, desk)
+
+
+def _register_actions(app: Dash, desk: CacheDesk) -> None:
+    from dash import ALL, ctx
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Output("cache-refused", "children"),
+        *[Input(f"cache-{verb}", "n_clicks") for verb in VERBS],
+        State("cache-grid", "selectedRows"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def plan(*values: Any) -> Any:
+        *clicks, selected, search = values
+        if not any(clicks) or not ctx.triggered_id:
+            return no_update, no_update
+        keys = [str(one.get("id")) for one in selected or []]
+        keys = keys or [one.key for one in chosen(desk.last, state_of(search).get("q", ""))]
+        if len(keys) > MOST_CHOSEN:
+            return no_update, note(
+                f"At most {count_text(MOST_CHOSEN)} entries at a time: narrow the filter.", kind="warn"
+            )
+        try:
+            works = await asyncio.to_thread(desk.plan, str(ctx.triggered_id).removeprefix("cache-"), keys)
+        except (NeuronTopError, ValueError) as problem:
+            return no_update, note(str(problem), kind="warn")
+        return search_with(search, plan=",".join(work.plan.identity for work in works)), None
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Output("cache-refused", "children", allow_duplicate=True),
+        Input({"type": "work-confirm", "plan": ALL}, "n_clicks"), Input({"type": "work-undo", "plan": ALL}, "n_clicks"),
+        Input({"type": "work-close", "plan": ALL}, "n_clicks"),
+        State({"type": "work-word", "plan": ALL}, "value"), State({"type": "work-word", "plan": ALL}, "id"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def go_on(_c: Any, _u: Any, _x: Any, words: list[str], names: list[Any], search: str) -> Any:
+        if not ctx.triggered_id or not ctx.triggered[0]["value"]:
+            return no_update, no_update
+        kind, identity = ctx.triggered_id["type"], ctx.triggered_id["plan"]
+        if kind == "work-close":
+            left = [one for one in state_of(search).get("plan", "").split(",") if one != identity]
+            return search_with(search, plan=",".join(left)), None
+        if right_now.get() is not Right.ACT:
+            return no_update, note("Sign in with the act token first.", kind="bad")
+        typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
+        try:
+            if kind == "work-confirm":
+                desk.carry_out(identity, typed.get(identity, ""))
+            else:
+                await asyncio.to_thread(desk.undo, identity)
+        except (NeuronTopError, OSError) as problem:
+            return no_update, note(str(problem), kind="bad")
+        return no_update, None

@@ -1,0 +1,173 @@
+"""Compile: who compiled what when, every graph in a grid, what it cost over time, and one graph in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+
+from neuron_top.cache.failures import judge
+from neuron_top.dashboard import compile_figures as figures
+from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.look import STATE_WORDS, Palette
+from neuron_top.dashboard.parts import chart, facts, note, panel, table
+from neuron_top.dashboard.sections import Chart, Rows
+from neuron_top.pipeline.recorded_lines import line_at
+from neuron_top.run.graph import LinePlace
+from neuron_top.run.model import Run
+from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.answers import Answer, answers
+from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, Timeline, graph_page, graph_table, timeline
+
+PATH, NAME = "compile", "Compile"
+LINES_SHOWN = 20
+SLOTS = Slots(
+    parts=("compile-summary", "compile-graph"),
+    charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
+    grids=("compile-grid",),
+)
+
+
+def layout(_state: dict[str, str]) -> Any:
+    """The page without its numbers."""
+    return html.Div(
+        [
+            dcc.Store(id="compile-known", data=None),
+            html.Div(html.P(id="compile-summary"), className="full"),
+            panel(
+                "Who compiled what when",
+                chart("compile-timeline", "Compiles, waits and hits by worker", 260),
+                wide=True,
+            ),
+            html.Div(id="compile-graph", className="full", role="status"),
+            panel("Graphs", grid("compile-grid", GRAPH_COLUMNS, "Graphs"), tools=export_links("graphs"), wide=True),
+            panel("Compile time, added up", chart("compile-cumulative", "Compile time added up over time", 220)),
+            panel("How long compiles took", chart("compile-spread", "Distribution of compile durations", 220)),
+            panel("Hits and misses over time", chart("compile-rate", "Hits and misses over time", 220)),
+        ],
+        className="grid",
+    )
+
+
+def render(
+    graphs: GraphTable, lanes: Timeline, known: tuple[Answer, ...], page: GraphPage | None, lines: list[str],
+    colours: Palette,
+) -> dict[str, Any]:  # fmt: skip
+    """Every section of the page."""
+    return {
+        "compile-summary": _summary(graphs),
+        "compile-graph": _graph(page, lines) if page is not None else None,
+        "compile-timeline": figures.lanes(lanes, known, colours),
+        "compile-cumulative": Chart(figures.cumulative(lanes, colours)),
+        "compile-spread": Chart(figures.spread(graphs.rows, colours)),
+        "compile-rate": Chart(figures.rate(known, colours)),
+        "compile-grid": Rows([row(one) for one in graphs.rows]),
+    }
+
+
+def row(one: GraphRow) -> dict[str, Any]:
+    """A graph as a row of the grid: plain numbers, which sort as numbers."""
+    return {
+        "id": one.key, "graph": one.key, "state": STATE_WORDS.get(one.state, one.state),
+        "seconds": one.seconds, "known": str(one.known.value), "elapsed": round(one.elapsed) if one.elapsed else None,
+        "left": round(one.left.high) if one.left is not None else None, "rank": one.rank, "workers": one.workers,
+        "hits": one.hits, "misses": one.misses, "failures": one.failures, "wait": one.wait_seconds,
+        "bytes": one.artefact_bytes, "operators": one.operators, "compiler": one.compiler or "",
+        "direction": one.direction, "message": one.message,
+    }  # fmt: skip
+
+
+def _summary(graphs: GraphTable) -> Any:
+    card = graphs.card
+    if not card.total:
+        return note(
+            "No graph was met yet. Start a job with `neurontop run`, or name its log when you start the server."
+        )
+    return (
+        f"{count_text(card.total)} graphs: {card.hit} from the cache, {card.done} compiled, {card.failed} failed, "
+        f"{card.cached_failures} cached failures, {len(card.running)} compiling, {len(card.waiting)} waiting. "
+        f"{duration_text(card.seconds)} of wall time went into compiling and waiting."
+    )
+
+
+def _graph(page: GraphPage, lines: list[str]) -> Any:
+    one = page.row
+    pairs = (
+        ("state", STATE_WORDS.get(one.state, one.state)),
+        ("compile time", f"{duration_text(one.seconds)} ({one.known.value})"),
+        ("compiler", one.compiler or "—"), ("flags", " ".join(page.flags) or "—"),
+        ("inputs", "  ".join(page.inputs) or "—"), ("operators", count_text(one.operators)),
+        ("graph, artefact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artefact_bytes)}"),
+        ("cache entry", f"{page.cache_state or 'not seen by the catalogue'} in {page.cache_root or '—'}"),
+        ("ranks", ", ".join(map(str, one.ranks)) or "—"), ("missing on the hub", ", ".join(page.hub_missing)),
+    )  # fmt: skip
+    attempts = [
+        ("—" if a.rank is None else a.rank, a.outcome or "running", duration_text(a.seconds), a.code or "—",
+         bytes_text(a.peak_rss_bytes), a.cause or "—")
+        for a in page.attempts
+    ]  # fmt: skip
+    content = [facts(pairs)]
+    if page.message:
+        content += [
+            html.H3("Failure"),
+            html.Pre(page.message[:4000], className="log"),
+            note(judge(page.message).advice, kind="warn"),
+        ]
+    if attempts:
+        head = ("rank", "outcome", "took", "code", "peak memory", "cause")
+        content.append(table(head, attempts, caption="Compiles of this graph", right=(0, 2, 4)))
+    content.append(html.H3("Log lines"))
+    content.append(html.Pre("\n".join(lines), className="log") if lines else note("No log line of this graph is kept."))
+    return panel(one.key, *content, tools=[html.Button("Close", id="compile-close", className="plain")], wide=True)
+
+
+def _lines(places: tuple[LinePlace, ...]) -> list[str]:
+    found = (line_at(place.source, place.offset) for place in places[-LINES_SHOWN:])
+    return [line for line in found if line]
+
+
+def register(app: Dash, hub: Hub) -> None:
+    """Bind the page to its data."""
+
+    def answer(asked: Asked) -> dict[str, Any]:
+        key = asked.state.get("graph", "")
+
+        def one(run: Run, now: float) -> GraphPage | None:
+            return graph_page(run, now, key)
+
+        page = hub.read(asked.run, one) if key else None
+        return render(
+            hub.kept(asked.run, graph_table), hub.kept(asked.run, timeline), hub.kept(asked.run, answers), page,
+            _lines(page.lines) if page is not None else [], asked.colours,
+        )  # fmt: skip
+
+    bind(app, "compile", SLOTS, answer)
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("compile-grid", "selectedRows"),
+        Input("compile-timeline", "clickData"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def choose(chosen: list[dict[str, Any]] | None, click: dict[str, Any] | None, search: str) -> Any:
+        from dash import ctx
+
+        if ctx.triggered_id == "compile-timeline":
+            key = ((click or {}).get("points") or [{}])[0].get("customdata")
+        else:
+            key = chosen[0].get("id") if chosen else None
+        return search_with(search, graph=key) if isinstance(key, str) and key else no_update
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("compile-close", "n_clicks"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def close(clicks: int | None, search: str) -> Any:
+        return search_with(search, graph=None) if clicks else no_update

@@ -1,0 +1,155 @@
+"""Memory: every core over time, what fills it, peaks against capacity; a second run beside it; out-of-memory tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+
+from neuron_top.dashboard import memory_figures as figures
+from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.look import Palette
+from neuron_top.dashboard.parts import chart, note, panel, table
+from neuron_top.dashboard.sections import Chart, Track
+from neuron_top.dashboard.shell import run_options
+from neuron_top.events import DeviceMemoryExhausted
+from neuron_top.units import bytes_text, count_text, percent_text
+from neuron_top.views.memory import MemoryTable, memory_table
+
+PATH, NAME = "memory", "Memory"
+SLOTS = Slots(
+    parts=("memory-summary", "memory-peaks", "memory-exhausted", "memory-other-summary"),
+    charts=("memory-kinds", "memory-other-kinds"),
+    tracks=("memory-lines", "memory-other-lines"),
+)
+
+
+def layout(_state: dict[str, str]) -> Any:
+    """The page without its numbers."""
+    other = html.Div(
+        [
+            html.Label("Compare with", htmlFor="memory-with", className="visually-hidden"),
+            dcc.Dropdown(id="memory-with", options=[], placeholder="choose a second run", className="run-picker"),
+        ]
+    )
+    return html.Div(
+        [
+            dcc.Store(id="memory-known", data=None),
+            html.Div(html.P(id="memory-summary"), className="full"),
+            panel("Memory over time", chart("memory-lines", "Memory of each core over time", 320),
+                  tools=export_links("cores")),
+            panel("A second run", html.P(id="memory-other-summary", className="quiet"),
+                  chart("memory-other-lines", "Memory of the second run over time", 320), tools=[other]),
+            panel("What fills it now", chart("memory-kinds", "Memory of each core by kind", 320)),
+            panel("The second run", chart("memory-other-kinds", "Memory of the second run by kind", 320)),
+            panel("Peaks", html.Div(id="memory-peaks"), wide=True),
+            panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
+        ],
+        className="grid two",
+    )  # fmt: skip
+
+
+def render(one: MemoryTable, other: MemoryTable | None, colours: Palette) -> dict[str, Any]:
+    """Every section of the page."""
+    nothing = figures.empty(colours, "choose a second run above", 320)
+    return {
+        "memory-summary": _summary(one),
+        "memory-peaks": _peaks(one),
+        "memory-exhausted": [_exhausted(table_) for table_ in reversed(one.exhausted)]
+        or note("No allocation has failed in this run."),
+        "memory-lines": Track(figures.lines(one, colours)),
+        "memory-kinds": Chart(figures.bars(one, colours)),
+        "memory-other-summary": _summary(other) if other is not None else "",
+        "memory-other-lines": Track(figures.lines(other, colours) if other is not None else nothing),
+        "memory-other-kinds": Chart(figures.bars(other, colours) if other is not None else nothing),
+    }
+
+
+def _summary(view: MemoryTable) -> str:
+    if not view.rows:
+        return "No core or worker was measured yet."
+    peaks = [row.peak for row in view.rows if row.peak is not None]
+    highest = max(peaks, default=None)
+    full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
+    words = f"{count_text(len(view.rows))} cores, highest peak {bytes_text(highest)}"
+    words += f", {len(full)} with less than a tenth free" if full else ""
+    return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
+
+
+def _peaks(view: MemoryTable) -> Any:
+    rows = [
+        (row.node or "—", f"{row.kind} {row.core}", "—" if row.rank is None else row.rank, bytes_text(row.memory),
+         bytes_text(row.peak), bytes_text(row.capacity), percent_text(row.headroom))
+        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:128]
+    ]  # fmt: skip
+    head = ("node", "core", "rank", "now", "peak", "capacity", "free")
+    return table(head, rows, caption="Peak memory per core", right=(2, 3, 4, 5, 6)) if rows else note("No core yet.")
+
+
+def _exhausted(event: DeviceMemoryExhausted) -> Any:
+    where = f"device {event.device}, core {event.core}"
+    rows = [
+        (" ".join(part for part in (row.scope, "" if row.index is None else str(row.index), row.name) if part),
+         bytes_text(row.total), ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items()))
+        for row in event.rows
+    ]  # fmt: skip
+    return html.Article(
+        [
+            html.P(html.Strong(f"{where}: {bytes_text(event.requested)} were asked for and not there. {event.usage}")),
+            table(("whose", "total", "by kind"), rows, caption=f"Memory of {where} when it ran out", right=(1,))
+            if rows
+            else None,
+        ]
+    )
+
+
+def zoomed(change: dict[str, Any] | None) -> tuple[float | None, float | None]:
+    """The span of time that somebody zoomed to, seconds; (None, None) for everything."""
+    first, last = (change or {}).get("xaxis.range[0]"), (change or {}).get("xaxis.range[1]")
+    try:
+        return _seconds(first), _seconds(last)
+    except (TypeError, ValueError):
+        return None, None
+
+
+def _seconds(text: Any) -> float:
+    return datetime.fromisoformat(str(text)[:26]).replace(tzinfo=UTC).timestamp()
+
+
+def register(app: Dash, hub: Hub) -> None:
+    """Bind the page to its data."""
+
+    def answer(asked: Asked) -> dict[str, Any]:
+        other = asked.state.get("with")
+        since, until = zoomed(asked.values[0])
+        one = (
+            hub.kept(asked.run, memory_table)
+            if since is None
+            else hub.read(asked.run, lambda run, now: memory_table(run, now, since, until))
+        )
+        return render(one, hub.kept(_run(other), memory_table) if other else None, asked.colours)
+
+    bind(app, "memory", SLOTS, answer, [Input("memory-lines", "relayoutData")])
+
+    @app.callback(Output("memory-with", "options"), Output("memory-with", "value"), Input("url", "search"))
+    async def runs(search: str) -> Any:
+        return run_options(hub.rows()), state_of(search).get("with")
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("memory-with", "value"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def choose(chosen: str | None, search: str) -> Any:
+        return (
+            no_update if (chosen or "") == state_of(search).get("with", "") else search_with(search, **{"with": chosen})
+        )
+
+
+def _run(value: str) -> str:
+    return "" if value == "live" else value

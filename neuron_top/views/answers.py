@@ -1,0 +1,41 @@
+"""What the cache answered, and when: for the timeline of workers and for hits and misses over time.
+
+A hit is dated by the last time its worker met the graph, which is what a run keeps; a compile by its start.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.run.graph import GraphState, Meeting
+from neuron_top.run.model import Run
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker's look-up of one graph. `kind`: `hit`, `miss` or `cached failure`."""
+
+    time: float
+    kind: str
+    graph: str
+    worker: str
+    rank: int | None
+    pid: int | None
+
+
+def answers(run: Run, _now: float) -> tuple[Answer, ...]:
+    """All dated answers, oldest first."""
+    found = [
+        Answer(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
+               pid=meeting.pid)
+        for graph in run.compiles.graphs.values()
+        for meeting in graph.meetings.values()
+        for time, kind in _dated(meeting)
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda answer: answer.time))
+
+
+def _dated(meeting: Meeting) -> list[tuple[float, str]]:
+    dated = [(one.start, "miss") for one in meeting.attempts if one.start is not None]
+    if meeting.since is not None and meeting.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
+        dated.append((meeting.since, "hit" if meeting.state is GraphState.HIT else "cached failure"))
+    return dated

@@ -1,0 +1,52 @@
+"""Memory of every core over time, with its peaks: bytes. The cores that used most, where there are many."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.events import DeviceMemoryExhausted
+from neuron_top.run.history import Point
+from neuron_top.run.model import Run
+from neuron_top.views.overview import CoreRow, core_rows
+
+CORES_SHOWN = 64
+POINTS = 600
+
+
+class MemorySeries(msgspec.Struct, frozen=True, kw_only=True):
+    """One core: its row, and memory by bucket (start, mean, peak)."""
+
+    row: CoreRow
+    points: tuple[Point, ...]
+
+
+class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory page. `hidden`: cores that are left out of `series`, all with lower peaks."""
+
+    now: float
+    rows: tuple[CoreRow, ...]
+    series: tuple[MemorySeries, ...]
+    hidden: int
+    exhausted: tuple[DeviceMemoryExhausted, ...]
+
+
+def memory_table(run: Run, now: float, since: float | None = None, until: float | None = None) -> MemoryTable:
+    """Memory over time; between `since` and `until` with as many points as otherwise for the whole time."""
+    rows = core_rows(run, now, trend=1)
+    most = sorted(rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
+    chosen = {row.key for row in most}
+    return MemoryTable(
+        now=now,
+        rows=rows,
+        series=tuple(
+            MemorySeries(row=row, points=_points(run, row.key, since, until)) for row in rows if row.key in chosen
+        ),
+        hidden=len(rows) - len(most),
+        exhausted=tuple(run.cores.exhausted),
+    )
+
+
+def _points(run: Run, key: str, since: float | None, until: float | None) -> tuple[Point, ...]:
+    if until is None:
+        return run.cores.cores[key].memory.points(since, POINTS)
+    return tuple(point for point in run.cores.cores[key].memory.points(since) if point.time <= until)
