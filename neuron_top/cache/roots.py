@@ -19,6 +19,8 @@ from neuron_top.cache.quiet import name_text
 
 NEURON = "neuron"
 """The kind of root that the catalogue lists entry by entry."""
+VLLM_NEURON = "vllm-neuron"
+"""The kind whose entries carry completion markers of their own."""
 _CACHE_DIR = "--cache_dir"
 
 
@@ -105,9 +107,9 @@ def _neighbours(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     table = (
         ("hub", "HF_HUB_CACHE", hub, None),
         ("hub", "HF_HOME", f"hub/{hub}", home / ".cache/huggingface/hub" / hub),
-        ("vllm-neuron", "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
-        ("vllm-neuron", None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
-        ("vllm-neuron", "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
+        (VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
+        (VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
+        (VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
         ("torch-neuronx", "TORCH_NEURONX_NEFF_CACHE_DIR", "", f"{tmp}/neff_cache"),
         ("torch-neuronx", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR", "", f"{tmp}/local_cache"),
         ("nki", None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)

@@ -2,6 +2,8 @@
 
 Found from defaults, from our environment and from the environments of running processes that may be read; `users`
 are the processes that name a cache. Neighbours (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
+Of vLLM-Neuron's cache each entry is judged by its completion marker; `neurontop cache ls` lists the entries of the
+caches of kind `neuron`.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.cache import roots, work_dirs
+from neuron_top.cache import roots, vllm_neuron, work_dirs
 from neuron_top.cache.processes import read_processes
 from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cli.output import print_json, table
@@ -32,6 +34,9 @@ def execute(arguments: argparse.Namespace) -> int:
         print_json({"roots": [_json(root, size) for root, size in rows], "work_dirs": left})
         return 0
     print(table(("kind", "size", "files", "users", "path", "known from"), [_row(*row) for row in rows], right=(1, 2)))
+    for root, _ in rows:
+        if root.kind == roots.VLLM_NEURON and root.exists:
+            print(f"\n{visible(root.path)}: {_judged(vllm_neuron.entries(root.path))}")
     dead = [one for one in left if one.alive is False]
     if left:
         size = bytes_text(sum(one.allocated or 0 for one in dead))
@@ -41,6 +46,17 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _size(root: roots.Root, *, wanted: bool) -> TreeSize | None:
     return measure(root.path) if wanted and root.exists else None
+
+
+def _judged(entries: list[vllm_neuron.VllmEntry]) -> str:
+    """`12 complete, 1 incomplete holding 130 MiB`."""
+    parts = []
+    for state in vllm_neuron.VllmState:
+        of_it = [entry for entry in entries if entry.state is state]
+        if of_it:
+            held = bytes_text(sum(entry.bytes for entry in of_it))
+            parts.append(f"{count_text(len(of_it))} {state} holding {held}")
+    return ", ".join(parts) or "no entries"
 
 
 def _json(root: roots.Root, size: TreeSize | None) -> dict[str, Any]:
@@ -54,6 +70,7 @@ def _json(root: roots.Root, size: TreeSize | None) -> dict[str, Any]:
         "bytes": size.allocated if size else None,
         "files": size.files if size else None,
         "complete": size.complete if size else None,
+        "entries": vllm_neuron.entries(root.path) if root.kind == roots.VLLM_NEURON and root.exists else None,
     }
 
 
