@@ -25,16 +25,12 @@ def step_of(
     """A step on `entry` that frees `frees` bytes."""
     last_use, known_from = around.last_use(entry)
     seconds, known_by = around.rebuild(entry) if action in THROWS_WORK_AWAY else (None, "")
-    if action is Action.EVICT:
-        files = (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
-    else:
-        files = sum((entry.parts & parts).bit_count() for parts in TAKES.get(action, ()))
     return Step(
         action=action,
         path=entry.path,
         reason=reason,
         frees=frees,
-        files=files,
+        files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
         rebuild_seconds=seconds,
         rebuild_from=known_by,
@@ -43,6 +39,13 @@ def step_of(
         proof=proof,
         warning=warning,
     )
+
+
+def files_taken(action: Action, entry: Entry) -> int:
+    """How many files of `entry` the action takes."""
+    if action is Action.EVICT:
+        return (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
+    return sum((entry.parts & parts).bit_count() for parts in TAKES.get(action, ()))
 
 
 def left_alone(entry: Entry, reason: str) -> Exclusion:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import fnmatch
 import functools
 import operator
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.actions.assemble import assembled, left_alone, step_of
+from neuron_top.actions.assemble import assembled, files_taken, left_alone
 from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.plan import TAKES, Action, Plan, Step
+from neuron_top.actions.plan import TAKES, Action, Exclusion, Fingerprint, Plan, Step
 from neuron_top.actions.surroundings import DAY, Surroundings
 from neuron_top.actions.worth import Worth
 from neuron_top.cache import layout
@@ -74,34 +76,66 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
     if policy.empty:
         raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
     everything = list(entries)
-    matches = compiler_filter(policy.compiler)
-    wanted = [entry for entry in everything if matches(entry.compiler) and _wanted(entry, policy, around)]
-    candidates, exclusions = [], []
-    for entry in wanted:
-        obstacle = _obstacle(entry, policy, around)
-        if obstacle:
-            exclusions.append(left_alone(entry, obstacle))
-        else:
-            candidates.append(entry)
-    candidates.sort(key=Worth(everything, around).key)
+    candidates, exclusions = _sorted_out(everything, policy, around)
     steps, missed = _until_goal(candidates, everything, policy, around)
     emptied = _emptied(everything, steps)
     return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
+
+
+class _Candidate(NamedTuple):
+    """Sorts as it goes: class, then idle time over compile minutes, then the name."""
+
+    rank: int
+    value: float
+    module: str
+    entry: Entry
+    last_use: float
+    known_from: str
+    seconds: float | None
+    seconds_from: str
+
+
+def _sorted_out(
+    everything: list[Entry], policy: EvictPolicy, around: Surroundings
+) -> tuple[list[_Candidate], list[Exclusion]]:
+    """(what may go, in order; what stays although the wish speaks of it). Written for 50,000 entries at a time."""
+    matches = compiler_filter(policy.compiler)
+    compilers = {name for name in {entry.compiler for entry in everything} if matches(name)}
+    pinned, named, now = _any_of(around.pins), _any_of(policy.modules), around.now
+    worth, candidates, exclusions = Worth(everything), [], []
+    last_use, rebuild, rank = around.last_use, around.rebuild, worth.rank
+    for entry in everything:
+        if entry.compiler not in compilers or (policy.states and entry.state not in policy.states):
+            continue
+        module = entry.module
+        if named is not None and not named(module):
+            continue
+        used, known_from = last_use(entry)
+        idle = now - used
+        if policy.older_than is not None and idle < policy.older_than:
+            continue
+        obstacle = "pinned" if pinned is not None and pinned(module) else _obstacle(entry, policy, around)
+        if not obstacle and idle < around.protect_seconds:
+            obstacle = f"used within a day (known from: {known_from})"
+        if obstacle:
+            exclusions.append(left_alone(entry, obstacle))
+            continue
+        seconds, seconds_from = rebuild(entry)
+        value = -idle / (1 + (seconds or 0.0) / 60)
+        candidates.append(_Candidate(rank(entry, idle), value, module, entry, used, known_from, seconds, seconds_from))
+    candidates.sort(key=operator.itemgetter(0, 1, 2))
+    return candidates, exclusions
+
+
+def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
+    """One matcher for all patterns; None when there are none."""
+    return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
 def _emptied(everything: list[Entry], steps: list[Step]) -> tuple[str, ...]:
     left = Counter(entry.compiler for entry in everything)
     left.subtract(step.path.rpartition("/")[0] for step in steps if step.action is Action.EVICT)
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
-
-
-def _wanted(entry: Entry, policy: EvictPolicy, around: Surroundings) -> bool:
-    """True when the wish speaks of this entry (whether or not it may go)."""
-    if policy.states and entry.state not in policy.states:
-        return False
-    if policy.modules and not any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in policy.modules):
-        return False
-    return policy.older_than is None or around.now - around.last_use(entry)[0] >= policy.older_than
 
 
 _LOCKED_WORDS = {
@@ -116,24 +150,24 @@ _LOCKED_WORDS = {
 
 
 def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
-    """Why the entry must stay; empty when it may go."""
-    if entry.state in _LOCKED_WORDS:
+    """Why the entry must stay, whatever its last use; empty when it may go."""
+    if entry.state is State.HIT:
+        pass
+    elif entry.state in _LOCKED_WORDS:
         return _LOCKED_WORDS[entry.state]
-    if entry.state in BY_NAME_ONLY:
+    elif entry.state in BY_NAME_ONLY:
         if entry.state not in policy.states:
             return f"{entry.state}: collected or half-stored work goes only when its state is named"
         if around.now - entry.changed_at < DAY:
             return f"{entry.state}, changed within a day: somebody may still be at work"
-    unreadable = [problem for problem in entry.problems if not _of_broken_artefact(entry, problem)]
-    if unreadable:
-        return f"not fully readable: {unreadable[0]}"
-    if around.pinned(entry):
-        return "pinned"
+    if entry.problems:
+        unreadable = [problem for problem in entry.problems if not _of_broken_artefact(entry, problem)]
+        if unreadable:
+            return f"not fully readable: {unreadable[0]}"
+    if entry.path.startswith(_HUB):
+        return "a hub's own layout: it is read and copied only"
     if around.in_use:
         return f"the cache is in use: {around.in_use}"
-    last_use, known_from = around.last_use(entry)
-    if around.now - last_use < around.protect_seconds:
-        return f"used within a day (known from: {known_from})"
     if around.now - entry.changed_at < around.protect_seconds:
         return "changed within a day"
     if policy.slim and not entry.parts & _SLIM_PARTS:
@@ -141,6 +175,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
     return ""
 
 
+_HUB = "snapshots/"
 _SLIM_PARTS = functools.reduce(operator.or_, TAKES[Action.SLIM])
 _ARTEFACT_FILES = tuple(f"{name}: " for name in (*layout.ARTEFACT_NAMES, layout.INDUCTOR_KERNELS))
 
@@ -151,23 +186,39 @@ def _of_broken_artefact(entry: Entry, problem: str) -> bool:
 
 
 def _until_goal(
-    candidates: list[Entry], everything: list[Entry], policy: EvictPolicy, around: Surroundings
+    candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: Surroundings
 ) -> tuple[list[Step], str]:
     """(steps, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
     sharers = Counter(inode for entry in everything for inode, _ in entry.links)
-    worth = Worth(everything, around)
+    action = Action.SLIM if policy.slim else Action.EVICT
     steps: list[Step] = []
     freed = 0
-    for entry in candidates:
+    for candidate in candidates:
         if wanted is not None and freed >= wanted:
             break
-        frees = _frees(entry, sharers, slim=policy.slim)
-        steps.append(_step(entry, frees, worth, around, slim=policy.slim))
+        frees = _frees(candidate.entry, sharers, slim=policy.slim)
+        steps.append(_step(action, candidate, frees, around.now))
         freed += frees
     if wanted is not None and freed < wanted:
         return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
     return steps, ""
+
+
+def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
+    entry = candidate.entry
+    return Step(
+        action=action,
+        path=f"{entry.compiler}/{entry.module}",
+        reason=Worth.reason(candidate.rank, entry, now - candidate.last_use),
+        frees=frees,
+        files=files_taken(action, entry),
+        fingerprint=Fingerprint.of(entry),
+        rebuild_seconds=candidate.seconds,
+        rebuild_from=candidate.seconds_from,
+        last_used=candidate.last_use,
+        last_used_from=candidate.known_from,
+    )
 
 
 def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
@@ -187,7 +238,3 @@ def _frees(entry: Entry, sharers: Counter[int], *, slim: bool) -> int:
         if sharers[inode] > 0:
             frees -= size
     return max(0, frees)
-
-
-def _step(entry: Entry, frees: int, worth: Worth, around: Surroundings, *, slim: bool) -> Step:
-    return step_of(Action.SLIM if slim else Action.EVICT, entry, worth.rank(entry)[1], frees, around)

@@ -41,7 +41,7 @@ class Action(StrEnum):
     """A usable entry is copied to another root; nothing goes."""
 
 
-class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
+class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What an entry looked like when it was planned; a step whose entry looks different is refused."""
 
     state: str
@@ -62,7 +62,7 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One action on one entry."""
 
     action: Action
@@ -87,7 +87,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     warning: str = ""
 
 
-class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
+class Exclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An entry that the policy would have taken, and why it is left alone."""
 
     path: str
@@ -195,10 +195,8 @@ THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})
 
 def identity_of(verb: str, root: str, made_at: float, steps: Iterable[Step]) -> str:
     """Ten hex digits that name a plan in the journal and on the screens."""
-    digest = hashlib.sha256(f"{verb}\0{root}\0{made_at!r}".encode())
-    for step in steps:
-        digest.update(f"\0{step.action}\0{step.path}".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:10]
+    words = [verb, root, repr(made_at), *(f"{step.action}\0{step.path}" for step in steps)]
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 
 def encode(*plans: Plan) -> bytes:

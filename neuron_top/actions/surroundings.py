@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 import msgspec
 
 from neuron_top.actions.plan import Totals
@@ -45,16 +43,14 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
             return f"{self.shared}: say --i-am-alone when no other host or container uses this cache"
         return ""
 
-    def pinned(self, entry: Entry) -> bool:
-        """True when a pin names the entry."""
-        return any(fnmatch.fnmatchcase(entry.module, pin) for pin in self.pins)
-
     def last_use(self, entry: Entry) -> tuple[float, str]:
         """(when, how known): the newest of our records and the access time, else the compile time."""
-        recorded = self.used.get(entry.module, 0.0)
-        accessed = entry.read_at or 0.0
-        if recorded or accessed:
-            return max((recorded, LAST_USE_RECORD), (accessed, LAST_USE_ACCESS))
+        accessed = entry.read_at
+        recorded = self.used.get(entry.module) if self.used else None
+        if recorded is not None and (accessed is None or recorded >= accessed):
+            return recorded, LAST_USE_RECORD
+        if accessed is not None:
+            return accessed, LAST_USE_ACCESS
         return entry.compiled_at or entry.changed_at, LAST_USE_COMPILE
 
     def rebuild(self, entry: Entry) -> tuple[float | None, str]:

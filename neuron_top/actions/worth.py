@@ -5,47 +5,63 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from neuron_top.actions.surroundings import DAY, Surroundings
+from neuron_top.actions.surroundings import DAY
 from neuron_top.cache.entry import FAILURES, HITS, Entry, State, compiler_version
 
 SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""
 _LOG_PATH = re.compile(r"--logfile=[^\s\"]*")
+LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
+"""The classes of the published procedure: what may go first comes first."""
 
 
 class Worth:
-    """Sort key of candidates: what may go first comes first. `everything` is the whole root, for comparison."""
+    """The class of each candidate. `everything` is the whole root, for comparison."""
 
-    def __init__(self, everything: list[Entry], around: Surroundings) -> None:
-        self.around = around
-        versions = [compiler_version(entry.compiler) for entry in everything if not entry.local]
-        self.newest = max(versions, default=())
-        copies = Counter(self._without_log(entry) for entry in everything if entry.state in HITS)
-        self.copied = {what for what, count in copies.items() if count > 1}
+    def __init__(self, everything: list[Entry]) -> None:
+        sample = {entry.compiler: entry for entry in everything}
+        versions = {name: compiler_version(name) for name, entry in sample.items() if not entry.local}
+        newest = max(versions.values(), default=())
+        self._superseded = {name for name, version in versions.items() if version < newest}
+        self._copied = _copied(everything)
+
+    def rank(self, entry: Entry, idle: float) -> int:
+        """The class; `idle` is seconds since the last use."""
+        state = entry.state
+        if state is not State.HIT:
+            if state is State.EMPTY:
+                return LEFTOVER
+            if state in FAILURES:
+                return FAILED
+            if state not in HITS:
+                return USELESS
+        if self._copied and _without_log(entry) in self._copied:
+            return COPY
+        return SUPERSEDED if idle > SUPERSEDED_DAYS * DAY and entry.compiler in self._superseded else USED
 
     @staticmethod
-    def _without_log(entry: Entry) -> tuple[str, str, str]:
-        flags = _LOG_PATH.sub("", entry.flags or entry.module)
-        return entry.compiler, entry.module.partition("+")[0], flags
+    def reason(rank: int, entry: Entry, idle: float) -> str:
+        """The class in words."""
+        if rank == USED:
+            return f"unused for {idle / DAY:.1f} days"
+        return {
+            LEFTOVER: "only leftovers",
+            USELESS: f"{entry.state}: of no use to any client",
+            FAILED: "a cached failure, replayed to every rank",
+            COPY: "the same graph under flags that differ only in a log path",
+            SUPERSEDED: f"an older compiler's, unused for {idle / DAY:.0f} days",
+        }[rank]
 
-    def rank(self, entry: Entry) -> tuple[int, str]:
-        """(order, why) of the classes in the published procedure."""
-        if entry.state is State.EMPTY:
-            return 0, "only leftovers"
-        if entry.state not in HITS and entry.state not in FAILURES:
-            return 1, f"{entry.state}: of no use to any client"
-        if entry.state in FAILURES:
-            return 2, "a cached failure, replayed to every rank"
-        if self._without_log(entry) in self.copied:
-            return 3, "the same graph under flags that differ only in a log path"
-        idle = self.around.now - self.around.last_use(entry)[0]
-        superseded = not entry.local and compiler_version(entry.compiler) < self.newest
-        if superseded and idle > SUPERSEDED_DAYS * DAY:
-            return 4, f"an older compiler's, unused for {idle / DAY:.0f} days"
-        return 5, f"unused for {idle / DAY:.1f} days"
 
-    def key(self, entry: Entry) -> tuple[int, float, str]:
-        """Class first, then idle time over compile minutes, then the name."""
-        idle = self.around.now - self.around.last_use(entry)[0]
-        minutes = (self.around.rebuild(entry)[0] or 0.0) / 60
-        return self.rank(entry)[0], -idle / (1 + minutes), entry.path
+def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:
+    """What several usable entries share but for a log path. Most graphs are there once, and need no second look."""
+    graphs = Counter([entry.module.partition("+")[0] for entry in everything])
+    if len(graphs) == len(everything):
+        return set()
+    several = [entry for entry in everything if graphs[entry.module.partition("+")[0]] > 1 and entry.state in HITS]
+    return {what for what, count in Counter(map(_without_log, several)).items() if count > 1}
+
+
+def _without_log(entry: Entry) -> tuple[str, str, str]:
+    flags = _LOG_PATH.sub("", entry.flags or entry.module)
+    return entry.compiler, entry.module.partition("+")[0], flags

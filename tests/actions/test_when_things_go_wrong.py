@@ -42,10 +42,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill_up(path: Path) -> None:
     """Write until there is no room left."""
-    with open(path, "ab", buffering=0) as filler:
-        with contextlib.suppress(OSError):
-            while filler.write(b"x" * 512):
-                pass
+    with open(path, "ab", buffering=0) as filler, contextlib.suppress(OSError):
+        while filler.write(b"x" * 512):
+            pass
 
 
 def test_on_a_full_disk_nothing_is_done_and_the_reason_is_said(small_disk: Path) -> None:

@@ -1,0 +1,166 @@
+"""What planning, evicting and purging cost, and listing a bucket against the client's own bare listing.
+
+`python -m tests.bench.bench_actions [ENTRIES] [OBJECTS]`: a plan for 50,000 entries read from the index (aim 100 ms),
+10,000 entries of five files into the trash (aim 20,000 a second), purging them ÷ `rm -rf` of the same (at most 1.2), and
+100,000 objects listed ÷ boto3's bare listing of them (at most 1.2). The S3 server is moto's, filled directly.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Plan, Totals
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache import index, scan
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.snapshot import Snapshot
+from tests.bench.figures import Figure, report
+from tests.builders import write_entry
+
+ROUNDS = 5
+EVICTED = 10_000
+DAY = 86400.0
+FILES = {"model.hlo_module.pb": b"g" * 2000, "model.neff": b"", "model.done": b"", "wrapped_neff.hlo": b"w" * 3000}
+NEFF_HEAD = (2).to_bytes(8, "little") + (1024).to_bytes(8, "little") + (3072).to_bytes(8, "little")
+
+
+def around(snapshot: Snapshot, now: float) -> Surroundings:
+    """Nobody uses the cache."""
+    totals = snapshot.totals().all
+    return Surroundings(
+        now=now, before=Totals(entries=totals.entries, files=5 * totals.entries, size=totals.bytes, free=1 << 30)
+    )
+
+
+def many(entry: Entry, count: int) -> Snapshot:
+    """`count` entries like one that was scanned, of all ages and sizes."""
+    entries = tuple(
+        msgspec.structs.replace(
+            entry,
+            module=f"MODULE_{number:020d}+f7f529f3",
+            allocated=entry.allocated * (1 + number % 50),
+            compiled_at=entry.changed_at - number % 400 * DAY,
+            changed_at=entry.changed_at - number % 400 * DAY,
+            compile_seconds=None if number % 3 else float(number % 3600),
+        )
+        for number in range(count)
+    )
+    return Snapshot(root="/bench", taken_at=time.time(), seconds=0.0, entries=entries, folders=())
+
+
+def planning(count: int) -> None:
+    """A plan that halves the cache, from the index in memory and from the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_entry(Path(folder), {**FILES, "model.neff": NEFF_HEAD.ljust(4096, b"\0")}, age=2 * DAY)
+        snapshot = many(scan.scan(folder).entries[0], count)
+        state = Path(folder, "state")
+        index.save(snapshot, state)
+        best: dict[str, list[float]] = {"load": [], "size": [], "age": [], "all": []}
+        for _ in range(ROUNDS):
+            best["load"].append(spent(lambda: index.load("/bench", state)))
+            facts = around(snapshot, time.time())
+            half = EvictPolicy(max_bytes=facts.before.size // 2)
+            best["size"].append(spent(lambda half=half, facts=facts: plan(snapshot, half, facts)))
+            old = EvictPolicy(older_than=300 * DAY)
+            best["age"].append(spent(lambda old=old, facts=facts: plan(snapshot, old, facts)))
+            best["all"].append(spent(lambda facts=facts: plan(snapshot, EvictPolicy(older_than=2 * DAY), facts)))
+    for name, seconds in best.items():
+        print(
+            f"plan {count:,} entries, {name}: {min(seconds) * 1000:.0f} ms of processor time (aim: 100 ms)", flush=True
+        )
+
+
+def plan(snapshot: Snapshot, policy: EvictPolicy, facts: Surroundings) -> Plan:
+    """What the command does with a snapshot."""
+    return plan_eviction(snapshot.entries, snapshot.root, policy, facts)
+
+
+def spent(work: Callable[[], object]) -> float:
+    """Processor seconds of this process."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def taking_and_purging(folder: Path) -> Figure:
+    """Evict, purge; against `rm -rf` of the same tree."""
+    rates, ours, theirs = [], [], []
+    for number in range(3):
+        root = folder / f"cache-{number}"
+        build(root)
+        twin = folder / f"twin-{number}"
+        build(twin)
+        began = time.perf_counter()
+        subprocess.run(["rm", "-rf", str(twin)], check=True)
+        theirs.append(time.perf_counter() - began)
+        snapshot, trash = scan.scan(str(root)), Trash(root)
+        wanted = plan(snapshot, EvictPolicy(older_than=0.0), around(snapshot, time.time() + 5 * DAY))
+        began = time.perf_counter()
+        outcome = execute(wanted, trash, in_use=lambda root: None)
+        rates.append(outcome.done / (time.perf_counter() - began))
+        assert outcome.done == EVICTED, outcome.refused[:3]
+        began = time.perf_counter()
+        trash.purge(trash.chapter(wanted.identity))
+        ours.append(time.perf_counter() - began)
+        shutil.rmtree(root)  # noqa: TID251 (our own scratch folder)
+    print(f"evict {EVICTED:,} entries × 5 files: {max(rates):,.0f} entries/s (aim: 20,000); all: "
+          f"{', '.join(f'{rate:,.0f}' for rate in rates)}", flush=True)  # fmt: skip
+    return Figure(f"purge {EVICTED:,} entries", "rm -rf", ours, theirs, 1.2)
+
+
+def build(root: Path) -> None:
+    """Ten thousand entries of five files."""
+    data = {**FILES, "model.neff": NEFF_HEAD.ljust(4096, b"\0")}
+    for number in range(EVICTED):
+        write_entry(root, data, graph=f"{number:020d}", age=3 * DAY)
+
+
+def listing(count: int) -> Figure | None:
+    """Our listing with states ÷ the client's bare pages."""
+    try:
+        from tests.s3_server import filled
+    except ImportError as missing:
+        print(f"S3 listing: skipped, {missing}", flush=True)
+        return None
+    from neuron_top.cache import s3
+
+    ours, theirs = [], []
+    with filled(count) as url:
+        bucket = s3.connect(url)
+        for _ in range(3):
+            theirs.append(spent(lambda: bare(bucket)))
+            ours.append(spent(lambda: s3.take(bucket)))
+    return Figure(f"list {count:,} objects (processor time of the client)", "boto3", ours, theirs, 1.2)
+
+
+def bare(bucket: Any) -> int:
+    """Every page, nothing done with it."""
+    pages = bucket.client.get_paginator("list_objects_v2").paginate(Bucket=bucket.name, Prefix=bucket.prefix)
+    return sum(len(page["Contents"]) for page in pages)
+
+
+def main() -> int:
+    """All of it."""
+    numbers = [int(word) for word in sys.argv[1:]]
+    planning(numbers[0] if numbers else 50_000)
+    with tempfile.TemporaryDirectory(prefix="neurontop-bench-", dir=os.environ.get("TMPDIR")) as folder:
+        figures = [taking_and_purging(Path(folder))]
+    listed = listing(numbers[1] if len(numbers) > 1 else 100_000)
+    return report([*figures, *([listed] if listed else [])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
