@@ -42,7 +42,9 @@ def parse_seconds(text: str) -> float:
     cleaned = text.strip().lower()
     parts = _SPAN.findall(cleaned) if len(text) <= _MOST_DIGITS and _SPANS.match(cleaned) else []
     if not parts or any(unit not in _SECONDS for _, unit in parts):
-        raise UsageError(f"{text!r} is no span of time: expected numbers with units s, m, h, d, w or y, as in 30d or 12h")
+        raise UsageError(
+            f"{text!r} is no span of time: expected numbers with units s, m, h, d, w or y, as in 30d or 12h"
+        )
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if seconds > _LONGEST_SECONDS:
         raise UsageError(f"{text!r} is longer than a hundred years")

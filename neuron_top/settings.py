@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     memory_headroom: float = 0.1
     """An alert is raised when less than this share of a core's memory is free, 0 to 1."""
 
+    read_only: bool = False
+    """Refuse every change of a cache: at the key, at the dialog, and where it would be carried out."""
     cache_max_size: str = ""
     """`neurontop cache maintain` keeps a cache below this size, as `200GB`; empty = no limit."""
     cache_min_free: str = ""
@@ -66,7 +68,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "history_seconds": (60.0, 30 * 86400.0),
     "memory_headroom": (0.0, 1.0),
 }
-_AMOUNTS = {
+_AMOUNTS: dict[str, Callable[[str], float]] = {
     "cache_max_size": parse_bytes,
     "cache_min_free": parse_bytes,
     "cache_older_than": parse_seconds,

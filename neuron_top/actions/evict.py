@@ -43,6 +43,8 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
     states: frozenset[State] = frozenset()
     modules: tuple[str, ...] = ()
     """Patterns of module names."""
+    paths: frozenset[str] = frozenset()
+    """Exactly these entries (`compiler/module`): what was marked by hand."""
     slim: bool = False
 
     @property
@@ -55,6 +57,7 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
             or self.compiler
             or self.states
             or self.modules
+            or self.paths
         )
 
     def words(self) -> str:
@@ -66,6 +69,7 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
             f"compiler {self.compiler}" if self.compiler else "",
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
+            f"{len(self.paths)} marked entries" if self.paths else "",
             "slim" if self.slim else "",
         ]
         return "; ".join(part for part in parts if part)
@@ -106,6 +110,8 @@ def _sorted_out(
     last_use, rebuild, rank = around.last_use, around.rebuild, worth.rank
     for entry in everything:
         if entry.compiler not in compilers or (policy.states and entry.state not in policy.states):
+            continue
+        if policy.paths and entry.path not in policy.paths:
             continue
         module = entry.module
         if named is not None and not named(module):

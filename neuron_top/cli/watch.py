@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, compile caches, .jsonl files"
     )
+    parser.add_argument("--read-only", action="store_true", help="refuse every change of a cache from the screen")
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="progress lines instead of the screen")
     face.add_argument("--json", action="store_true", help="the overview as JSON lines, one per change and second")
@@ -47,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
     from neuron_top.pipeline.assembly import machine_feed, paths_feed
 
-    settings, _ = configuration.load()
+    settings, _ = configuration.load({"read_only": arguments.read_only or None})
     feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
     if arguments.json:
         return _follow(feed, print_json_line, 1.0)

@@ -34,6 +34,7 @@ from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
+    from neuron_top.actions.desk import Desk
     from neuron_top.views.entries import EntryTable
     from neuron_top.views.runs import RunRow
 
@@ -97,8 +98,10 @@ class TopApp(App[int]):
         *,
         estimator: Estimator | None = None,
         library: Library | None = None,
+        desk: Desk | None = None,
     ) -> None:
-        """`estimator` knows past compile times; `library` has recordings and caches, by default this user's."""
+        """`estimator` knows past compile times; `library` has recordings and caches, `desk` acts on caches: by default
+        this user's."""
         self.settings = settings or Settings()
         no_colour = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
@@ -107,7 +110,7 @@ class TopApp(App[int]):
         super().__init__(ansi_color=True if no_colour else None)
         self.feed, self._first = feed, first
         self._home = feed
-        self._library = library
+        self._library, self._desk = library, desk
         self.estimator = estimator or Estimator()
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.paused = False
@@ -199,6 +202,15 @@ class TopApp(App[int]):
             self._library = OfThisUser(self.settings)
         return self._library
 
+    @property
+    def desk(self) -> Desk:
+        """What acts on caches; imported only when a key asks for it."""
+        if self._desk is None:
+            from neuron_top.actions.desk import Desk as OfThisUser
+
+            self._desk = OfThisUser(self.settings, read_only=self.settings.read_only)
+        return self._desk
+
     def play(self, run: str) -> None:
         """Show a recording on these screens; escape on the overview goes back to what was shown before."""
         try:
@@ -249,6 +261,8 @@ class TopApp(App[int]):
 
     def key_usable(self, key: Key) -> bool:
         """Whether a key does anything now; others are drawn dim."""
+        if self.settings.read_only and key.action.startswith(("plan", "pin", "undo")):
+            return False
         return self.replay is not None or not key.action.startswith(("seek", "speed"))
 
     def seek(self, seconds: float) -> None:

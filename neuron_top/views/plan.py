@@ -42,6 +42,15 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     recent_seconds: float
 
 
+TYPED_BYTES = 20 * 1024**3
+
+
+def typed_word(*plans: Plan) -> str:
+    """The word to be typed for what is large or takes a whole compiler version; empty for a plain question."""
+    large = sum(plan.frees for plan in plans) >= TYPED_BYTES
+    return plans[0].verb if large or any(plan.emptied for plan in plans) else ""
+
+
 def cost(plan: Plan) -> Cost:
     """The compile time that a plan throws away."""
     lost = [step for step in plan.steps if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0]

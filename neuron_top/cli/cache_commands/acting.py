@@ -29,11 +29,9 @@ from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
-from neuron_top.views.plan import VERBS, outcome_lines, plan_lines
+from neuron_top.views.plan import VERBS, outcome_lines, plan_lines, typed_word
 
 REFUSED = RefusedForSafety.exit_code
-TYPED_BYTES = 20 * 1024**3
-"""From here on a confirmation needs the verb typed out …"""
 SHOWN = 25
 """Steps, and exclusions of each reason, that are shown before the question; --dry-run shows all."""
 
@@ -193,7 +191,7 @@ def _print_json(found: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> No
 
 
 def _confirm(wanted: Sequence[Plan]) -> None:
-    word = _typed_word(wanted)
+    word = typed_word(*wanted)
     steps, frees = sum(len(plan.steps) for plan in wanted), sum(plan.frees for plan in wanted)
     confirm(f"{count_text(steps)} steps, {bytes_text(frees)}.", word)
 
@@ -216,12 +214,6 @@ def ask(question: str) -> str:
     """The answer typed on the terminal; an end of input is none."""
     print(question, end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
-
-
-def _typed_word(wanted: Sequence[Plan]) -> str:
-    """The word to be typed for what is large or takes a whole compiler version; empty for a plain question."""
-    large = sum(plan.frees for plan in wanted) >= TYPED_BYTES
-    return wanted[0].verb if large or any(plan.emptied for plan in wanted) else ""
 
 
 def _carried(plan: Plan, arguments: argparse.Namespace, carry: Carry | None) -> Outcome:

@@ -1,0 +1,111 @@
+"""What a screen needs to act: plans for the entries that were marked, carrying them out, and the last undo.
+
+The same planners and the same hand as the commands; every method looks at the disk and is called in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from neuron_top.actions import gather, history
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.actions.pins import Pins
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.quarantine import plan_quarantine
+from neuron_top.actions.restore import restore
+from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache import catalogue, verify
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.settings import Settings
+
+EVICT, SLIM, RETRY, UNLOCK, VERIFY = "evict", "slim", "retry", "unlock", "verify"
+
+
+class Desk:
+    """Acts on the caches of this machine for one user. `read_only` refuses here, and `execute` refuses once more."""
+
+    def __init__(self, settings: Settings, *, read_only: bool = False) -> None:
+        self._settings, self.read_only = settings, read_only
+
+    def plan(
+        self, verb: str, root: str, paths: Collection[str], watch: Callable[[int, int], None] = lambda done, total: None
+    ) -> Plan:
+        """The plan for the entries at `paths` (`compiler/module`) of `root`; nothing is changed.
+
+        `watch` is told how many entries a verification has read. Raises NothingToShow for a root that is gone.
+        """
+        root = os.path.realpath(root)
+        snapshot = catalogue.open_root(root, self._settings.state_path)
+        wanted = frozenset(paths)
+        entries = [entry for entry in snapshot.entries if entry.path in wanted]
+        around = self._around(snapshot)
+        if verb in (EVICT, SLIM):
+            # A person marked them: each is named, in whatever state it is.
+            states = frozenset(entry.state for entry in entries)
+            policy = EvictPolicy(paths=wanted, states=states, slim=verb == SLIM)
+            return plan_eviction(snapshot.entries, root, policy, around)
+        if verb == RETRY:
+            return plan_retry(entries, root, around)
+        if verb == UNLOCK:
+            return plan_unlock(entries, root, around)
+        return plan_quarantine(entries, root, around, _broken(root, entries, watch))
+
+    def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+        """Execute a plan. Raises RefusedForSafety."""
+        return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch)
+
+    def last_done(self, root: str) -> Chapter:
+        """The newest plan that can be undone. Raises NothingToShow."""
+        chapters = [each for each in Trash(root).entries() if each.state in ("done", "interrupted") and each.moves]
+        if not chapters:
+            raise NothingToShow(f"nothing that was done to {root} can be undone")
+        return chapters[-1]
+
+    def undo(self, root: str, identity: str) -> str:
+        """Bring a plan's loot back; says what became of it. Raises RefusedForSafety."""
+        record = restore(identity, Trash(root), read_only=self.read_only)
+        kept = f", {len(record.kept)} stay in the trash: {record.kept[0][1]}" if record.kept else ""
+        return f"plan {record.plan} undone: {record.restored} brought back{kept}"
+
+    def pinned(self) -> tuple[str, ...]:
+        """All patterns that protect modules."""
+        extra = tuple(word.strip() for word in self._settings.cache_pins.split(",") if word.strip())
+        return (*self._pins.patterns(), *extra)
+
+    def pin(self, modules: Collection[str]) -> str:
+        """Pin these modules, or unpin them when all of them are pinned by name; says what was done."""
+        if self.read_only:
+            raise RefusedForSafety("read-only mode: nothing is changed")
+        if set(modules) <= set(self._pins.patterns()):
+            return f"{len(self._pins.remove(modules))} unpinned"
+        return f"{len(self._pins.add(modules))} pinned"
+
+    @property
+    def _pins(self) -> Pins:
+        return Pins(Path(self._settings.state_path))
+
+    def _around(self, snapshot: Snapshot) -> Surroundings:
+        past = history.known(self._settings.state_path)
+        return gather.surroundings(
+            snapshot, pins=self.pinned(), used=past.used, compiled=past.compiled, read_only=self.read_only,
+            trash=Trash(snapshot.root),
+        )  # fmt: skip
+
+
+def _broken(root: str, entries: list[Entry], watch: Callable[[int, int], None]) -> dict[str, str]:
+    """Entry → what a full verification found."""
+    found = {one.entry.path: one.what for one in verify.cheap(entries) if one.level == verify.BROKEN_LEVEL}
+    for number, entry in enumerate(entries, 1):
+        for one in verify.deep(root, entry):
+            if one.level == verify.BROKEN_LEVEL:
+                found.setdefault(entry.path, one.what)
+        watch(number, len(entries))
+    return found

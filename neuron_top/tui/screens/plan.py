@@ -1,0 +1,226 @@
+"""The preview of a plan as a screen of its own: every step, every exclusion, what it frees and costs; then its outcome.
+
+The choice stands on Cancel. What is large, or a whole compiler version, is done only after the verb was typed out.
+While a plan is carried out escape stops it cleanly before the next step; the outcome stays until it is closed, and
+can be opened again from the cache screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.style import Style
+from textual.events import Key
+from textual.strip import Strip
+from textual.widget import Widget
+
+from neuron_top.actions.desk import Desk
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.errors import NeuronTopError
+from neuron_top.run.model import Run
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.widgets.drawn import Drawn
+from neuron_top.tui.widgets.page import Page
+from neuron_top.units import bytes_text, count_text
+from neuron_top.views import plan as plan_view
+from neuron_top.views.plan import PlanLine
+
+PREVIEW, WORKING, DONE = "preview", "working", "done"
+
+
+class PlanPage(LiveScreen):
+    """`done` is called with the outcome, which may be None when nothing was done."""
+
+    PLACE: ClassVar[str] = "detail"
+    BINDINGS = bindings_for("detail")
+
+    def __init__(self, plan: Plan, desk: Desk, done: Callable[[PlanPage], None]) -> None:
+        super().__init__()
+        self.plan, self.desk, self._done = plan, desk, done
+        self.stage = PREVIEW
+        self.chosen = 0
+        self.typed = ""
+        self.word = plan_view.typed_word(plan)
+        self.lines: Sequence[PlanLine] = plan_view.plan_lines(plan)
+        self._stop = False
+        self.progress: Progress | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The lines, and below them the choice."""
+        yield Page(self._draw_lines)
+        yield Drawn("choice", self._draw_choice, lambda view: 2)
+
+    def on_mount(self) -> None:
+        """Draw the choice once; it has nothing to wait for."""
+        self._redraw()
+
+    def read(self, run: Run, now: float) -> Any:
+        """Nothing of the run."""
+
+    def show(self, view: Any) -> None:
+        """Nothing moves with the run."""
+
+    @property
+    def can_act(self) -> bool:
+        """Whether there is anything to carry out, and nothing forbids it."""
+        return bool(self.plan.steps) and not self.plan.refused and not self.desk.read_only
+
+    # Keys
+
+    def action_shift(self, by: int) -> None:
+        """The other choice."""
+        if self.stage == PREVIEW and self.can_act:
+            self.chosen = 1 - self.chosen
+            self._redraw()
+
+    def action_next_place(self) -> None:
+        """The other choice."""
+        self.action_shift(1)
+
+    def action_previous_place(self) -> None:
+        """The other choice."""
+        self.action_shift(-1)
+
+    def action_go(self, name: str) -> None:
+        """A digit must not leave a question behind: escape does."""
+
+    def action_open(self) -> None:
+        """Do what is chosen."""
+        if self.stage == DONE or (self.stage == PREVIEW and self.chosen == 0):
+            self.dismiss()
+        elif self.stage == PREVIEW and self.typed == self.word:
+            self._begin()
+        elif self.stage == PREVIEW:
+            self.notice(f"type {self.word} first")
+
+    def action_back(self) -> None:
+        """Cancel; a plan that is being carried out stops before its next step."""
+        if self.stage == WORKING:
+            self._stop = True
+            self.notice("stopping before the next step")
+        else:
+            self.dismiss()
+
+    def on_key(self, event: Key) -> None:
+        """Letters of the word that must be typed, while the choice stands on doing it."""
+        if self.stage != PREVIEW or self.chosen == 0 or not self.word:
+            return
+        if event.key == "backspace":
+            self.typed = self.typed[:-1]
+        elif event.character and event.character.isalpha() and len(self.typed) < len(self.word):
+            self.typed += event.character
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self._redraw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a word is typed its letters are letters, and no key's action."""
+        typing = self.stage == PREVIEW and self.chosen == 1 and bool(self.word)
+        return not (typing and action in ("quit", "pause", "alerts", "copy", "log_lines", "next_theme", "help"))
+
+    def action_move(self, by: int) -> None:
+        """Scroll."""
+        self.query_one(Page).move(by)
+
+    def action_page(self, by: int) -> None:
+        """Scroll by pages."""
+        self.query_one(Page).page(by)
+
+    def action_edge(self, end: int) -> None:
+        """To the top or the bottom."""
+        self.query_one(Page).edge(end)
+
+    def copied(self) -> str:
+        """The whole plan as text."""
+        return self.query_one(Page).text
+
+    # Carrying out
+
+    def _begin(self) -> None:
+        self.stage = WORKING
+        self._redraw()
+        self.run_worker(self._work, thread=True, exclusive=True)
+
+    def _work(self) -> None:
+        try:
+            outcome: Outcome | NeuronTopError = self.desk.carry_out(self.plan, self._watch)
+        except NeuronTopError as problem:
+            outcome = problem
+        if self.app.is_running:
+            self.app.call_from_thread(self._finished, outcome)
+
+    def _watch(self, progress: Progress) -> bool:
+        news = self.progress is None or progress.done + progress.refused >= progress.total
+        self.progress = progress
+        if news or (progress.done + progress.refused) % 64 == 0:
+            self.app.call_from_thread(self._redraw)
+        return not self._stop
+
+    def _finished(self, outcome: Outcome | NeuronTopError) -> None:
+        self.stage = DONE
+        if isinstance(outcome, NeuronTopError):
+            self.lines = [PlanLine(plan_view.REFUSAL, f"nothing was done: {outcome}")]
+        else:
+            self.lines = plan_view.outcome_lines(outcome)
+        self.query_one(Page).first = 0
+        self._redraw()
+        self._done(self)
+
+    # Drawing
+
+    def _redraw(self) -> None:
+        self.query_one(Page).redraw()
+        self.query_one("#choice", Drawn).show(self.stage)
+
+    def _draw_lines(self, look: Look, width: int) -> list[Strip]:
+        head = {PREVIEW: "nothing is done yet", WORKING: "esc stops before the next step", DONE: "enter closes"}
+        strips = [rule(look, width, f"{plan_view.VERBS.get(self.plan.verb, self.plan.verb)}", head[self.stage])]
+        return strips + [Line(look, width).put(line.text, _style(look, line.kind)).strip() for line in self.lines]
+
+    def _draw_choice(self, look: Look, stage: Any, width: int, height: int) -> list[Strip]:
+        line = Line(look, width).gap(2)
+        if self.stage == WORKING:
+            return [line.put(self._progress_words(), look.accent).strip()]
+        if self.stage == DONE:
+            return [_button(line, look, "Close", chosen=True).strip()]
+        _button(line, look, "Cancel", chosen=self.chosen == 0).gap(3)
+        if self.can_act:
+            verb = plan_view.VERBS.get(self.plan.verb, self.plan.verb).capitalize()
+            words = f"{verb}: {count_text(len(self.plan.steps))} steps, {bytes_text(self.plan.frees)}"
+            _button(line, look, words, chosen=self.chosen == 1)
+            asked = Line(look, width).gap(2)
+            if self.word and self.chosen == 1:
+                asked.put(f"type {self.word} to go on: {self.typed}_", look.warn)
+            return [line.strip(), asked.strip()]
+        why = self.plan.refused or ("read-only mode" if self.desk.read_only else "there is nothing to do")
+        return [line.put(why, look.quiet).strip()]
+
+    def _progress_words(self) -> str:
+        now = self.progress
+        if now is None:
+            return "beginning"
+        left = f", {count_text(now.refused)} left alone" if now.refused else ""
+        return f"{count_text(now.done)} of {count_text(now.total)} done, {bytes_text(now.moved_bytes)}{left}"
+
+
+def _button(line: Line, look: Look, text: str, *, chosen: bool) -> Line:
+    """Brackets tell the chosen one where colours don't."""
+    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", look.key if chosen else look.quiet)
+
+
+def _style(look: Look, kind: str) -> Style:
+    return {
+        plan_view.HEADING: look.title,
+        plan_view.STEP: look.text,
+        plan_view.EXCLUSION: look.quiet,
+        plan_view.TOTAL: look.text,
+        plan_view.CAVEAT: look.quiet,
+        plan_view.WARNING: look.warn,
+        plan_view.REFUSAL: look.bad,
+        plan_view.MORE: look.quiet,
+    }[kind]

@@ -1,0 +1,186 @@
+"""Marking, planning, confirming and undoing on the cache screen, with a real cache on a real disk."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from neuron_top.actions.desk import Desk
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.cache.entry import State
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.screens.cache import CacheScreen
+from neuron_top.tui.screens.plan import DONE, PREVIEW, PlanPage
+from neuron_top.tui.widgets.drawn import Drawn
+from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.views.entries import EntryTable, entry_row
+from tests.actions import caches, states
+from tests.tui import feeds
+
+
+class QuietDesk(Desk):
+    """A desk on a machine where nobody else uses the cache, whatever runs beside the tests."""
+
+    def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+        return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch, in_use=lambda root: None)
+
+
+class Shelves(feeds.StillLibrary):
+    """The entries of one real root, looked at each time."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = str(root)
+
+    def entries(self) -> EntryTable:
+        found = caches.looked_at(Path(self._root))
+        rows = tuple(entry_row(self._root, entry, found.taken_at) for entry in found.entries)
+        return EntryTable(roots=((self._root, "a test", True),), rows=rows)
+
+
+@asynccontextmanager
+async def cache_screen(root: Path, **options: object) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
+    settings = Settings(state_dir=str(root.parent / "state"), **options)  # type: ignore[arg-type]
+    desk = QuietDesk(settings, read_only=settings.read_only)
+    app = TopApp(feeds.full(), settings, first="cache", library=Shelves(root), desk=desk)
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settled(app, pilot)
+        yield app, pilot
+
+
+async def settled(app: TopApp, pilot: Pilot[int]) -> None:
+    app.draw()
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()
+
+
+async def press(app: TopApp, pilot: Pilot[int], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(app, pilot)
+
+
+def screen(app: TopApp) -> CacheScreen:
+    found = app.screen
+    assert isinstance(found, CacheScreen)
+    return found
+
+
+def page(app: TopApp) -> PlanPage:
+    found = app.screen
+    assert isinstance(found, PlanPage), found
+    return found
+
+
+def title(app: TopApp) -> str:
+    return screen(app).query_one("#title", Drawn).render_line(0).text
+
+
+def said(app: TopApp) -> str:
+    return app.screen.query_one(KeyBar).render_line(0).text
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    place = tmp_path / "cache"
+    for number, age in enumerate((40, 30, 20)):
+        caches.entry(place, number, blocks=10**number, age_days=age)
+    states.entry_in(place, State.FAILED, number=8)
+    return place
+
+
+async def test_marks_add_up_in_the_title(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "space")
+        assert len(screen(app).marked) == 2
+        assert "2 marked" in title(app)
+        await press(app, pilot, "g", "space")
+        assert len(screen(app).marked) == 1
+
+
+async def test_a_range_and_all_that_the_filter_shows_can_be_marked(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "G", "V")
+        assert len(screen(app).marked) == 4
+        await press(app, pilot, "M")
+        assert not screen(app).marked
+        screen(app).filtered("state:failed")
+        await press(app, pilot, "M")
+        assert [row.state for row in screen(app).marked.values()] == ["failed"]
+
+
+async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -> None:
+    before = caches.everything(root)
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "e")
+        assert (page(app).stage, page(app).chosen) == (PREVIEW, 0)
+        assert any("MODULE_" in line.text for line in page(app).lines)
+        await press(app, pilot, "enter")
+        assert isinstance(app.screen, CacheScreen)
+    assert caches.everything(root) == before
+
+
+async def test_a_confirmed_plan_is_carried_out_told_reopened_and_undone(root: Path) -> None:
+    before = caches.everything(root)
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "space", "e", "right", "enter")
+        assert page(app).stage == DONE
+        assert "done: 2 steps" in page(app).lines[0].text
+        assert len(caches.looked_at(root).entries) == 2
+        await press(app, pilot, "enter", "o")
+        assert "done: 2 steps" in page(app).lines[0].text
+        await press(app, pilot, "escape", "U")
+        assert "U again undoes plan" in said(app)
+        await press(app, pilot, "U")
+    assert caches.everything(root) == before
+
+
+async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "M", "e", "right", "enter")
+        assert page(app).stage == PREVIEW
+        await press(app, pilot, *"evict", "enter")
+        assert page(app).stage == DONE
+    assert caches.looked_at(root).entries == ()
+
+
+async def test_a_failure_can_be_forgotten(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        screen(app).filtered("state:failed")
+        await press(app, pilot, "M", "r", "right", "enter")
+        assert page(app).stage == DONE
+    assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["hit", "hit", "hit", "todo"]
+
+
+async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:
+    async with cache_screen(root) as (app, pilot):
+        await press(app, pilot, "down", "space", "p")
+        assert "1 pinned" in said(app)
+        await press(app, pilot, "e")
+        assert not page(app).can_act
+        assert any("pinned" in line.text for line in page(app).lines)
+
+
+async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: Path) -> None:
+    before = caches.everything(root)
+    async with cache_screen(root, read_only=True) as (app, pilot):
+        for key in ("e", "r", "u", "v", "p", "U"):
+            await press(app, pilot, "down", key)
+            assert "read-only" in said(app)
+            assert isinstance(app.screen, CacheScreen)
+        row = screen(app)._meant()[0]
+        plan = app.desk.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
+        app.push_screen(PlanPage(plan, app.desk, lambda page: None))
+        await press(app, pilot, "right", "enter")
+        assert not isinstance(app.screen, PlanPage) or page(app).stage == PREVIEW
+        with pytest.raises(Exception, match="read-only"):
+            app.desk.carry_out(plan, lambda progress: True)
+    assert caches.everything(root) == before
