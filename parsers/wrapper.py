@@ -37,6 +37,8 @@ CACHED_FAILURE = "Got a cached failed neff at"
 OLD_CACHED_FAILURE = "There was a compilation error for this graph"
 FAILURE = "Failed compilation with"
 
+_FAILURES = (CACHED_FAILURE, OLD_CACHED_FAILURE, FAILURE)
+
 _MINUTES = re.compile(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _NEFF = re.compile(r"\S+?\.neff(?=[\s.,'\"\])]|$)|\S+")
 _GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,20}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
@@ -67,7 +69,7 @@ class Wrapper:
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """The failure, if this record is not part of its message and ends it."""
-        if self._failure is None or self._continues(record):
+        if self._failure is None or self._continues(record) or self._comes_between(record):
             return []
         return self.flush() if record.shape == "wrapper" or self._message.begun else []
 
@@ -80,6 +82,11 @@ class Wrapper:
 
     def _continues(self, record: Record) -> bool:
         return record.shape == "" and self._message.accepts(record.text)
+
+    def _comes_between(self, record: Record) -> bool:
+        """True for another process's line between a failure's header and its message."""
+        other = record.header_pid is not None and self._failure is not None and record.header_pid != self._failure.pid
+        return other and not self._message.begun and not any(phrase in record.text for phrase in _FAILURES)
 
     def flush(self) -> list[AnyEvent]:
         """The failure that was kept, with its message as far as it came."""
@@ -123,7 +130,7 @@ def _phrases(text: str) -> Iterator[tuple[str, str, str]]:
     found = PHRASE.search(text)
     while found is not None:
         phrase, start, end = found[0], found.start(), found.end()
-        if phrase in (CACHED_FAILURE, FAILURE, OLD_CACHED_FAILURE):
+        if phrase in _FAILURES:
             yield phrase, text[max(0, start - _LEAD) : start], text[end:]  # what follows is quoted
             return
         found = PHRASE.search(text, end) if text.find(" ", end + 1) >= 0 else None
