@@ -194,7 +194,10 @@ class Guard:
                 if not cacheable:
                     own = [pair for pair in own if pair[0].lower() != b"cache-control"]
                     own.append((b"cache-control", b"no-store"))
-                message = {**message, "headers": own}
+                status = message["status"]
+                if status == 500:
+                    status = next((own for part, own in _DASH_RAISES.items() if part in scope["path"]), 500)
+                message = {**message, "status": status, "headers": own}
             await send(message)
 
         return answer
@@ -215,6 +218,10 @@ def _headers(policy: str) -> list[tuple[bytes, bytes]]:
 
 
 _OURS = frozenset(name for name, _ in _headers("")) | {b"server"}
+
+
+_DASH_RAISES = {"/_dash-component-suites/": 404, "/_dash-update-component": 400}
+"""Where Dash answers nonsense with an exception: what it is instead. A page's own failure is no 500."""
 
 
 def _address(scope: Scope) -> str:

@@ -102,18 +102,22 @@ def _track(track: Track, before: Any) -> tuple[Any, Any, list[Any]]:
     mark = [_digest(_without(track.figure, paths)), ends]
     if not isinstance(before, list) or before[0] != mark[0] or len(before[1]) != len(ends):
         return track.figure, no_update, mark
+    if any(end is not None and not _continues(trace, end) for trace, end in zip(traces, before[1], strict=True)):
+        return track.figure, no_update, mark
     news = [_after(trace, end) for trace, end in zip(traces, before[1], strict=True)]
     if news == [None] * len(news):
         return no_update, no_update, mark
-    if any(end is not None and (not trace["x"] or trace["x"][0] > end or trace["x"][-1] < end)
-           for trace, end in zip(traces, before[1], strict=True)):  # fmt: skip
-        return track.figure, no_update, mark
     grown = [number for number, new in enumerate(news) if new is not None]
     added = [news[number] for number in grown]
     if any(len(new[0]) > MOST_APPENDED for new in added if new is not None):
         return track.figure, no_update, mark
     extension = {"x": [new[0] for new in added if new], "y": [new[1] for new in added if new]}
     return no_update, [extension, grown, track.most], mark
+
+
+def _continues(trace: Mapping[str, Any], end: Any) -> bool:
+    """Whether a browser that has everything up to `end` can be given the rest: no gap, no new beginning."""
+    return bool(trace["x"]) and trace["x"][0] <= end <= trace["x"][-1]
 
 
 def _after(trace: Mapping[str, Any], end: Any) -> tuple[list[Any], list[Any]] | None:

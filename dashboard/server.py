@@ -10,6 +10,7 @@ import uvicorn
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.hub import Hub
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.feed import Feed
@@ -36,8 +37,20 @@ def serve(
     listener = _listener(host, port)
     hub = Hub(settings, feed)
     desk = CacheDesk(settings, roots, hub.nudge)
-    config = uvicorn.Config(
-        create_app(hub, desk, access, prefix=prefix),
+    hub.start()
+    try:
+        with listener:
+            name = f"[{host}]" if ":" in host else host
+            opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
+            uvicorn.Server(configured(create_app(hub, desk, access, prefix=prefix))).run(sockets=[listener])
+    finally:
+        hub.stop()
+
+
+def configured(app: App) -> uvicorn.Config:
+    """How the application is served: bounded, and silent about itself."""
+    return uvicorn.Config(
+        app,
         log_level="error",
         access_log=False,
         lifespan="off",
@@ -48,14 +61,6 @@ def serve(
         timeout_graceful_shutdown=CLOSE_SECONDS,
         limit_concurrency=2000,
     )
-    hub.start()
-    try:
-        with listener:
-            name = f"[{host}]" if ":" in host else host
-            opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
-            uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        hub.stop()
 
 
 def _listener(host: str, port: int) -> socket.socket:

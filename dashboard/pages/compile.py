@@ -16,7 +16,6 @@ from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import STATE_WORDS, Palette
 from neuron_top.dashboard.parts import chart, facts, note, panel, table
 from neuron_top.dashboard.sections import Chart, Rows
-from neuron_top.pipeline.recorded_lines import line_at
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -125,9 +124,9 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     return panel(one.key, *content, tools=[html.Button("Close", id="compile-close", className="plain")], wide=True)
 
 
-def _lines(places: tuple[LinePlace, ...]) -> list[str]:
-    found = (line_at(place.source, place.offset) for place in places[-LINES_SHOWN:])
-    return [line for line in found if line]
+def _lines(hub: Hub, run: str, places: tuple[LinePlace, ...]) -> list[str]:
+    wanted = [(place.source, place.offset) for place in places[-LINES_SHOWN:]]
+    return [line.text for line in hub.feed(run).log_lines(wanted)]
 
 
 def register(app: Dash, hub: Hub) -> None:
@@ -142,7 +141,7 @@ def register(app: Dash, hub: Hub) -> None:
         page = hub.read(asked.run, one) if key else None
         return render(
             hub.kept(asked.run, graph_table), hub.kept(asked.run, timeline), hub.kept(asked.run, answers), page,
-            _lines(page.lines) if page is not None else [], asked.colours,
+            _lines(hub, asked.run, page.lines) if page is not None else [], asked.colours,
         )  # fmt: skip
 
     bind(app, "compile", SLOTS, answer)

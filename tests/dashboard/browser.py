@@ -1,0 +1,65 @@
+"""A headless Chromium for tests: the system's own, driven by Playwright, which brings none here."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")  # fmt: skip
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; skips the test where there is none."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
+    )
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """A page whose complaints and requests are kept."""
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.complaints: list[str] = []
+        self.foreign: list[str] = []
+        self.alerts: list[str] = []
+        self.page = browser.new_page(**{"viewport": {"width": 1440, "height": 1000}, **options})
+        self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        self.page.on("console", self._said)
+        self.page.on("request", self._asked)
+        self.page.on("dialog", lambda dialog: (self.alerts.append(dialog.message), dialog.dismiss()))
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def text(self, selector: str) -> str:
+        """What an element says."""
+        return str(self.page.inner_text(selector))
+
+    def until(self, selector: str, words: str, seconds: float = 15) -> str:
+        """Wait until an element says `words`."""
+        self.page.wait_for_function(
+            "([s, w]) => { const e = document.querySelector(s); return e && e.innerText.includes(w); }",
+            arg=[selector, words], timeout=seconds * 1000,
+        )  # fmt: skip
+        return self.text(selector)

@@ -1,0 +1,179 @@
+"""The pages in a real browser: what a person sees, does, and is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.pipeline.log_line import LogLine
+from tests.actions.caches import entry
+from tests.dashboard.browser import Watched, chromium
+from tests.dashboard.served import ACT, READ, serving
+from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+PAGES = ("", "compile", "cache", "memory", "runs", "logs")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def feed() -> StillFeed:
+    """A job of 32 cores, some graphs, and texts that try to be markup."""
+    lines = [LogLine(source="log:a", offset=n * 10, text=f"line {n} {SCRIPT if n == 5 else ''}",
+                     level="error" if n % 10 == 5 else "") for n in range(40)]  # fmt: skip
+    events = [*job(), *samples(32, 90), *compiles(), *steps(60),
+              ev.LineMarked(level="error", text=SCRIPT, at=START + 50, source="log:a", offset=50),
+              ev.CompileBegan(module=f"MODULE_{SCRIPT}", at=START + 60, pid=4001, rank=0, node=f"trn1{SCRIPT}")]  # fmt: skip
+    return StillFeed(events, now=START + 90, lines=lines)
+
+
+def open_page(browser: Any, address: str, **options: Any) -> Watched:
+    watched = Watched(browser, **options)
+    watched.page.goto(address)
+    watched.page.wait_for_selector("#connection.live", timeout=20_000)
+    return watched
+
+
+def test_values_move_within_half_a_second_and_zoom_and_choice_stay(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
+        seen.until("#live-core-words", "core 3")
+        seen.page.wait_for_function("document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
+        seen.page.evaluate("""Plotly.relayout(document.querySelector('#live-losses .js-plotly-plot'),
+                              {'yaxis.range': [1, 5], 'yaxis.autorange': false})""")
+        before = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').data[0].x.length")
+        seen.page.evaluate("""() => { window.seen = 0; new MutationObserver(() => { if (!window.seen &&
+            document.querySelector('#live-step').innerText === '61') window.seen = Date.now(); })
+            .observe(document.querySelector('#live-step'), {childList: true, characterData: true, subtree: true}); }""")
+        sent = seen.page.evaluate("Date.now()")
+        feed.push(
+            ev.StepReported(step=61, total_steps=200, loss=2.0, at=START + 91, rank=0, node="trn1"), now=START + 91
+        )
+        seen.until("#live-step", "61", 5)
+        assert seen.page.evaluate("window.seen") - sent < 500
+        seen.page.wait_for_function(
+            f"document.querySelector('#live-losses .js-plotly-plot').data[0].x.length === {before + 1}"
+        )
+        zoom = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').layout.yaxis.range")
+        assert zoom == [1, 5], "the zoom is kept"
+        assert "core 3" in seen.text("#live-core-words")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
+def test_every_page_opens_without_a_complaint_and_no_text_becomes_markup(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, served.address)
+        for page in PAGES:
+            seen.page.click(f"#to-{page or 'live'}")
+            seen.page.wait_for_function(
+                "p => document.querySelector('.top nav a[aria-current]')?.id === p", arg=f"to-{page or 'live'}"
+            )
+            seen.page.wait_for_timeout(1500)
+            assert seen.page.evaluate("document.querySelectorAll('#page img, #page script').length") == 0, page
+        seen.until("#logs-lines", "line 39")
+        assert SCRIPT in seen.text("#logs-lines")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
+
+
+def test_logs_are_searched_and_the_address_holds_the_search(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}logs")
+        seen.until("#logs-lines", "line 39")
+        seen.page.fill("#logs-search", "line 17")
+        seen.page.wait_for_function("document.querySelectorAll('#logs-lines li').length === 1")
+        assert "q=line+17" in seen.page.url
+        other = open_page(browser, seen.page.url)
+        other.until("#logs-lines", "line 17")
+        assert other.page.evaluate("document.querySelectorAll('#logs-lines li').length") == 1
+
+
+def test_two_browsers_follow_a_server_that_is_killed_and_comes_back(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        port = served.port
+        one, two = open_page(browser, served.address), open_page(browser, served.address)
+        one.until("#live-step", "60")
+        two.until("#live-step", "60")
+    one.until("#connection", "server lost", 30)
+    feed.push(ev.StepReported(step=77, total_steps=200, loss=1.5, at=START + 99, rank=0, node="trn1"), now=START + 99)
+    with serving(feed, tmp_path, port=port):
+        one.until("#live-step", "77", 30)
+        two.until("#live-step", "77", 30)
+        one.page.wait_for_selector("#connection.live", timeout=20_000)
+
+
+def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    gone = entry(root, 1, blocks=8)
+    entry(root, 2, compiler="neuronxcc-2.22.1.0+00000000")
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
+        seen = open_page(browser, f"{served.address}cache?q=compiler:2.21")
+        seen.until("#cache-shown", "1 entries")
+        seen.page.click("#cache-evict")
+        seen.until("#cache-work", "before → after")
+        assert seen.page.is_disabled("#cache-work button.danger"), "looking does not allow acting"
+        seen.page.click("text=Sign in to act")
+        seen.page.fill("#token", ACT)
+        seen.page.click("button[type=submit]")
+        seen.page.wait_for_selector("#connection.live")
+        seen.page.goto(f"{served.address}cache?q=compiler:2.21")
+        seen.until("#cache-shown", "1 entries")
+        seen.page.click("#cache-evict")
+        seen.until("#cache-work", "before → after")
+        seen.page.fill("#cache-work input", "evict")
+        seen.page.press("#cache-work input", "Tab")
+        seen.page.click("#cache-work button.danger")
+        seen.until("#cache-work", "done: 1 step")
+        assert not gone.exists()
+        seen.page.click("#cache-work >> text=Undo")
+        seen.until("#cache-work", "1 brought back")
+        assert gone.exists()
+
+
+def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path, read=READ) as served:
+        seen = Watched(browser)
+        seen.page.goto(served.address)
+        assert seen.page.url.endswith("/sign-in")
+        seen.page.fill("#token", "wrong")
+        seen.page.click("button[type=submit]")
+        assert "not valid" in seen.text("[role=alert]")
+        seen.page.fill("#token", READ)
+        seen.page.click("button[type=submit]")
+        seen.page.wait_for_selector("#connection.live", timeout=20_000)
+        seen.until("#live-step", "60")
+        assert seen.page.evaluate("document.cookie") == ""
+
+
+@pytest.mark.parametrize(("theme", "width"), [("dark", 1440), ("light", 1440), ("dark", 360)])
+def test_axe_finds_nothing_serious_on_any_page(
+    browser: Any, feed: StillFeed, tmp_path: Path, theme: str, width: int
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    found: dict[str, list[str]] = {}
+    with serving(feed, tmp_path) as served:
+        options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
+        for page in PAGES:
+            seen = open_page(browser, f"{served.address}{page}", **options)
+            seen.page.wait_for_timeout(1500)
+            results = axe.Axe().run(seen.page)
+            found[page] = [f"{one['id']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
+                           for one in results.response["violations"] if one["impact"] in ("serious", "critical")]  # fmt: skip
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, f"{page} scrolls sideways"
+            seen.page.close()
+    assert found == {page: [] for page in PAGES}

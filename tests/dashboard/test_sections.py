@@ -1,0 +1,85 @@
+"""What is sent to a browser: only what it lacks, and after applying it the browser has what a fresh one would get."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from dash import Patch, no_update
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top.dashboard.sections import Chart, Rows, Track, outputs_of
+
+
+def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
+    """What the browser makes of a patch that only assigns."""
+    whole = copy.deepcopy(figure)
+    for step in patch.to_plotly_json()["operations"]:
+        assert step["operation"] == "Assign"
+        place = whole
+        for key in step["location"][:-1]:
+            place = place[key]
+        place[step["location"][-1]] = step["params"]["value"]
+    return whole
+
+
+def heat(values: list[int], title: str = "a") -> Chart:
+    return Chart({"data": [{"z": values, "x": ["fixed"] * 50}], "layout": {"title": title}}, (("data", 0, "z"),))
+
+
+def test_what_has_not_changed_is_not_sent_again() -> None:
+    sections = {"text": "12 %", "heat": heat([1, 2])}
+    _first, known = outputs_of(sections, {})
+    again, same = outputs_of(sections, known)
+    assert again == [no_update, no_update]
+    assert same == known
+
+
+def test_a_chart_whose_numbers_moved_is_patched_and_one_of_another_form_is_sent_whole() -> None:
+    _values, known = outputs_of({"heat": heat([1, 2])}, {})
+    (patch,), _known = outputs_of({"heat": heat([3, 4])}, known)
+    assert isinstance(patch, Patch)
+    assert applied(patch, heat([1, 2]).figure) == heat([3, 4]).figure
+    assert "fixed" not in str(patch.to_plotly_json())
+    (whole,), _known = outputs_of({"heat": heat([3, 4], "b")}, known)
+    assert whole == heat([3, 4], "b").figure
+
+
+def series(*lengths: int) -> Track:
+    traces = [{"x": [f"{n:06d}" for n in range(length)], "y": list(range(length))} for length in lengths]
+    return Track({"data": traces, "layout": {}}, most=100)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=6).map(sorted), st.integers(0, 30))
+def test_a_series_that_grows_is_appended_without_a_gap_or_a_double(lengths: list[int], other: int) -> None:
+    shown: list[dict[str, Any]] = []
+    known: dict[str, Any] = {}
+    for length in lengths:
+        track = series(length, other)
+        (figure, more), known = outputs_of({"loss": track}, known)
+        if figure is not no_update:
+            shown = copy.deepcopy(figure["data"])
+        if more is not no_update:
+            points, traces, most = more
+            assert most == 100
+            for number, x, y in zip(traces, points["x"], points["y"], strict=True):
+                shown[number]["x"] += x
+                shown[number]["y"] += y
+        assert shown == track.figure["data"]
+
+
+def test_a_series_that_began_anew_is_sent_whole() -> None:
+    _values, known = outputs_of({"loss": series(20)}, {})
+    (figure, more), _known = outputs_of({"loss": series(5)}, known)
+    assert figure == series(5).figure
+    assert more is no_update
+
+
+def test_rows_of_a_grid_come_as_what_was_added_changed_and_removed() -> None:
+    _values, known = outputs_of({"g": Rows([{"id": "a", "n": 1}, {"id": "b", "n": 2}, {"id": "c", "n": 3}])}, {})
+    (rows, changes), _known = outputs_of(
+        {"g": Rows([{"id": "a", "n": 1}, {"id": "b", "n": 9}, {"id": "d", "n": 4}])}, known
+    )
+    assert rows is no_update
+    assert changes == {"add": [{"id": "d", "n": 4}], "update": [{"id": "b", "n": 9}], "remove": [{"id": "c"}]}
