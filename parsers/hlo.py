@@ -100,15 +100,15 @@ def read_hlo(data: bytes) -> HloSummary:
     try:
         reader.module(view)
         if not reader.computations:
-            inner = next((value for number, value in _fields(view) if number == 1 and not isinstance(value, int)), None)
+            inner = next((value for number, value in fields(view) if number == 1 and not isinstance(value, int)), None)
             if inner is not None:
                 reader = _Module()
                 reader.module(inner)
+        if not reader.computations:
+            raise MalformedHlo("no computation in it")
+        return reader.summary()
     except (IndexError, RecursionError) as problem:
         raise MalformedHlo(f"cut short: {problem}") from None
-    if not reader.computations:
-        raise MalformedHlo("no computation in it")
-    return reader.summary()
 
 
 class _Module:
@@ -124,13 +124,13 @@ class _Module:
         self.program: memoryview | None = None
 
     def module(self, data: memoryview) -> None:
-        for number, value in _fields(data):
+        for number, value in fields(data):
             if isinstance(value, int):
                 continue
             if number == 1:
-                self.name = _text(value)
+                self.name = text_of(value)
             elif number == 2:
-                self.entry = _text(value)
+                self.entry = text_of(value)
             elif number == 3:
                 self._computation(value)
             elif number == 4:
@@ -139,7 +139,7 @@ class _Module:
     def _computation(self, data: memoryview) -> None:
         self.computations += 1
         shapes: dict[int, Shape] = {}
-        for number, value in _fields(data):
+        for number, value in fields(data):
             if number == 2 and not isinstance(value, int):
                 self._instruction(value, shapes)
 
@@ -149,21 +149,21 @@ class _Module:
         operands: list[int] = []
         contracted: list[int] = []
         groups: list[list[int]] = []
-        for number, value in _fields(data):
+        for number, value in fields(data):
             if number == 36:
-                _integers(value, operands)
+                integers(value, operands)
             elif isinstance(value, int):
                 identity = value if number == 35 else identity
             elif number == 2:
-                opcode = _text(value)
+                opcode = text_of(value)
             elif number == 3:
-                shape = _shape(value)
+                shape = shape_of(value)
             elif number == 28:
-                target = _text(value)
+                target = text_of(value)
             elif number == 30:
-                contracted = [size for key, part in _fields(value) if key == 1 for size in _integers(part, [])]
+                contracted = [size for key, part in fields(value) if key == 1 for size in integers(part, [])]
             elif number == 49:
-                groups.append([device for key, part in _fields(value) if key == 1 for device in _integers(part, [])])
+                groups.append([device for key, part in fields(value) if key == 1 for device in integers(part, [])])
         self._count(opcode, target, shape, groups)
         self._estimate(opcode, shape, [shapes.get(operand) for operand in operands[:4096]], contracted)
         if len(shapes) < SHAPES_KEPT:
@@ -221,7 +221,7 @@ class _Module:
 _ITEM_BYTES = dict(DTYPES.values())
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+def fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """(field number, varint or bytes) of a message; fixed-width fields are stepped over."""
     position, end = 0, len(data)
     while position < end:
@@ -257,7 +257,7 @@ def _varint(data: memoryview, position: int) -> tuple[int, int]:
     raise MalformedHlo("a number longer than ten bytes")
 
 
-def _integers(value: int | memoryview, into: list[int]) -> list[int]:
+def integers(value: int | memoryview, into: list[int]) -> list[int]:
     """Repeated integers, packed or one by one; at most 100,000 are kept."""
     if isinstance(value, int):
         into.append(value)
@@ -269,17 +269,18 @@ def _integers(value: int | memoryview, into: list[int]) -> list[int]:
     return into
 
 
-def _shape(data: memoryview, depth: int = 0) -> Shape:
+def shape_of(data: memoryview, depth: int = 0) -> Shape:
+    """A ShapeProto; below eight levels of tuples the parts are left out."""
     kind = 0
     dims: list[int] = []
     parts: list[Shape] = []
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 2 and isinstance(value, int):
             kind = value
         elif number == 3:
-            _integers(value, dims)
+            integers(value, dims)
         elif number == 4 and not isinstance(value, int) and depth < _TUPLE_DEPTH and len(parts) < SHAPES_KEPT:
-            parts.append(_shape(value, depth + 1))
+            parts.append(shape_of(value, depth + 1))
     name = DTYPES[kind][0] if kind in DTYPES else f"type{kind}"
     return Shape(name, tuple(min(size, 1 << 48) for size in dims[:64]), tuple(parts))
 
@@ -288,16 +289,17 @@ def _program(data: memoryview | None) -> tuple[tuple[Shape, ...], tuple[Shape, .
     """Parameters and results of the entry; a tuple result is given part by part."""
     parameters: list[Shape] = []
     results: tuple[Shape, ...] = ()
-    for number, value in _fields(data) if data is not None else ():
+    for number, value in fields(data) if data is not None else ():
         if isinstance(value, int):
             continue
         if number == 1:
-            parameters.append(_shape(value))
+            parameters.append(shape_of(value))
         elif number == 2:
-            shape = _shape(value)
+            shape = shape_of(value)
             results = shape.parts if shape.dtype == "tuple" else (shape,)
     return tuple(parameters), results
 
 
-def _text(value: memoryview) -> str:
+def text_of(value: memoryview) -> str:
+    """A string field, at most 4 KiB of it."""
     return bytes(value[:4096]).decode("utf-8", "replace")

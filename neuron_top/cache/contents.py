@@ -15,11 +15,14 @@ from neuron_top.cache import layout
 from neuron_top.cache.entry import Entry, Part
 from neuron_top.cache.quiet import QuietReader, name_text
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
+from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
 from neuron_top.parsers.neff_payload import Payload, read_payload
 
 HLO_LIMIT = 256 * 1024**2
 """Largest graph that is read, bytes; the largest seen has 10 MB."""
+NODES_LIMIT = 32 * 1024**2
+"""Largest graph that is read instruction by instruction, bytes."""
 LOG_LIMIT = 1024**2
 _CHUNK = 1024**2
 
@@ -34,6 +37,8 @@ class LocalGraph(msgspec.Struct, frozen=True, kw_only=True):
     outputs: tuple[str, ...] = ()
     torch: str | None = None
     compiler: str | None = None
+    nodes: tuple[tuple[str, str, str], ...] = ()
+    """(operator, shapes of its result, scalar arguments); empty in entries of before it was written."""
 
 
 class File(msgspec.Struct, frozen=True):
@@ -118,6 +123,21 @@ class Contents:
             return msgspec.json.decode(description, type=LocalGraph)
         except (msgspec.MsgspecError, RecursionError) as problem:
             return f"{layout.DESCRIPTION} cannot be read: {problem}"
+
+    def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:
+        """The graph node by node: instructions of an HLO module, or the description of a local graph.
+
+        None when there is no graph, when it cannot be read or is larger than NODES_LIMIT.
+        """
+        for name in layout.HLO_NAMES:
+            data = self._bytes(name, NODES_LIMIT)
+            if data is not None:
+                try:
+                    return read_nodes(data) if len(data) < NODES_LIMIT else None
+                except MalformedHlo:
+                    return None
+        graph = self.graph()
+        return graph if isinstance(graph, LocalGraph) else None
 
     def log(self) -> str | None:
         """The failure log, at most 1 MiB of it; None when there is none."""

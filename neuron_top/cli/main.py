@@ -40,6 +40,7 @@ COMMANDS = (
     Command("report", "report", "where a run's time went, as HTML, Markdown or JSON; of a recording or of plain logs"),
     Command("check", "check", "a gate for CI: exit status 1 when a run failed, missed or compiled too much"),
     Command("serve", "serve", "the web dashboard, a JSON API and Prometheus metrics"),
+    Command("explain", "explain", "say why a graph was not found in the cache"),
     Command("tally", "tally", "count what is in log files: compiles, hits, failures, waits"),
     Command("telemetry", "telemetry", "read the Neuron devices of this machine, once or as a stream"),
     Command("doctor", "doctor", "say what was found on this machine and what to do about it"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 import torch
 from torch import fx
 
+NODES_KEPT = 5000
+"""Keeps the file below half a megabyte."""
+_LISTED = 16
 _SHORT = {
     torch.float32: "f32",
     torch.float64: "f64",
@@ -36,6 +40,9 @@ class GraphDescription(msgspec.Struct, frozen=True, kw_only=True):
     outputs: tuple[str, ...]
     torch: str
     compiler: str = ""
+    nodes: tuple[tuple[str, str, str], ...] = ()
+    """Each operator in order: its name, the shapes of its result, the numbers and words among its arguments. What a
+    structural comparison of two graphs reads; the first NODES_KEPT of them."""
 
 
 def describe(gm: fx.GraphModule, *, module: str, direction: str, compiler: str) -> GraphDescription:
@@ -51,7 +58,32 @@ def describe(gm: fx.GraphModule, *, module: str, direction: str, compiler: str) 
         outputs=tuple(_output_texts(outputs)),
         torch=str(torch.__version__),
         compiler=compiler,
+        nodes=tuple(itertools.islice(_nodes(gm), NODES_KEPT)),
     )
+
+
+def _nodes(gm: fx.GraphModule) -> Iterator[tuple[str, str, str]]:
+    for node in gm.graph.nodes:
+        if node.op.startswith("call_"):
+            yield _name(node.target), _result_text(node.meta.get("val")), _numbers(node)
+
+
+def _result_text(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(shape_text(one) for one in value[:_LISTED])})"
+    return shape_text(value)
+
+
+def _numbers(node: fx.Node) -> str:
+    """Scalar arguments: what a graph holds of learning rates, epsilons, sizes and modes."""
+    plain = (int, float, str, bool, torch.dtype)
+    found = []
+    for place, value in [*enumerate(node.args), *node.kwargs.items()]:
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        numbers = [repr(one) for one in items[:_LISTED] if isinstance(one, plain)]
+        if numbers:
+            found.append(f"{place}={','.join(numbers)}")
+    return " ".join(found)[:200]
 
 
 def shape_text(value: Any) -> str:

@@ -1,0 +1,228 @@
+"""What differs between two graphs, in the words of the person who wrote the training script, the likeliest cause first.
+
+A cause is told by what it leaves alone: another batch size changes data and activations but no weight, more layers add
+weights of known shapes and matrix products, another optimizer adds arithmetic but no matrix product, another
+learning rate changes one number and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from neuron_top.explain.sketch import Array, Node, Sketch, products
+
+_SHOWN = 4
+_NUMBERS = "learning rate, epsilon, dropout, a step counter"
+_BRANCH = "a new branch, a tensor that is printed or logged, or a moved mark_step"
+_BY_ELEMENT = ("constant", "add", "mul", "div", "lerp", "power", "pow", "sub", "neg", "sign", "multiply", "subtract",
+               "divide", "reciprocal", "sqrt", "maximum", "where", "foreach", "copy")  # fmt: skip
+_UPDATES = ("sqrt", "lerp", "sign", "copy_")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One difference. `likely` orders causes, 0…1; it is no probability."""
+
+    kind: str
+    """`world size`, `dtype`, `batch size`, `sequence length`, `model size`, `layers`, `optimizer`, `constant`, …"""
+    text: str
+    likely: float
+
+
+def changes(before: Sketch, now: Sketch) -> tuple[Change, ...]:
+    """What became of `before` in `now`, the likeliest cause first; empty when the two are the same."""
+    found = [
+        *_world(before, now),
+        *_dtype(before, now),
+        *_structure(before, now),
+        *_shapes(before, now),
+        *_constants(before, now),
+        *_outputs(before, now),
+    ]
+    return tuple(sorted(found, key=lambda change: -change.likely))
+
+
+def _world(before: Sketch, now: Sketch) -> Iterator[Change]:
+    if before.groups != now.groups and (before.groups or now.groups):
+        old, new = ("; ".join(one.groups[:_SHOWN]) or "none" for one in (before, now))
+        yield Change("world size", f"another number of workers: replica groups {old} became {new}", 0.95)
+
+
+def _dtype(before: Sketch, now: Sketch) -> Iterator[Change]:
+    old, new = _main_dtype(before), _main_dtype(now)
+    if old != new and old and new:
+        yield Change("dtype", f"most numbers were {old} and are {new} (autocast, model dtype, or --auto-cast)", 0.93)
+        return
+    moved = Counter(one.dtype for one in now.inputs) - Counter(one.dtype for one in before.inputs)
+    same = Counter(one.dims for one in before.inputs) == Counter(one.dims for one in now.inputs)
+    if same and moved:
+        yield Change("dtype", f"{sum(moved.values())} input(s) are now {', '.join(moved)}", 0.9)
+
+
+def _main_dtype(sketch: Sketch) -> str:
+    """The element type of most results of matrix products, else of most floating-point results."""
+    for nodes in ([node for node in sketch.nodes if products([node.name])], sketch.nodes):
+        found = Counter(array.dtype for node in nodes for array in node.arrays if array.floating)
+        if found:
+            return found.most_common(1)[0][0]
+    return ""
+
+
+def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
+    old, new = before.names, now.names
+    added, removed = new - old, old - new
+    if not added and not removed:
+        if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
+            yield Change(
+                "order", "the same operators in another order: code was moved, or traced in another order", 0.5
+            )
+        return
+    size = max(sum(old.values()), sum(new.values())) or 1
+    part = (sum(added.values()) + sum(removed.values())) / size
+    layered = products(new.elements()) != products(old.elements())
+    scaled = _layers(before, now) if layered else ""
+    if scaled:
+        yield Change("layers", scaled, 0.92)
+    elif not layered and _optimizer(before, now, added, removed):
+        yield Change("optimizer", f"another optimizer or update rule: {_told(added, removed)}", 0.9)
+    elif not removed or not added:
+        word = "more" if added else "fewer"
+        text = f"{word} operators: {_told(added, removed)} ({_BRANCH})"
+        yield Change("operators", text, 0.75 if part > 0.02 else 0.7)
+    else:
+        yield Change("operators", f"other operators: {_told(added, removed)} (the model's code changed)", 0.72)
+
+
+def _layers(before: Sketch, now: Sketch) -> str:
+    """Told by inputs: the weights of a layer came again (or went), and no weight of another shape is there."""
+    old, new = Counter(before.inputs), Counter(now.inputs)
+    few, many = (old, new) if sum(old.values()) < sum(new.values()) else (new, old)
+    if few == many or set(few) != set(many) or few - many:
+        return ""
+    first, second = sum(old.values()), sum(new.values())
+    matrix = products(now.names.elements()) - products(before.names.elements())
+    return (
+        f"another number of layers: {first} inputs became {second}, {matrix:+d} matrix products, no new shape of weight"
+    )
+
+
+def _optimizer(before: Sketch, now: Sketch, added: Counter[str], removed: Counter[str]) -> bool:
+    """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
+    names = [*added, *removed]
+    plain = sum(any(word in name for word in _BY_ELEMENT) for name in names)
+    grown = len(before.inputs) != len(now.inputs)
+    weights = sum(1 for one in before.inputs if one.floating)
+    each = weights > 1 and all(count % weights == 0 for count in (added + removed).values())
+    return plain >= 0.6 * len(names) and (grown or each or any(word in name for word in _UPDATES for name in names))
+
+
+def _told(added: Counter[str], removed: Counter[str]) -> str:
+    parts = [f"+{count} {name}" for name, count in added.most_common(_SHOWN)]
+    parts += [f"-{count} {name}" for name, count in removed.most_common(_SHOWN)]
+    return ", ".join(parts)
+
+
+def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
+    if len(before.inputs) != len(now.inputs):
+        return
+    pairs = [(old, new) for old, new in zip(before.inputs, now.inputs, strict=True) if old.dims != new.dims]
+    if not pairs:
+        inner = _inner(before, now)
+        if inner:
+            yield Change("model size", f"same inputs, other shapes inside: {inner} (heads, a reshape, a slice)", 0.85)
+        return
+    example = ", ".join(f"{old} became {new}" for old, new in pairs[:2])
+    kind, what = _meaning(before, now, pairs)
+    yield Change(kind, f"{what}: {example}", 0.94)
+
+
+def _inner(before: Sketch, now: Sketch) -> str:
+    if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
+        return ""
+    for old, new in zip(before.nodes, now.nodes, strict=True):
+        if len(old.arrays) == len(new.arrays) and [a.dims for a in old.arrays] != [a.dims for a in new.arrays]:
+            return f"{old.name} {_first(old)} became {_first(new)}"
+    return ""
+
+
+def _first(node: Node) -> str:
+    return str(node.arrays[0]) if node.arrays else "nothing"
+
+
+Pair = tuple[Array, Array]
+
+
+def _meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+    """Which of a script's sizes changed, by the inputs that carry it."""
+    if any(len(old.dims) != len(new.dims) for old, new in pairs):
+        return "shapes", "inputs of another rank"
+    whole = [pair for pair in pairs if not pair[0].floating]
+    if whole:  # token numbers, positions, masks: only data are whole numbers
+        return _data(whole)
+    tokens = any(len(one.dims) > 1 and not one.floating for one in before.inputs)
+    if tokens or _weights(pairs):
+        return _model(before, pairs)
+    return _data(pairs)
+
+
+def _weights(pairs: Sequence[Pair]) -> bool:
+    """Whether weights are among what changed, in a graph whose data cannot be told by their type.
+
+    Biases and norms have one dimension and never a batch's size; a batch never changes the last one of a matrix.
+    """
+    floats = [(old, new) for old, new in pairs if old.floating]
+    if any(len(old.dims) == 1 for old, _ in floats):
+        return True
+    return bool(floats) and all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in floats)
+
+
+def _model(before: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+    floats = [(old, new) for old, new in pairs if old.floating]
+    share = len(floats) / max(1, sum(1 for one in before.inputs if one.floating))
+    if share < 0.34 or len(floats) <= 2:
+        return "model size", "a few weights have another shape (vocabulary, classes, or one layer's width)"
+    return "model size", "weights have another shape (hidden size, heads, or how the model is sharded)"
+
+
+def _data(pairs: Sequence[Pair]) -> tuple[str, str]:
+    deepest = max(len(old.dims) for old, _ in pairs)
+    axes: Counter[int] = Counter()
+    for old, new in pairs:
+        if len(old.dims) == deepest:
+            axes.update(axis for axis, (a, b) in enumerate(zip(old.dims, new.dims, strict=True)) if a != b)
+    changed = set(axes)
+    if changed == {0}:
+        return "batch size", "another batch size (or an incomplete last batch)"
+    if 0 not in changed and deepest <= 3:
+        return "sequence length", "another sequence length (inputs that are not padded to one length)"
+    if 0 not in changed:
+        return "sequence length", "another length or image size"
+    return "batch size", "another batch size and another length"
+
+
+def _constants(before: Sketch, now: Sketch) -> Iterator[Change]:
+    if len(before.nodes) != len(now.nodes):
+        return
+    found = []
+    for old, new in zip(before.nodes, now.nodes, strict=True):
+        if old.name != new.name or old.arrays != new.arrays:
+            continue
+        if old.detail != new.detail and "groups of" not in new.detail and "c10d" not in new.name:
+            found.append(f"{old.name}: {old.detail or 'nothing'} became {new.detail or 'nothing'}")
+    if found:
+        examples = "; ".join(list(dict.fromkeys(found))[:2])
+        text = f"{len(found)} number(s) folded into the graph changed ({_NUMBERS}): {examples}"
+        yield Change("constant", text, 0.8)
+
+
+def _outputs(before: Sketch, now: Sketch) -> Iterator[Change]:
+    more = len(now.outputs) - len(before.outputs)
+    if more and before.outputs:
+        what = "more" if more > 0 else "fewer"
+        added = Counter(now.outputs) - Counter(before.outputs)
+        example = f", {next(iter(added))} among them" if added else ""
+        text = f"{abs(more)} {what} result(s){example}: a tensor that is printed, logged or kept, or a moved mark_step"
+        # Where operators changed too, results follow from them and explain nothing.
+        yield Change("output", text, 0.78 if before.names == now.names else 0.68)

@@ -1,0 +1,141 @@
+"""A graph as a comparison needs it: nodes with shapes and constants, inputs, outputs, and who takes part.
+
+HLO modules and local graphs become the same kind of sketch, so that one comparison serves both.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from neuron_top.cache.contents import LocalGraph
+from neuron_top.parsers.hlo_nodes import HloNode
+
+_SHAPE = re.compile(r"([a-z][a-z0-9]*)\[([0-9a-z_,]*)\]")
+_GROUPS = re.compile(r"(\d+) groups of (\d+)")
+MATRIX_PRODUCTS = re.compile(
+    r"(?:^|[._])(?:dot|convolution|conv\d?d?|(?:add|b|badd)?mm|matmul|linear|scaled_dot\w*)(?:$|[._])"
+)
+"""Operators of which every layer of a model has some, and an optimizer none."""
+
+
+class Array(msgspec.Struct, frozen=True):
+    """An element type and dimensions; symbolic sizes stay words."""
+
+    dtype: str
+    dims: tuple[int | str, ...]
+
+    @property
+    def floating(self) -> bool:
+        """Whether its elements are floating-point numbers."""
+        return self.dtype.startswith(("f", "bf"))
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.dims))}]"
+
+
+class Node(msgspec.Struct, frozen=True):
+    """One operator: its name, the arrays it gives, and its constants as text."""
+
+    name: str
+    arrays: tuple[Array, ...]
+    detail: str = ""
+
+
+class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph."""
+
+    kind: str
+    """`hlo` or `fx`: only graphs of one kind can be compared."""
+    nodes: tuple[Node, ...]
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    world: int | None = None
+    """Devices in the widest collective."""
+    groups: tuple[str, ...] = ()
+    """Distinct replica groups, `2 groups of 4`."""
+    direction: str = ""
+
+    @property
+    def names(self) -> Counter[str]:
+        """How often each operator occurs."""
+        return Counter(node.name for node in self.nodes)
+
+
+def of_hlo(nodes: Sequence[HloNode]) -> Sketch:
+    """The sketch of an HLO module."""
+    groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
+    worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
+    made = tuple(Node(node.opcode, arrays(node.shape), node.detail) for node in nodes)
+    inputs = tuple(array for node in made if node.name == "parameter" for array in node.arrays)
+    last = made[-1].arrays if made else ()
+    return Sketch(
+        kind="hlo",
+        nodes=tuple(node for node in made if node.name != "parameter"),
+        inputs=inputs,
+        outputs=last,
+        world=max(worlds, default=None),
+        groups=tuple(sorted(groups)),
+    )
+
+
+def of_local(graph: LocalGraph) -> Sketch:
+    """The sketch of a local graph; without nodes in the description, operators are known by their counts only."""
+    if graph.nodes:
+        nodes = tuple(Node(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
+    else:
+        nodes = tuple(Node(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000)))
+    groups = {node.detail for node in nodes if "c10d" in node.name and node.detail}
+    return Sketch(
+        kind="fx",
+        nodes=nodes,
+        inputs=tuple(array for text in graph.inputs for array in arrays(text)),
+        outputs=tuple(array for text in graph.outputs for array in arrays(text)),
+        groups=tuple(sorted(groups)),
+        direction=graph.direction or "",
+    )
+
+
+def arrays(text: str) -> tuple[Array, ...]:
+    """The arrays in a text of shapes: `f32[8,128]`, `(f32[8], s64[])`."""
+    return tuple(
+        Array(dtype, tuple(_size(size) for size in dims.split(",") if size)) for dtype, dims in _SHAPE.findall(text)
+    )
+
+
+def likeness(one: Sketch, other: Sketch) -> float:
+    """How alike two graphs are, 0…1: half by the direction of their operator counts, half by shared inputs and nodes.
+
+    The direction (a cosine) does not mind more layers; the shared part tells two that have the same operators apart.
+    """
+    if one.kind != other.kind or (one.direction and other.direction and one.direction != other.direction):
+        return 0.0
+    return 0.5 * _cosine(one.names, other.names) + 0.5 * _shared(_parts(one), _parts(other))
+
+
+def _parts(sketch: Sketch) -> Counter[object]:
+    return Counter([*sketch.nodes, *sketch.inputs, *sketch.outputs])
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    product = sum(count * other[name] for name, count in one.items())
+    lengths = math.sqrt(sum(count**2 for count in one.values()) * sum(count**2 for count in other.values()))
+    return product / lengths if lengths else float(one == other)
+
+
+def _shared(one: Counter[object], other: Counter[object]) -> float:
+    whole = sum((one | other).values())
+    return sum((one & other).values()) / whole if whole else 1.0
+
+
+def products(names: Iterable[str]) -> int:
+    """How many of these operators are matrix products or convolutions."""
+    return sum(1 for name in names if MATRIX_PRODUCTS.search(name))
+
+
+def _size(text: str) -> int | str:
+    return int(text) if text.isdigit() else text

@@ -1,0 +1,246 @@
+"""Why a look-up missed: what the cache, its neighbours and its journal say, the likeliest cause first.
+
+Causes that a name proves (another compiler, other flags, an eviction) come before those that a comparison of graphs
+suggests. Graphs are compared with the entries nearest in size and in time; reading stops at a bound, so that fifty
+thousand entries take no longer than fifty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.cache.contents import Contents, LocalGraph
+from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
+from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.explain.difference import changes
+from neuron_top.explain.flags import differences
+from neuron_top.explain.sketch import Sketch, likeness, of_hlo, of_local
+
+NEAR = 0.45
+"""Likeness from which on two graphs are taken for versions of one."""
+BY_SIZE, BY_TIME = 32, 16
+"""How many entries are read because they are nearest in size, and in time."""
+READ_BYTES = 4 * 1024**2
+"""Graphs read for one explanation, bytes; at least four times the graph in question."""
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that explains a miss."""
+
+    kind: str
+    """`compiler version`, `flags: log path only`, `batch size`, `evicted`, `failed`, `nothing near`, …"""
+    text: str
+    likely: float
+    """Orders causes, 0…1; it is no probability."""
+    entry: str | None = None
+    """The entry it was compared with, `compiler/module`."""
+    root: str | None = None
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything found about one graph, the likeliest cause first; there is always one."""
+
+    module: str
+    root: str
+    state: str | None
+    """Of its own entry; None when there is none."""
+    causes: tuple[Cause, ...]
+    compared: int
+    """Graphs that were read and compared."""
+
+
+def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (), compiler: str | None = None
+            ) -> Explanation:  # fmt: skip
+    """Why `module` (a key, or a part that names one) missed in this cache. `compiler`: the folder it was wanted in."""
+    found = [entry for entry in snapshot.find(module) if compiler in (None, entry.compiler)]
+    key = found[0].module if found else module
+    subject = max(found, key=lambda entry: entry.changed_at) if found else None
+    causes = [
+        *_own_state(subject),
+        *_evicted(key, snapshot.root),
+        *_other_compilers(key, subject, compiler, snapshot.entries),
+        *_other_flags(key, subject, snapshot.entries),
+        *_other_roots(key, others),
+    ]
+    compared = 0
+    if subject is not None:
+        graphs = _Nearest(snapshot, subject)
+        causes += graphs.causes()
+        compared = graphs.compared
+    if not causes:
+        causes.append(_nothing(subject, compared))
+    return Explanation(
+        module=key,
+        root=snapshot.root,
+        state=str(subject.state) if subject is not None else None,
+        causes=tuple(sorted(causes, key=lambda cause: -cause.likely)),
+        compared=compared,
+    )
+
+
+def _nothing(subject: Entry | None, compared: int) -> Cause:
+    if subject is None:
+        return Cause(kind="nothing near", text="this cache has no entry of that name, and its journal tells of none; "
+                     "without the graph itself nothing can be compared", likely=0.1)  # fmt: skip
+    text = f"nothing near: none of the {compared} graphs nearest in size and time resembles it; it is new here"
+    return Cause(kind="nothing near", text=text, likely=0.1)
+
+
+def _own_state(subject: Entry | None) -> Iterator[Cause]:
+    if subject is None or subject.state in (State.HIT, State.HIT_LEFTOVER_LOCK):
+        return
+    if subject.state in FAILURES:
+        failure = subject.failure
+        text = "its compile failed before, and the failure is served from the cache"
+        text += f": {failure.message or 'no text'}; {failure.advice}" if failure is not None else ""
+        yield Cause(kind="failed", text=text, likely=0.99, entry=subject.path)
+    elif subject.state is State.HIT_LEGACY:
+        text = "its entry is of an old client (no model.done): newer clients do not see it and compile again"
+        yield Cause(kind="invisible", text=text, likely=0.99, entry=subject.path)
+    else:
+        text = f"its entry is {subject.state}: {MEANINGS[subject.state]}"
+        yield Cause(kind="not usable", text=text, likely=0.98, entry=subject.path)
+
+
+def _evicted(key: str, root: str) -> Iterator[Cause]:
+    chapters = Trash(root).entries()
+    for chapter in reversed(chapters):
+        moved = next((move for move in chapter.moves if move.path.split("/")[1:2] == [key]), None)
+        if moved is not None and chapter.state != "restored":
+            yield Cause(kind="evicted", text=_deed(chapter), likely=0.985, entry=moved.path, root=root)
+            return
+
+
+def _deed(chapter: Chapter) -> str:
+    begun = chapter.begun
+    when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    back = "" if chapter.purged else f"; `neurontop cache restore {begun.plan}` brings it back"
+    return f"it was taken away by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
+
+
+def _other_compilers(key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
+                     ) -> Iterator[Cause]:  # fmt: skip
+    own = compiler or (subject.compiler if subject is not None else None)
+    there = [entry for entry in entries if entry.module == key and entry.compiler != own and entry.state in HITS]
+    if own is None or not there:
+        return
+    newest = max(there, key=lambda entry: entry.changed_at)
+    text = f"another compiler: it is cached for {newest.compiler}, and was wanted for {own}"
+    yield Cause(kind="compiler version", text=text, likely=0.97, entry=newest.path)
+
+
+def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[Cause]:
+    name = parse_key(key)
+    if name is None:
+        return
+    graph = f"MODULE_{name.graph}+"
+    same = [entry for entry in entries if entry.module.startswith(graph) and entry.module != key]
+    before = _before(same, subject)
+    if not before:
+        return
+    nearest = max(before, key=lambda entry: (entry.state in HITS, entry.changed_at))
+    flags = nearest.flag_list()
+    if subject is None or flags is None or (now := subject.flag_list()) is None:
+        text = f"the same graph is cached under other flags ({' '.join(flags) if flags else 'not known'})"
+        yield Cause(kind="flags", text=text, likely=0.96, entry=nearest.path)
+        return
+    if flags == now:
+        text = "the same graph and flags under another key: one client writes compile_flags.json, the other .txt"
+        yield Cause(kind="client form", text=text, likely=0.965, entry=nearest.path)
+        return
+    told = differences(flags, now)
+    yield Cause(kind=f"flags: {told.kind}", text=f"other flags: {told.text()}", likely=0.97, entry=nearest.path)
+
+
+def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[Cause]:
+    for other in others:
+        there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
+        if there:
+            text = f"another root than expected: it is cached in {other.root}"
+            yield Cause(kind="other root", text=text, likely=0.96, entry=there[0].path, root=other.root)
+
+
+def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
+    """Entries that were there when the subject was looked up; where times do not tell, all of them."""
+    if subject is None:
+        return list(entries)
+    earlier = [entry for entry in entries if _made(entry) < _made(subject)]
+    return earlier or list(entries)
+
+
+def _made(entry: Entry) -> float:
+    return entry.compiled_at if entry.compiled_at is not None else entry.changed_at
+
+
+def _is_hexadecimal(module: str) -> bool:
+    name = parse_key(module)
+    return name is not None and len(name.graph) == GRAPH_DIGITS and not name.graph.isdecimal()
+
+
+class _Nearest:
+    """The graphs nearest to one: chosen by what the catalogue knows, then read and compared."""
+
+    def __init__(self, snapshot: Snapshot, subject: Entry) -> None:
+        self._root, self._subject = snapshot.root, subject
+        self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]
+        self.compared = 0
+
+    def causes(self) -> list[Cause]:
+        """What differs from the graph that is most alike."""
+        own, torch = self._sketch(self._subject)
+        if own is None:
+            return []
+        best: tuple[float, Entry, Sketch, str] | None = None
+        left = max(READ_BYTES, 4 * (self._subject.graph_bytes or 0))
+        for entry in self._candidates():
+            left -= entry.graph_bytes or 0
+            if left < 0:
+                break
+            sketch, version = self._sketch(entry)
+            if sketch is None:
+                continue
+            self.compared += 1
+            alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
+            if best is None or alike > best[0]:
+                best = (alike, entry, sketch, version)
+        if best is None or best[0] < NEAR:
+            return []
+        return list(self._told(best[1], best[2], own, best[3], torch))
+
+    def _told(self, entry: Entry, before: Sketch, now: Sketch, version: str, own_version: str) -> Iterator[Cause]:
+        if version and own_version and version != own_version:
+            text = f"another PyTorch: {version} became {own_version}"
+            yield Cause(kind="torch version", text=text, likely=0.955, entry=entry.path)
+        found = changes(before, now)
+        for change in found:
+            yield Cause(kind=change.kind, text=change.text, likely=change.likely, entry=entry.path)
+        if found or version != own_version:
+            return
+        hexadecimal = [_is_hexadecimal(one.module) for one in (entry, self._subject)]
+        if hexadecimal[0] != hexadecimal[1]:
+            text = "the same graph under another form of key (decimal or hexadecimal): another client wrote it"
+            yield Cause(kind="client form", text=text, likely=0.95, entry=entry.path)
+        else:
+            text = "the same operators, shapes and constants: what differs is finer than that (names, layout, metadata)"
+            yield Cause(kind="same structure", text=text, likely=0.4, entry=entry.path)
+
+    def _candidates(self) -> list[Entry]:
+        before = _before(self._entries, self._subject)
+        size = math.log(max(1, self._subject.graph_bytes or 1))
+        sized = sorted(before, key=lambda entry: abs(math.log(max(1, entry.graph_bytes or 1)) - size))[:BY_SIZE]
+        timed = sorted(before, key=lambda entry: abs(_made(entry) - _made(self._subject)))[:BY_TIME]
+        return list({entry.path: entry for entry in (*sized, *timed)}.values())
+
+    def _sketch(self, entry: Entry) -> tuple[Sketch | None, str]:
+        nodes = Contents(self._root, entry).nodes()
+        if nodes is None:
+            return None, ""
+        if isinstance(nodes, LocalGraph):
+            return of_local(nodes), nodes.torch or ""
+        return of_hlo(nodes), ""

@@ -1,0 +1,90 @@
+"""The instructions of an HLO module, one by one: what a structural comparison of two graphs looks at.
+
+Field numbers of `HloInstructionProto` and `LiteralProto` are those of XLA's `hlo.proto` and `xla_data.proto`.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import msgspec
+
+from neuron_top.parsers.hlo import MalformedHlo, fields, integers, shape_of, text_of
+
+NODES_KEPT = 200_000
+_FLOATS = {8: "f", 9: "d"}
+_INTEGERS = frozenset((4, 5, 6, 7))
+_LONGEST_LITERAL = 16
+
+
+class HloNode(msgspec.Struct, frozen=True):
+    """One instruction: its opcode, the shape of its result, and what else makes it what it is."""
+
+    opcode: str
+    shape: str
+    detail: str
+    """Values of a small constant, the target of a custom call, sizes of replica groups; "" for the rest."""
+
+
+def read_nodes(data: bytes) -> tuple[HloNode, ...]:
+    """The instructions of all computations, in the order of the file. Raises MalformedHlo."""
+    nodes: list[HloNode] = []
+    try:
+        _module(memoryview(data), nodes)
+        if not nodes:  # an HloProto around the module
+            for number, value in fields(memoryview(data)):
+                if number == 1 and not isinstance(value, int):
+                    _module(value, nodes)
+    except (IndexError, struct.error) as problem:
+        raise MalformedHlo(f"cut short: {problem}") from None
+    return tuple(nodes)
+
+
+def _module(data: memoryview, nodes: list[HloNode]) -> None:
+    for number, value in fields(data):
+        if number == 3 and not isinstance(value, int):
+            for inner, part in fields(value):
+                if inner == 2 and not isinstance(part, int) and len(nodes) < NODES_KEPT:
+                    nodes.append(_node(part))
+
+
+def _node(data: memoryview) -> HloNode:
+    opcode = shape = detail = ""
+    groups: list[int] = []
+    for number, value in fields(data):
+        if isinstance(value, int):
+            continue
+        if number == 2:
+            opcode = text_of(value)
+        elif number == 3:
+            shape = str(shape_of(value))
+        elif number == 8:
+            detail = _literal(value)
+        elif number == 28:
+            detail = text_of(value)
+        elif number == 49:
+            groups.append(sum(len(integers(part, [])) for key, part in fields(value) if key == 1))
+    if groups:
+        detail = f"{len(groups)} groups of {max(groups)}"
+    return HloNode(opcode, shape, detail)
+
+
+def _literal(data: memoryview) -> str:
+    """The values of a small literal; larger ones are told by their length only."""
+    for number, value in fields(data):
+        if isinstance(value, int):
+            continue
+        if number in _FLOATS:
+            return _floats(value, _FLOATS[number])
+        if number in _INTEGERS:
+            return ", ".join(str(one) for one in integers(value, [])[:_LONGEST_LITERAL])
+        if number in (10, 11, 13):
+            return bytes(value[:64]).hex()
+    return ""
+
+
+def _floats(data: memoryview, form: str) -> str:
+    size = struct.calcsize(form)
+    if len(data) > size * _LONGEST_LITERAL or len(data) % size:
+        return f"{len(data)} bytes of values"
+    return ", ".join(f"{value:.9g}" for (value,) in struct.iter_unpack(f"<{form}", data))

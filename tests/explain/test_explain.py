@@ -1,0 +1,107 @@
+"""Misses with one known cause each: how often the answer that comes first is the right one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cli.main import main
+from neuron_top.explain.difference import changes
+from neuron_top.explain.flags import differences
+from neuron_top.explain.sketch import likeness, of_hlo
+from neuron_top.parsers.hlo import MalformedHlo
+from neuron_top.parsers.hlo_nodes import read_nodes
+from tests.builders import field
+from tests.explain.cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
+from tests.explain.hlo_model import Step, of_another_kind, training_step
+
+NAMED = [*hlo_cases(), *cache_cases()]
+
+
+@pytest.mark.parametrize("case", NAMED, ids=lambda case: case.name)
+def test_the_first_answer_is_the_right_one(case: Case) -> None:
+    (answer,) = answers([case])
+    assert answer.kind == case.expected, answer.text
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(1800)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning")
+def test_of_a_real_training_script_most_first_answers_are_right() -> None:
+    pytest.importorskip("torch")
+    found = answers(torch_cases())
+    wrong = [f"{one.case.name}: {one.kind} ({one.text})" for one in found if not one.right]
+    assert len(found) >= 15
+    assert len(wrong) <= 0.2 * len(found), wrong
+    assert len(wrong) <= 0.1 * (len(found) + len(NAMED)), wrong
+
+
+def test_equal_graphs_have_no_difference_and_are_alike_altogether() -> None:
+    graph = of_hlo(read_nodes(training_step(Step())))
+    assert changes(graph, graph) == ()
+    assert likeness(graph, graph) == pytest.approx(1.0)
+    assert likeness(graph, of_hlo(read_nodes(of_another_kind()))) < 0.2
+
+
+def test_a_module_inside_an_hlo_proto_has_the_same_nodes() -> None:
+    data = training_step(Step())
+    assert read_nodes(field(1, data)) == read_nodes(data)
+    with pytest.raises(MalformedHlo):
+        read_nodes(data[:-7])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kind"),
+    [
+        (["--a", "--b"], ["--b", "--a"], "order only"),
+        (["--logfile", "/a"], ["--logfile", "/b"], "log path only"),
+        (["--a"], ["--a", "--dump-path=/x"], "log path only"),
+        (["-O1"], ["-O2"], "changed"),
+        (["--lnc=1"], ["--lnc=2"], "target"),
+        (["--x=1"], ["--x=1"], "same"),
+        (["--x=1"], ["--y=1"], "changed"),
+        (["--x", "--x"], ["--x"], "removed"),
+    ],
+)
+def test_flags_are_compared_by_option(before: list[str], now: list[str], kind: str) -> None:
+    assert differences(before, now).kind == kind
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("NEURON_CC_FLAGS", raising=False)
+    return tmp_path / "cache"
+
+
+def test_the_command_explains_a_module(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored(cache, training_step(Step()), 1, OLD)
+    module = stored(cache, training_step(Step(batch=32)), 2, NOW)
+    assert main(["explain", module, "--cache", str(cache)]) == 0
+    assert "1. batch size" in capsys.readouterr().out
+    assert main(["explain", module, "--cache", str(cache), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["causes"][0]["kind"] == "batch size"
+    assert told["compared"] == 1
+
+
+def test_the_command_explains_every_miss_of_a_log(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored(cache, training_step(Step()), 1, OLD)
+    module = stored(cache, training_step(Step()), 1, NOW, flags=FLAGS[:1])
+    log = cache.parent / "train.log"
+    log.write_text(
+        f"2025-03-01 10:00:00.000123:  4242  [INFO]: Compilation Successfully Completed for "
+        f"model.{module}.hlo_module.pb\n"
+    )
+    assert main(["explain", str(log), "--cache", str(cache)]) == 0
+    assert "flags: removed" in capsys.readouterr().out
+
+
+def test_a_log_without_misses_has_nothing_to_explain(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache.mkdir()
+    log = cache.parent / "empty.log"
+    log.write_text("nothing\n")
+    assert main(["explain", str(log), "--cache", str(cache)]) == 3
+    assert "nothing missed" in capsys.readouterr().err
