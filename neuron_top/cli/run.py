@@ -62,8 +62,9 @@ def execute(arguments: argparse.Namespace) -> int:
         warn=lambda text: narrate(f"neurontop: warning: {text}"),
         extra=partial(job_sources, settings, os.environ),
     )
-    recording.start()
-    with signals_passed_on(recording.job, narrate, resize=not screen):
+    with signals_passed_on(recording.job, narrate, resize=not screen) as deliver_early:
+        recording.start()
+        deliver_early()
         if screen:
             _on_screen(recording, settings)
         code, closing = _in_lines(recording)

@@ -76,6 +76,11 @@ class Job:
         return self._started.pid
 
     @property
+    def started(self) -> bool:
+        """True once the command runs, or has run."""
+        return self._process is not None
+
+    @property
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise RuntimeError("the job was not started")
@@ -261,15 +266,21 @@ def _copy_window_size(source: int, target: int) -> None:
 
 
 @contextlib.contextmanager
-def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[None]:
+def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[Callable[[], None]]:
     """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
 
+    To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
+    ran is passed on when the function that is given is called.
     `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
     """
     presses = 0
+    early: list[int] = []
 
     def pass_on(number: int, _frame: object) -> None:
         nonlocal presses
+        if not job.started:
+            early.append(number)
+            return
         presses += number == signal.SIGINT
         if number != signal.SIGINT or presses == 1:
             job.signal(number)
@@ -285,8 +296,13 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
             signal.signal(number, pass_on)
     if resize:
         before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: job.copy_window_size())
+
+    def deliver() -> None:
+        while early:
+            pass_on(early.pop(0), None)
+
     try:
-        yield
+        yield deliver
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

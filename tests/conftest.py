@@ -1,0 +1,22 @@
+"""What every test stands on: signals as a person's shell has them, and no file of the user's own."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+# Started in the background (nohup, a CI runner) SIGINT is ignored, and every child inherits that: Ctrl-C tests need it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Recordings, settings and caches of the person who runs the tests are neither read nor written."""
+    place = tmp_path_factory.getbasetemp() / "of-no-user"
+    for name, folder in (("STATE_DIR", "state"), ("CONFIG", "config.toml")):
+        monkeypatch.setenv(f"NEURONTOP_{name}", str(place / folder))
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(Path(place) / "compile-cache"))
+    for name in ("NEURON_CC_FLAGS", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
