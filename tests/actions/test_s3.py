@@ -1,0 +1,207 @@
+"""A cache in S3, against a server that speaks its protocol: states, copies both ways, verify, evict and undo."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
+pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
+
+from neuron_top.actions import bucket_evict, copies  # noqa: E402
+from neuron_top.actions.bucket_shelf import BucketShelf  # noqa: E402
+from neuron_top.actions.evict import EvictPolicy, plan_eviction  # noqa: E402
+from neuron_top.actions.plan import Plan, Totals  # noqa: E402
+from neuron_top.actions.shelves import Folder  # noqa: E402
+from neuron_top.actions.surroundings import Surroundings  # noqa: E402
+from neuron_top.cache import s3  # noqa: E402
+from neuron_top.cache.entry import State  # noqa: E402
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
+from tests import s3_server  # noqa: E402
+from tests.actions import caches, states  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with s3_server.served(versioned=True) as found:
+        yield found
+
+
+@pytest.fixture
+def bucket(url: str, request: pytest.FixtureRequest) -> s3.Bucket:
+    """A prefix of its own for each test."""
+    return s3.connect(f"{url}/{request.node.name}")
+
+
+def put(bucket: s3.Bucket, root: Path) -> None:
+    """Upload everything below a folder."""
+    for path in root.rglob("*"):
+        if path.is_file():
+            bucket.client.put_object(
+                Bucket=bucket.name, Key=f"{bucket.prefix}{path.relative_to(root)}", Body=path.read_bytes()
+            )
+
+
+def keys(bucket: s3.Bucket) -> set[str]:
+    return {record["Key"].removeprefix(bucket.prefix) for record in bucket.objects()}
+
+
+def planned(bucket: s3.Bucket, policy: EvictPolicy | None = None, *, alone: bool = True) -> Plan:
+    snapshot = s3.take(bucket).snapshot
+    around = Surroundings(
+        now=snapshot.taken_at + 10 * caches.DAY,
+        before=Totals(entries=len(snapshot.entries), files=0, size=snapshot.totals().all.bytes),
+        shared=s3.WHY_SHARED,
+        shared_confirmed=alone,
+    )
+    return plan_eviction(snapshot.entries, bucket.url, policy or EvictPolicy(older_than=0.0), around)
+
+
+LISTED = {state: state for state in State if state not in (State.TRACED, State.UNKNOWN)} | {
+    # A listing shows lengths only, and nobody's lock can be judged from here.
+    State.CORRUPT: State.CORRUPT,
+    State.PARTIAL: State.PUBLISHED_UNMARKED,
+    State.COMPILING: State.LOCKED_UNKNOWN,
+    State.RETRYING: State.LOCKED_UNKNOWN,
+    State.STALE_LOCK: State.LOCKED_UNKNOWN,
+}
+
+
+def test_a_listing_tells_the_states(bucket: s3.Bucket, tmp_path: Path) -> None:
+    for number, state in enumerate(LISTED):
+        states.entry_in(tmp_path, state, number=number)
+    put(bucket, tmp_path)
+    found = {int(entry.module[7:27]): entry.state for entry in s3.take(bucket).snapshot.entries}
+    assert found == dict(enumerate(LISTED.values()))
+
+
+def test_copies_travel_both_ways_and_the_mark_comes_last(bucket: s3.Bucket, tmp_path: Path) -> None:
+    here, back = tmp_path / "here", tmp_path / "back"
+    caches.entry(here, 1, blocks=700)
+    states.entry_in(here, State.FAILED, number=2)
+    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here))
+    assert {key.rpartition("/")[2] for key in keys(bucket)} == {
+        "compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff",
+    }  # fmt: skip
+    versions = bucket.client.list_object_versions(Bucket=bucket.name, Prefix=bucket.prefix)["Versions"]
+    newest = max(versions, key=lambda each: each["LastModified"])
+    assert newest["LastModified"] == next(v["LastModified"] for v in versions if v["Key"].endswith("model.done"))
+    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot)
+    found = caches.looked_at(back).entries
+    assert [entry.state for entry in found] == [State.HIT]
+    name = f"{found[0].path}/model.neff"
+    assert (back / name).read_bytes() == (here / name).read_bytes()
+
+
+def copied(source: object, target: object, snapshot: object) -> None:
+    plan = copies.plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
+    outcome = copies.copy(plan, source, target, lambda progress: True)
+    assert (outcome.refused, outcome.done) == ((), len(plan.steps))
+
+
+def test_verify_reads_headers_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
+    good, broken, renamed = (caches.entry(tmp_path, number) for number in range(3))
+    (broken / "model.neff").write_bytes(b"x" * 2000)
+    (renamed / "compile_flags.json").write_bytes(b"[]")
+    put(bucket, tmp_path)
+    listing = s3.take(bucket)
+    found = {entry.module: s3.check_head(bucket, listing.objects[entry.path]) for entry in listing.snapshot.entries}
+    assert found[good.name] is None
+    assert "model.neff" in str(found[broken.name])
+    assert "hash" in str(found[renamed.name])
+
+
+def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket, tmp_path: Path) -> None:
+    caches.entry(tmp_path, 1)
+    put(bucket, tmp_path)
+    before = keys(bucket)
+    plan, trash = planned(bucket), bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    while_waiting: list[set[str]] = []
+    outcome = bucket_evict.evict(
+        plan, bucket, trash, drain_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
+    )
+    assert (outcome.done, outcome.refused) == (1, ())
+    assert {key.rpartition("/")[2] for key in before - while_waiting[0]} == {"model.done"}
+    assert keys(bucket) == set()
+    record = bucket_evict.restore(plan.identity, bucket, trash)
+    assert record.kept == ()
+    assert keys(bucket) == before
+    assert trash.chapter(plan.identity).state == "restored"
+
+
+def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
+    caches.entry(tmp_path, 1)
+    put(bucket, tmp_path)
+    plan = planned(bucket, EvictPolicy(older_than=0.0, slim=True))
+    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    bucket_evict.evict(plan, bucket, journal, sleep=lambda seconds: None)
+    assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
+
+
+def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_path: Path) -> None:
+    early, late = caches.entry(tmp_path, 1), caches.entry(tmp_path, 2)
+    put(bucket, tmp_path)
+    plan = planned(bucket)
+    (early / "model.neff").write_bytes(caches.neff(5000))
+    put(bucket, tmp_path)
+    (early / "model.neff").write_bytes(caches.neff(6000))
+
+    def meanwhile(seconds: float) -> None:
+        key = f"{bucket.prefix}{late.relative_to(tmp_path)}/model.done"
+        bucket.client.put_object(Bucket=bucket.name, Key=key, Body=b"")
+
+    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    outcome = bucket_evict.evict(plan, bucket, journal, sleep=meanwhile)
+    assert outcome.done == 0
+    assert {reason for _, reason in outcome.refused} == {
+        "its objects changed since the plan was made",
+        "somebody wrote to it after its mark was taken",
+    }
+    assert len(keys(bucket)) == 8
+
+
+def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path: Path) -> None:
+    caches.entry(tmp_path, 1)
+    put(bucket, tmp_path)
+    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    with pytest.raises(RefusedForSafety, match="--i-am-alone"):
+        bucket_evict.evict(planned(bucket, alone=False), bucket, journal)
+    with pytest.raises(RefusedForSafety, match="read-only"):
+        bucket_evict.evict(planned(bucket), bucket, journal, read_only=True)
+    assert len(keys(bucket)) == 4
+
+
+def test_what_is_no_bucket_and_what_is_not_there_are_said(url: str) -> None:
+    with pytest.raises(UsageError, match="no bucket"):
+        s3.connect("s3:///nothing")
+    with pytest.raises(NothingToShow, match="NoSuchBucket"):
+        s3.take(s3.connect("s3://no-such-bucket-here/x"))
+
+
+def test_the_command_line_speaks_s3_and_tells_no_secret(url: str, bucket: s3.Bucket, tmp_path: Path) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none")}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "neuron_top", "cache", *words]
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+
+    shown = run("evict", bucket.url, "--state", "hit", "--dry-run", "--json", "--i-am-alone")
+    assert shown.returncode == 0, shown.stderr
+    plan = json.loads(shown.stdout)["plans"][0]
+    assert plan["root"] == bucket.url
+    assert "within a day" in plan["exclusions"][0]["reason"]
+    refused = run("evict", bucket.url, "--state", "hit", "--yes")
+    assert refused.returncode == 4
+    assert run("verify", bucket.url).returncode == 0
+    for result in (shown, refused):
+        assert "made-up" not in result.stdout + result.stderr
+    kept = "".join(path.read_text(errors="replace") for path in (tmp_path / "state").rglob("*") if path.is_file())
+    assert "made-up" not in kept

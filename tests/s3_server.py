@@ -1,0 +1,73 @@
+"""A real S3-speaking server (moto's), as a process of its own on loopback, and a bucket in it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import boto3
+
+BUCKET, PREFIX = "caches", "team/neuron"
+
+
+@contextmanager
+def served(*, versioned: bool = False) -> Iterator[str]:
+    """`s3://bucket/prefix` of an empty cache; the environment points AWS's clients at it, with made-up credentials."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    own = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "made-up",
+        "AWS_SECRET_ACCESS_KEY": "made-up-too", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+    }  # fmt: skip
+    before = {name: os.environ.get(name) for name in own}
+    os.environ.update(own)
+    try:
+        _wait(own["AWS_ENDPOINT_URL"], server)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=BUCKET)
+        if versioned:
+            client.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+        yield f"s3://{BUCKET}/{PREFIX}"
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        server.terminate()
+        server.wait()
+
+
+def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            urllib.request.urlopen(f"{url}/moto-api/", timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the S3 server did not answer at {url}")
+
+
+@contextmanager
+def filled(count: int) -> Iterator[str]:
+    """A cache of `count` small objects, five to an entry."""
+    names = ("compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff", "wrapped_neff.hlo")
+    with served() as url, ThreadPoolExecutor(4) as pool:
+        client = boto3.client("s3")
+        keys = (
+            f"{PREFIX}/neuronxcc-2.21.1.0+aaaaaaaa/MODULE_{number:020d}+f7f529f3/{name}"
+            for number in range(count // len(names))
+            for name in names
+        )
+        list(pool.map(lambda key: client.put_object(Bucket=BUCKET, Key=key, Body=b"x" * 100), keys))
+        yield url
