@@ -122,7 +122,14 @@ def test_the_root_in_force_follows_flags_then_variable(root: Path, tmp_path: Pat
     assert variable["totals"]["entries"] == 3
     flag = answer("stats", state=state, NEURON_CC_FLAGS=f"-O1 --cache_dir={other}", NEURON_COMPILE_CACHE_URL=str(root))
     assert flag["totals"]["entries"] == 1
-    assert neurontop("ls", state=state, NEURON_CC_FLAGS="", NEURON_COMPILE_CACHE_URL="s3://b/p").returncode == 2
+    nobody = {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+        "AWS_CONFIG_FILE": "/dev/null",
+    }
+    bucket = neurontop("ls", state=state, NEURON_CC_FLAGS="", NEURON_COMPILE_CACHE_URL="s3://b/p", **nobody)
+    assert bucket.returncode == 3
+    assert "s3://b/p" in bucket.stderr
 
 
 def test_stats_loads_nothing_heavy(root: Path) -> None:
