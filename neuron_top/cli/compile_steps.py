@@ -12,6 +12,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
 from neuron_top.cli.output import narrate
 from neuron_top.compile import log_lines
+from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.flags import WrapperOptions, parse_environment
 from neuron_top.compile.parallel import CompilePids, ParallelCompile
@@ -21,7 +22,7 @@ from neuron_top.compile.parallel_lines import ParallelLog, report_of, report_tex
 from neuron_top.compile.parallel_queue import CollectedGraph, Outcome
 from neuron_top.compile.parallel_sdk import SdkProgress, sdk_command
 from neuron_top.compile.parallel_trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
-from neuron_top.errors import CompilerMissing, NeuronTopError, UsageError
+from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 
 RESULTS_VARIABLE = "NEURON_PARALLEL_COMPILE_DUMP_RESULTS"
@@ -41,6 +42,10 @@ def with_our_compiler(command: Sequence[str], *, jobs: int, retries: int, collec
     options = parse_environment()
     if options.no_cache:
         raise UsageError("NEURON_CC_FLAGS holds --no_cache: there is no cache to compile into")
+    try:
+        check_root(options.cache_root())
+    except CacheUnusable as problem:  # before the trial run, which can take hours
+        raise UsageError(str(problem)) from None
     screen = ProgressScreen(ascii_only=configuration.load()[0].ascii)
     log = ParallelLog(form=log_lines.generation(), level=options.log_level, stream=AboveScreen(screen))
     for warning in options.warnings:

@@ -10,11 +10,13 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from neuron_top.compile.compile_server import CANNOT_TRAVEL
@@ -42,6 +44,11 @@ class CompileClient:
         """Start the server now, so that it imports PyTorch while the caller goes on. Raises CompilerMissing."""
         with self._lock:
             self._running()
+
+    def hold(self, lock: Path, token: str) -> None:
+        """Tell the server of a lock that this process takes: killed, it gives it back. Raises CompilerMissing."""
+        with self._lock:
+            self._write(self._running(), {"lock": str(lock), "token": token})
 
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """Compile in a fork of the server; interrupted, the fork is killed.
@@ -125,6 +132,8 @@ class CompileClient:
 
 
 def _start() -> subprocess.Popen[bytes]:
+    """Start it with SIGTERM blocked: ended together with the job, it tidies up first, however young it is."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
         return subprocess.Popen(
             [*_COMMAND, str(os.getpid())],
@@ -134,6 +143,8 @@ def _start() -> subprocess.Popen[bytes]:
         )
     except OSError as problem:
         raise CompilerMissing(f"the compile server cannot be started: {problem}") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _request(number: int, task: CompileTask) -> dict[str, Any]:

@@ -5,8 +5,9 @@ lines on standard input and output. A fork starts in milliseconds, and a crash, 
 that fork alone. The server has one thread and never compiles itself, so its forks start clean.
 
 It ends with its parent, whatever ends that one: end of file on standard input, or the parent's pid gone (an inherited
-pipe end can outlive the job). It then kills what still compiles and removes the temporary files and the entry locks
-of those compiles, so that a killed job leaves nothing behind. Terminal signals are the job's to handle, not ours.
+pipe end can outlive the job). It then kills what still compiles and removes the temporary files of those compiles and
+every entry lock that the job told of, so that a killed job leaves nothing behind, also when both are ended at once, or
+before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ COMPILE_ERROR = 70
 CANNOT_TRAVEL = 71
 """Exit status of a fork that could not load the graph: the job compiles it itself then."""
 _PARENT_POLL_SECONDS = 1.0
+_LAST_WORDS_SECONDS = 1.0
 _LOG_TAIL = 20_000
 
 
@@ -63,11 +65,9 @@ class _Compile:
         return answer
 
     def clean(self) -> None:
-        """Remove what the compile left in the cache, in the name of a job that no longer can."""
+        """Remove what the compile wrote, in the name of a job that no longer can."""
         outputs = [Path(path) for path in self.request["outputs"].values()]
         discard([*outputs, self.log, self.result])
-        if self.request["lock"]:
-            release_lock(Path(self.request["lock"]), self.request["token"])
 
 
 class Server:
@@ -76,6 +76,7 @@ class Server:
     def __init__(self, parent: int, requests: int, replies: int) -> None:
         self._parent, self._requests, self._replies = parent, requests, replies
         self._running: dict[int, _Compile] = {}
+        self._locks: dict[str, str] = {}
         self._pending = b""
         self._woken, waker = os.pipe()
         os.set_blocking(waker, False)
@@ -85,11 +86,8 @@ class Server:
     def serve(self) -> None:
         """Until end of input or the parent's end."""
         self._send({"ready": os.getpid()})
-        try:
-            while os.getppid() == self._parent and self._turn():
-                pass
-        finally:
-            self._end()
+        while os.getppid() == self._parent and self._turn():
+            pass
 
     def _turn(self) -> bool:
         readable, _, _ = select.select([self._requests, self._woken], [], [], _PARENT_POLL_SECONDS)
@@ -105,11 +103,16 @@ class Server:
         return bool(data)
 
     def _handle(self, request: dict[str, Any]) -> None:
+        if request.get("lock"):
+            self._locks[request["lock"]] = request["token"]
         if request.get("cancel"):
             for compile_ in self._running.values():
                 if compile_.request["id"] == request["id"]:
                     compile_.kill()
-            return
+        elif "graph" in request:
+            self._begin(request)
+
+    def _begin(self, request: dict[str, Any]) -> None:
         first = Path(next(iter(request["outputs"].values())))
         log, result = first.with_suffix(".log.tmp"), first.with_suffix(".result.tmp")
         arrange = die_with_parent()
@@ -135,12 +138,31 @@ class Server:
             while data:
                 data = data[os.write(self._replies, data) :]
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End what compiles; remove what it wrote and the locks that the job may have held."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         for pid, compile_ in self._running.items():
             compile_.kill()
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
             compile_.clean()
+        self._read_last_words()
+        for lock, token in self._locks.items():
+            release_lock(Path(lock), token)
+
+    def _read_last_words(self) -> None:
+        """What the job wrote and nobody read yet tells of locks; its compiles are not begun any more.
+
+        A job that was ended together with us may be about to write: its pipe closes with it.
+        """
+        while select.select([self._requests], [], [], _LAST_WORDS_SECONDS)[0]:
+            if not (data := os.read(self._requests, 1 << 20)):
+                break
+            self._pending += data
+        for line in self._pending.split(b"\n")[:-1]:
+            request = json.loads(line)
+            if request.get("lock"):
+                self._locks[request["lock"]] = request["token"]
 
 
 def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any, closing: tuple[int, ...]) -> None:
@@ -207,10 +229,15 @@ def main() -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
-    from neuron_top.compile.inductor_compile import warm_up
+    server = Server(parent, requests, replies)
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `compile_client` until now
+        from neuron_top.compile.inductor_compile import warm_up
 
-    warm_up()
-    Server(parent, requests, replies).serve()
+        warm_up()
+        server.serve()
+    finally:
+        server.end()
 
 
 if __name__ == "__main__":

@@ -121,6 +121,15 @@ def test_bad_usage_ends_with_status_2_and_a_sentence(arguments, complaint, tmp_p
     assert "Traceback" not in done.stderr
 
 
+def test_a_file_in_place_of_the_root_is_said_before_the_trial_run(tmp_path):
+    file = tmp_path / "cache"
+    file.touch()
+    done = jobs.compile_command(["--", "echo", "the trial run"], jobs.environment(tmp_path), tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{file} is not a directory: a file is in its place" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_sdks_tool_is_run_instead_with_the_same_screen(tmp_path):
     tool = tmp_path / "bin" / "neuron_parallel_compile"
     tool.parent.mkdir()

@@ -61,6 +61,10 @@ class Compiler(Protocol):
         """
         ...
 
+    def hold(self, lock: Path, token: str) -> None:
+        """A lock has been taken for a compile: whoever outlives this process, if anybody does, is to give it back."""
+        ...
+
     def close(self) -> None:
         """End every compile under way, from any thread; their callers get CompilerKilled."""
         ...

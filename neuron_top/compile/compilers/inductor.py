@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,6 +48,10 @@ class Inductor:
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """See `CompileClient.compile`."""
         return self._client.compile(task, began=began)
+
+    def hold(self, lock: Path, token: str) -> None:
+        """See `CompileClient.hold`."""
+        self._client.hold(lock, token)
 
     def close(self) -> None:
         """End the compile server."""

@@ -1,0 +1,86 @@
+"""Ctrl-C on `neurontop run` at every stage of a job: nothing runs on, no lock and no half-made file stays."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from tests.parallel import jobs
+
+pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
+WORKER = """
+import torch
+step = torch.compile(lambda x: torch.softmax((x * 3).sin() @ x.T, -1).cumsum(0), backend="neurontop")
+print("first step begins", flush=True)
+for number in range(1_000_000):
+    step(torch.ones(24, 16))
+    print("step", number, flush=True)
+"""
+LAUNCHER = """
+import os, subprocess, sys
+start = lambda rank: subprocess.Popen(
+    [sys.executable, sys.argv[1]], env={**os.environ, "RANK": str(rank)}, start_new_session=True
+)
+for worker in [start(rank) for rank in range(2)]:
+    worker.wait()
+"""
+
+
+def is_tracing(folder: Path, output: str) -> bool:
+    """Both workers have called the model and no graph is through the compiler's front end yet."""
+    return output.count("first step begins") == 2 and not describing_workers(folder)
+
+
+def is_compiling(folder: Path, output: str) -> bool:
+    """A worker holds the graph's lock."""
+    return bool(jobs.files(folder, "*.lock"))
+
+
+def is_waiting_for_the_lock(folder: Path, output: str) -> bool:
+    """A worker holds the lock, and both have come to that graph."""
+    return is_compiling(folder, output) and describing_workers(folder) == 2
+
+
+def is_training(folder: Path, output: str) -> bool:
+    """Both workers take steps."""
+    return output.count("step 3\n") == 2
+
+
+def describing_workers(folder: Path) -> int:
+    """How many workers have told of their graph."""
+    return sum("GraphDescribed" in path.read_text() for path in folder.glob("state/runs/*/events/*.jsonl"))
+
+
+@pytest.mark.parametrize("stage", [is_tracing, is_compiling, is_waiting_for_the_lock, is_training])
+def test_ctrl_c_leaves_no_process_no_lock_and_nothing_half_made(
+    stage: Callable[[Path, str], bool], tmp_path: Path
+) -> None:
+    worker, launcher, seen = tmp_path / "worker.py", tmp_path / "launcher.py", tmp_path / "seen"
+    worker.write_text(WORKER)
+    launcher.write_text(LAUNCHER)
+    command = ["run", "--plain", "--", sys.executable, str(launcher), str(worker)]
+    with seen.open("wb") as output:
+        program = subprocess.Popen(
+            [*jobs.NEURONTOP, *command],
+            env=jobs.environment(tmp_path, OMP_NUM_THREADS="1"),
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        jobs.until(lambda: program.poll() is not None or stage(tmp_path, seen.read_text()))
+        family = psutil.Process(program.pid).children(recursive=True)
+        program.send_signal(signal.SIGINT)
+        assert program.wait(jobs.TIMEOUT) == 130, seen.read_text()
+    assert len(family) >= 3
+    jobs.until(lambda: jobs.gone(family), 20.0)
+    assert jobs.files(tmp_path, "*.lock*") == []
+    assert jobs.files(tmp_path, "*.tmp") == []
+    assert jobs.files(tmp_path, "model.log") == []
