@@ -249,6 +249,8 @@ class Wrapper:
         """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
         if entry.failure.exists():
             self.log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
+        if lock:
+            self.compiler.hold(entry.lock, lock.token)
         entry.sweep()
         inside = False
         try:
