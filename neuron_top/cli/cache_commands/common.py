@@ -54,14 +54,16 @@ def _is_entry_folder(path: Path) -> bool:
     return path.name.startswith("MODULE_") and path.is_dir()
 
 
-def chosen_root(given: str | None) -> str:
-    """The folder that is meant. Raises UsageError for a URL that is not on this machine."""
+def chosen_root(given: str | None, *, buckets: bool = False) -> str:
+    """The folder that is meant (with `buckets` also an `s3://` URL). Raises UsageError for another machine's place."""
     if given is not None:
         root = given.removeprefix("file://")
         origin = "given"
     else:
         in_force = roots.root_in_force()
         root, origin = in_force.path, in_force.origin
+    if buckets and root.startswith("s3://"):
+        return root
     if "://" in root:
         raise UsageError(f"{root} ({origin}) is not a folder of this machine: name a local copy of it")
     return root
@@ -69,6 +71,10 @@ def chosen_root(given: str | None) -> str:
 
 def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
     """The catalogue's current picture of `root`; what could not be seen is said on stderr."""
+    if root.startswith("s3://"):
+        from neuron_top.cache import s3
+
+        return s3.take(s3.connect(root)).snapshot
     snapshot = catalogue.open_root(root, state_path(), full=full)
     for problem in snapshot.problems[:10]:
         narrate(f"neurontop: {problem}")

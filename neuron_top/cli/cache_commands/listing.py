@@ -1,6 +1,7 @@
 """List the entries of a cache: state, size, age, compile time, flags and, for a failure, its cause.
 
   neurontop cache ls --state failed,corrupt --sort bytes
+  neurontop cache ls s3://bucket/prefix         a cache in S3, from one listing
   neurontop cache ls --json | jq '.entries[] | select(.state == "todo") | .module'
 
 The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
@@ -56,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    root = common.chosen_root(arguments.root)
+    root = common.chosen_root(arguments.root, buckets=True)
     snapshot = common.take_snapshot(root, full=arguments.full)
     past = common.known_past()
     key, largest_first = SORTS[arguments.sort]

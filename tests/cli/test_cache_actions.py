@@ -1,0 +1,262 @@
+"""The commands that change a cache, as a user runs them: processes, exit statuses, a terminal where one is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cache.entry import State
+from tests.actions import caches, states
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+BUSY = "is a Neuron compiler"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Four hits of 40, 30, 20 and 10 days, a failure, and a collected graph."""
+    place = tmp_path / "cache"
+    for number, age in enumerate((40, 30, 20, 10)):
+        caches.entry(place, number, blocks=10, age_days=age)
+    states.entry_in(place, State.FAILED, number=8)
+    states.entry_in(place, State.TODO, number=9)
+    return place
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """State, settings and work folders of this test alone."""
+    (tmp_path / "tmp").mkdir()
+    own = {
+        "NEURONTOP_STATE_DIR": str(tmp_path / "state"),
+        "NEURONTOP_CONFIG": str(tmp_path / "config.toml"),
+        "TMPDIR": str(tmp_path / "tmp"),
+    }
+    return {name: value for name, value in os.environ.items() if not name.startswith("NEURON")} | own
+
+
+@pytest.fixture
+def run(environ: dict[str, str]) -> Run:
+    """`neurontop cache …` without a terminal; again while a compiler of another test counts as using the cache."""
+
+    def call(*words: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "neuron_top", "cache", *map(str, words)]
+        deadline = time.monotonic() + 60
+        while True:
+            result = subprocess.run(
+                command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+            )
+            if BUSY not in result.stdout + result.stderr or time.monotonic() > deadline:
+                return result
+
+    return call
+
+
+def entries(root: Path) -> list[str]:
+    return sorted(entry.state for entry in caches.looked_at(root).entries)
+
+
+def test_without_a_terminal_nothing_is_done(root: Path, run: Run) -> None:
+    before = caches.everything(root)
+    result = run("evict", root, "--older-than", "15d")
+    assert result.returncode == 4
+    assert "--yes" in result.stderr
+    assert caches.everything(root) == before
+
+
+def test_a_dry_run_changes_nothing_and_names_every_step(root: Path, run: Run) -> None:
+    before = caches.everything(root)
+    result = run("evict", root, "--older-than", "15d", "--dry-run")
+    assert result.returncode == 0
+    assert result.stdout.count("  evict ") == 3
+    assert "files         21 → 9" in result.stdout, result.stdout
+    plan = json.loads(run("evict", root, "--older-than", "15d", "--dry-run", "--json").stdout)["plans"][0]
+    assert [step["action"] for step in plan["steps"]] == ["evict"] * 3
+    assert caches.everything(root) == before
+
+
+def test_evict_journal_restore_and_purge(root: Path, run: Run) -> None:
+    before = caches.everything(root)
+    done = run("evict", root, "--older-than", "15d", "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["outcomes"][0]["done"] == 3
+    listed = json.loads(run("journal", root, "--json").stdout)["plans"]
+    assert [(each["state"], each["done"]) for each in listed] == [("done", 3)]
+    assert run("restore", listed[0]["plan"][:5], root).returncode == 0
+    assert caches.everything(root) == before
+    assert run("evict", root, "--state", "failed", "--yes").returncode == 0
+    purged = json.loads(run("purge", root, "--yes", "--json").stdout)
+    assert purged["freed_bytes"] > 0
+    states_now = [each["state"] for each in json.loads(run("journal", root, "--json").stdout)["plans"]]
+    assert states_now == ["restored", "purged"]
+    assert run("restore", purged["plans"][0], root).returncode == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("evict",), 2),
+        (("evict", "--max-size", "-3"), 2),
+        (("evict", "--older-than", "soon"), 2),
+        (("evict", "--compiler", "<new"), 2),
+        (("evict", "--state", "sleepy"), 2),
+        (("evict", "--older-than", "15d", "--yes", "--read-only"), 4),
+        (("restore", "abcdef"), 3),
+        (("unlock", "MODULE_nowhere"), 3),
+        (("unlock", "--dry-run"), 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_exit_statuses(root: Path, run: Run, words: tuple[str, ...], status: int) -> None:
+    before = caches.everything(root)
+    result = run(words[0], *words[1:2], root, *words[2:]) if words[0] == "restore" else run(words[0], root, *words[1:])
+    assert result.returncode == status, result.stderr
+    assert "Traceback" not in result.stderr
+    assert caches.everything(root) == before
+
+
+def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: Path) -> None:
+    assert run("evict", root, "--older-than", "15d", "--save-plan", tmp_path / "plan.json").returncode == 0
+    assert len(entries(root)) == 6
+    assert run("apply", tmp_path / "plan.json").returncode == 4
+    assert run("apply", tmp_path / "plan.json", "--yes").returncode == 0
+    assert len(entries(root)) == 3
+    (tmp_path / "plan.json").write_text("{}")
+    assert run("apply", tmp_path / "plan.json", "--yes").returncode == 1
+
+
+def test_a_failure_is_forgotten_for_the_next_run(root: Path, run: Run) -> None:
+    assert run("retry", root, "--next-run", "--yes").returncode == 0
+    assert entries(root) == ["hit"] * 4 + ["todo"] * 2
+
+
+def test_pins_protect_by_pattern_and_can_be_taken_back(root: Path, run: Run) -> None:
+    assert run("pin", "MODULE_*0+*", "--note", "serving").returncode == 0
+    plan = json.loads(run("evict", root, "--older-than", "35d", "--dry-run", "--json").stdout)["plans"][0]
+    assert (plan["steps"], [each["reason"] for each in plan["exclusions"]]) == ([], ["pinned"])
+    assert json.loads(run("pins", "--json").stdout)["pins"][0]["why"] == "serving"
+    assert run("unpin", "MODULE_*0+*").returncode == 0
+    assert json.loads(run("pins", "--json").stdout)["pins"] == []
+
+
+def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
+    root: Path, run: Run, environ: dict[str, str]
+) -> None:
+    config = Path(environ["NEURONTOP_CONFIG"])
+    config.write_text("# mine\nkeep_runs = 7  # enough\n")
+    assert run("policy", "--state", "failed,todo", "--older-than", "25d", "--grace", "1s").returncode == 0
+    assert "# mine" in config.read_text()
+    assert "# enough" in config.read_text()
+    assert run("policy", "--max-size", "many").returncode == 2
+    shown = json.loads(run("policy", "--json").stdout)
+    assert shown["cache_older_than"]["value"] == "25d"
+    assert run("maintain", root, "--dry-run").returncode == 0
+    assert len(entries(root)) == 6
+    done = run("maintain", root)
+    assert done.returncode == 0, done.stderr
+    assert entries(root) == ["hit", "hit", "todo"], "collected graphs are nobody's to take by a timer"
+    assert run("maintain", root).returncode == 0
+    assert run("policy", "--state", "none", "--older-than", "none").returncode == 0
+    assert "cache_states" not in config.read_text()
+
+
+def test_work_folders_of_dead_compiles_go_and_come_back(root: Path, run: Run, environ: dict[str, str]) -> None:
+    place = Path(environ["TMPDIR"]) / "somebody" / "neuroncc_compile_workdir"
+    old, young = place / "1111", place / "2222"
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+        (folder / "model.hlo_module.pb").write_bytes(b"x" * 5000)
+    caches.grow_old(old, 3)
+    done = run("evict", root, "--workdirs", "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)["plans"][0]
+    assert not old.exists()
+    assert young.exists()
+    assert run("restore", plan["identity"], plan["root"]).returncode == 0
+    assert (old / "model.hlo_module.pb").read_bytes() == b"x" * 5000
+
+
+def test_copies_are_hits_at_their_destination(root: Path, run: Run, tmp_path: Path) -> None:
+    assert run("copy", root, tmp_path / "other", "--yes").returncode == 0
+    assert entries(tmp_path / "other") == ["hit"] * 4
+    again = json.loads(run("copy", root, tmp_path / "other", "--yes", "--json").stdout)
+    assert again["plans"][0]["steps"] == []
+
+
+def test_a_hubs_local_copy_is_read_and_copied_but_never_evicted(root: Path, run: Run, tmp_path: Path) -> None:
+    hub = tmp_path / "models--aws-neuron--optimum-neuron-cache"
+    source = next(root.glob("*/MODULE_*"))
+    there = hub / "snapshots" / "0123abcd" / source.parent.name / source.name
+    there.mkdir(parents=True)
+    (hub / "blobs").mkdir()
+    for path in source.iterdir():
+        (hub / "blobs" / path.name).write_bytes(path.read_bytes())
+        (there / path.name).symlink_to(Path("../../../../blobs") / path.name)
+    assert run("evict", hub, "--state", "hit", "--yes").returncode == 4
+    assert run("copy", hub, tmp_path / "local", "--yes").returncode == 0
+    found = tmp_path / "local" / source.parent.name / source.name / "model.neff"
+    assert found.read_bytes() == (source / "model.neff").read_bytes()
+    assert not found.is_symlink()
+
+
+def test_a_broken_artefact_is_moved_aside(root: Path, run: Run) -> None:
+    broken = states.entry_in(root, State.CORRUPT, number=7)
+    assert run("verify", root).returncode == 1
+    assert run("verify", root, "--quarantine", "--yes").returncode == 0
+    assert not (broken / "model.done").exists()
+    assert run("verify", root).returncode == 0
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 5), ("\n", 6), ("n\n", 6), ("", 6)])
+def test_on_a_terminal_the_answer_is_no_unless_somebody_types_yes(
+    root: Path, environ: dict[str, str], answer: str, left: int
+) -> None:
+    status, shown = on_a_terminal(["evict", str(root), "--state", "failed"], environ, answer)
+    assert "[y/N]" in shown
+    assert len(entries(root)) == left
+    assert status == (0 if left == 5 else 4)
+
+
+def test_a_whole_compiler_version_needs_its_word(root: Path, environ: dict[str, str]) -> None:
+    caches.entry(root, 1, compiler="neuronxcc-2.10.1.0+aaaaaaaa", age_days=90)
+    status, shown = on_a_terminal(["evict", str(root), "--compiler", "<2.15"], environ, "y\n")
+    assert "Type evict" in shown
+    assert (status, len(entries(root))) == (4, 7)
+    status, _ = on_a_terminal(["evict", str(root), "--compiler", "<2.15"], environ, "evict\n")
+    assert (status, len(entries(root))) == (0, 6)
+
+
+def test_a_lock_without_proof_is_named_and_asked_for_each_time(root: Path, run: Run, environ: dict[str, str]) -> None:
+    place = states.entry_in(root, State.LOCKED_UNKNOWN, number=7)
+    assert run("unlock", root, "--yes").returncode == 4
+    assert run("unlock", root, "--force", "--yes").returncode == 4
+    status, shown = on_a_terminal(["unlock", str(root), "--force", "--yes"], environ, "yes\n")
+    assert place.name in shown
+    assert status == 0
+    assert not (place / "model.hlo_module.pb.lock").exists()
+
+
+def on_a_terminal(words: list[str], environ: dict[str, str], answer: str) -> tuple[int, str]:
+    """(exit status, what was shown) of a command in a terminal where somebody types `answer`, or hangs up."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "neuron_top", "cache", *words], environ)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4096):
+            shown += chunk
+            if shown.rstrip().endswith((b"[y/N]", b"go on:", b"Type yes:")):
+                os.write(master, answer.encode() or b"\x04")
+                answer = answer or "\n"
+    except OSError:
+        pass
+    os.close(master)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode(errors="replace")
