@@ -59,7 +59,9 @@ def sequence(value: Any) -> Sequence[Any]:
 
 def number(value: Any) -> float | None:
     """A finite number, not a truth value."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         result = float(value)
@@ -70,6 +72,8 @@ def number(value: Any) -> float | None:
 
 def whole(value: Any, largest: int = LARGEST_COUNT) -> int | None:
     """A whole number from 0 to `largest`; also one written as `12.0` or as text, as older tools do."""
+    if type(value) is int:
+        return value if 0 <= value <= largest else None
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdecimal() and len(value) < 20 else None
     found = number(value)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -129,6 +130,7 @@ def record_in(value: Any) -> Record:
     )
 
 
+@lru_cache(maxsize=2048)
 def module_key(name: str) -> str:
     """The compile-cache key in the path of a NEFF, "" when there is none.
 
@@ -182,14 +184,18 @@ def _index_tag(value: Any) -> str:
 
 def _core_use(value: Any) -> CoreUse:
     core = fields.mapping(value)
-    nested = core.get("v3d")
-    parts = ((index, _share(fields.mapping(part).get("neuroncore_utilization"))) for index, part in _by_index(nested))
     flops = fields.number(core.get("effective_flops"))
     return CoreUse(
         utilization=_share(core.get("neuroncore_utilization")),
         flops=flops if flops is not None else fields.number(core.get("flops")),
-        physical={index: share for index, share in parts if share is not None},
+        physical=_physical(core["v3d"]) if "v3d" in core else {},
     )
+
+
+def _physical(value: Any) -> dict[int, float]:
+    """Physical cores behind a logical one → share."""
+    parts = ((index, _share(fields.mapping(part).get("neuroncore_utilization"))) for index, part in _by_index(value))
+    return {index: share for index, share in parts if share is not None}
 
 
 def _core_memory(value: Any) -> dict[int, dict[str, int]] | None:
@@ -307,8 +313,9 @@ def _problems(groups: Mapping[str, Any]) -> Iterator[str]:
 def _by_index(value: Any) -> Iterator[tuple[int, Any]]:
     """The members whose name is a core: `"12"`, `"nc_v3.12"`."""
     for name, member in fields.pairs(value):
-        match = _INDEX.fullmatch(name)
-        if match:
+        if len(name) <= 5 and name.isascii() and name.isdecimal():
+            yield int(name), member
+        elif match := _INDEX.fullmatch(name):
             yield int(match[1]), member
 
 
