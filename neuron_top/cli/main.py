@@ -41,6 +41,7 @@ COMMANDS = (
     Command("check", "check", "a gate for CI: exit status 1 when a run failed, missed or compiled too much"),
     Command("serve", "serve", "the web dashboard, a JSON API and Prometheus metrics"),
     Command("explain", "explain", "say why a graph was not found in the cache"),
+    Command("compare", "compare", "put two runs or two caches side by side"),
     Command("tally", "tally", "count what is in log files: compiles, hits, failures, waits"),
     Command("telemetry", "telemetry", "read the Neuron devices of this machine, once or as a stream"),
     Command("doctor", "doctor", "say what was found on this machine and what to do about it"),

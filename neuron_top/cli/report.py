@@ -27,9 +27,11 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.report import Prices, Report, report
 
+MISSES_EXPLAINED = 25
 FORMATS = ("html", "md", "json")
 _SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
@@ -64,7 +66,23 @@ def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
     run = afterwards.load(arguments.names, settings, sys.stdin.buffer)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     memory = afterwards.memory(run, settings, arguments.cache)
-    return report(run, afterwards.end_of(run), memory=memory, prices=prices)
+    misses = why_missed(run, arguments.cache, settings) if arguments.cache is not None else ()
+    return report(run, afterwards.end_of(run), memory=memory, prices=prices, misses=misses)
+
+
+def why_missed(run: Run, root: str, settings: Settings) -> tuple[tuple[str, str], ...]:
+    """(graph, likeliest cause) of the misses that took longest, MISSES_EXPLAINED at most."""
+    from neuron_top.cache import catalogue
+    from neuron_top.explain.why import explain
+
+    missed = [one.graph for one in run.compiles.digests() if one.graph.module and (one.misses or one.failures_met)]
+    missed.sort(key=lambda graph: -(graph.duration.seconds or 0.0))
+    snapshot = catalogue.open_root(root, settings.state_path)
+    found = []
+    for graph in missed[:MISSES_EXPLAINED]:
+        cause = explain(graph.module or "", snapshot).causes[0]
+        found.append((graph.key, f"{cause.kind}: {cause.text}"))
+    return tuple(found)
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:

@@ -90,6 +90,8 @@ def lines(axis: Axis, rows: Sequence[tuple[str, Sequence[Point]]], label: Callab
     span = (top - bottom) or 1.0
     parts = [_vertical_lines(axis, height), _scale(top, label, height, bottom)]
     for index, (name, points) in enumerate(rows):
+        if not points:
+            continue
         path = " ".join(f"{axis.x(x):.1f},{height - (y - bottom) / span * (height - 8):.1f}" for x, y in points)
         parts.append(f'<polyline class="line c{index % 8}" points="{path}"><title>{escape(name)}</title></polyline>')
     return _picture("".join(parts), height, axis)

@@ -1,0 +1,139 @@
+"""A comparison drawn: HTML with curves on common axes and memory per core by category, or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neuron_top.report.charts import Chart
+from neuron_top.report.columns import Column, Table, seconds_text
+from neuron_top.report.html import chart_section, listing, page, table_section, text
+from neuron_top.report.markdown import cell, rows
+from neuron_top.report.svg import Axis, Bar, Point, lanes, lines
+from neuron_top.units import bytes_text, number_text, percent_text
+from neuron_top.views.compare import CacheComparison, Comparison, Curves, MemoryPair, Pair
+from neuron_top.views.figure import value_text
+from neuron_top.views.report_time import Step
+
+_MIB = 1024.0**2
+_KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
+MOST_ROWS = 200
+
+FIGURES = (
+    Column("", lambda row: row.label),
+    Column("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
+    Column("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
+    Column("change", lambda row: change_text(row.change), lambda row: row.change),
+    Column("known how", lambda row: _basis(row)),
+)
+GRAPHS = (
+    Column("graph", lambda row: row.key),
+    Column("in A", lambda row: row.a or "—"),
+    Column("in B", lambda row: row.b or "—"),
+    Column("compile A", lambda row: seconds_text(row.a_seconds), lambda row: row.a_seconds),
+    Column("compile B", lambda row: seconds_text(row.b_seconds), lambda row: row.b_seconds),
+)
+MEMORY = (
+    Column("peak per core, mean", lambda row: row.kind.replace("_", " ")),
+    Column("A", lambda row: bytes_text(row.a), lambda row: row.a),
+    Column("B", lambda row: bytes_text(row.b), lambda row: row.b),
+    Column("change", lambda row: change_text(row.change), lambda row: row.change),
+)
+ENVIRONMENT = (Column("", lambda row: row[0]), Column("A", lambda row: row[1]), Column("B", lambda row: row[2]))
+
+
+def change_text(change: float | None) -> str:
+    """`+12 %`, `−3.1 %`."""
+    return "" if change is None else f"{'+' if change >= 0 else '−'}{percent_text(abs(change))}"
+
+
+def html(view: Comparison | CacheComparison) -> str:
+    """The whole page."""
+    parts = [
+        f"<h1>A: {text(view.a)}<br>B: {text(view.b)}</h1>",
+        listing(view.answer, "headline"),
+        *(chart_section(chart) for chart in charts(view)),
+        *(table_section(table) for table in tables(view)),
+    ]
+    return page(f"{view.a} and {view.b}", "\n".join(parts))
+
+
+def markdown(view: Comparison | CacheComparison) -> str:
+    """The same in Markdown."""
+    parts = [f"# A: {cell(view.a)} · B: {cell(view.b)}", "\n".join(f"- {cell(line)}" for line in view.answer)]
+    for table in tables(view):
+        body = [[column.text(row) for column in table.columns] for row in table.rows]
+        parts.append(f"## {table.heading}\n\n" + rows([column.title for column in table.columns], body))
+    return "\n\n".join(parts) + "\n"
+
+
+def tables(view: Comparison | CacheComparison) -> list[Table]:
+    """Environment first: it most often explains the rest."""
+    runs = view if isinstance(view, Comparison) else None
+    note = f"{view.only_a} only in A, {view.only_b} only in B"
+    found = [
+        Table("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
+        Table("Figures", FIGURES, view.figures),
+        Table("Memory per core", MEMORY, runs.memory if runs is not None else ()),
+        Table("Graphs", GRAPHS, view.graphs[:MOST_ROWS], note),
+    ]
+    return [table for table in found if table.rows]
+
+
+def charts(view: Comparison | CacheComparison) -> list[Chart]:
+    """Memory per core by category, and both runs' curves on one axis."""
+    if not isinstance(view, Comparison):
+        return []
+    found = _memory(view)
+    for curves in view.curves:
+        axis = _axis(curves)
+        if axis is not None:
+            label = bytes_text if curves.unit == "bytes" else number_text
+            title = curves.name.capitalize() + (f", {curves.unit}" if curves.unit not in ("", "bytes") else "")
+            both = [("A", _points(curves.a)), ("", []), ("B", _points(curves.b))]
+            drawn = lines(axis, both, label, zero=curves.unit == "bytes")
+            found.append(Chart(title, drawn, (("done", "A"), ("b", "B"))))
+    return found
+
+
+def _memory(view: Comparison) -> list[Chart]:
+    kinds = [one for one in view.memory if one.kind != "total"] or list(view.memory)
+    top = max((sum(side(one) or 0.0 for one in kinds) for side in (_a, _b)), default=0.0)
+    if not top:
+        return []
+    axis = Axis(0.0, top / _MIB, clock=False)
+    stacked = [("A", _stack(kinds, [_a(one) for one in kinds])), ("B", _stack(kinds, [_b(one) for one in kinds]))]
+    legend = tuple((_KIND_CLASSES[index % 6], one.kind.replace("_", " ")) for index, one in enumerate(kinds))
+    note = f"mean of {view.cores[0]} and {view.cores[1]} cores; {' '.join(view.answer[:2])}"
+    return [Chart("Peak memory per core by category, MiB", lanes(axis, stacked, height=34.0), legend, note)]
+
+
+def _stack(kinds: Sequence[MemoryPair], sizes: Sequence[float | None]) -> list[Bar]:
+    bars, reach = [], 0.0
+    for index, (one, size) in enumerate(zip(kinds, sizes, strict=True)):
+        end = reach + (size or 0.0) / _MIB
+        bars.append(Bar(reach, end, _KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
+        reach = end
+    return bars
+
+
+def _a(one: MemoryPair) -> float | None:
+    return one.a
+
+
+def _b(one: MemoryPair) -> float | None:
+    return one.b
+
+
+def _axis(curves: Curves) -> Axis | None:
+    places = [point.time for point in (*curves.a, *curves.b)]
+    if not places or max(places) <= min(places):
+        return None
+    return Axis(min(places), max(places), "by step" not in curves.name)
+
+
+def _points(points: Sequence[Step]) -> list[Point]:
+    return [(point.time, point.value) for point in points]
+
+
+def _basis(row: Pair) -> str:
+    return row.a_basis.value if row.a_basis == row.b_basis else f"{row.a_basis.value} / {row.b_basis.value}"

@@ -1,0 +1,233 @@
+"""Two reports, or two caches, side by side: what differs in environment, time, graphs, memory and loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+
+import msgspec
+
+from neuron_top.cache.entry import HITS, Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.figure import Basis, value_text
+from neuron_top.views.report import Report
+from neuron_top.views.report_time import Step
+
+_COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", "graphs", "graphs_hit", "graphs_missed",
+             "hit_rate", "failures", "cached_failures", "late", "duplicate_seconds", "step_seconds", "throughput",
+             "loss")  # fmt: skip
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of both. `change`: (b − a) ÷ a, None where that means nothing."""
+
+    name: str
+    label: str
+    unit: str
+    a: float | None
+    b: float | None
+    a_basis: Basis
+    b_basis: Basis
+    change: float | None
+
+
+class GraphPair(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph of both (or of one): results and compile seconds."""
+
+    key: str
+    a: str
+    b: str
+    a_seconds: float | None
+    b_seconds: float | None
+
+
+class MemoryPair(msgspec.Struct, frozen=True, kw_only=True):
+    """Peak bytes per core, the mean over cores: of all kinds together (`total`), or of one kind."""
+
+    kind: str
+    a: float | None
+    b: float | None
+    change: float | None
+
+
+class Curves(msgspec.Struct, frozen=True, kw_only=True):
+    """The same series of both on one axis; times count from each run's start."""
+
+    name: str
+    unit: str
+    a: tuple[Step, ...]
+    b: tuple[Step, ...]
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs."""
+
+    a: str
+    b: str
+    answer: tuple[str, ...]
+    """The question of a tensor-parallel job: did memory per core fall, and what did it cost in throughput?"""
+    environment: tuple[tuple[str, str, str], ...]
+    """(name, in a, in b) of what differs."""
+    figures: tuple[Pair, ...]
+    graphs: tuple[GraphPair, ...]
+    only_a: int
+    only_b: int
+    memory: tuple[MemoryPair, ...]
+    cores: tuple[int, int]
+    """How many cores (or local workers) each used."""
+    curves: tuple[Curves, ...]
+
+
+class CacheComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two caches. Bytes are disk blocks."""
+
+    a: str
+    b: str
+    answer: tuple[str, ...]
+    figures: tuple[Pair, ...]
+    graphs: tuple[GraphPair, ...]
+    only_a: int
+    only_b: int
+
+
+def compare(a: Report, b: Report) -> Comparison:
+    """What differs between two runs."""
+    figures = tuple(_pair(a, b, name) for name in _COMPARED)
+    memory = _memory(a, b)
+    graphs = _graphs({line.key: (line.result, line.seconds) for line in a.graphs},
+                     {line.key: (line.result, line.seconds) for line in b.graphs})  # fmt: skip
+    return Comparison(
+        a=a.title,
+        b=b.title,
+        answer=_answer(figures, memory),
+        environment=_environment(dict(a.environment), dict(b.environment)),
+        figures=tuple(one for one in figures if one.a is not None or one.b is not None),
+        graphs=graphs,
+        only_a=sum(not one.b for one in graphs),
+        only_b=sum(not one.a for one in graphs),
+        memory=memory,
+        cores=(len(a.memory), len(b.memory)),
+        curves=_curves(a, b),
+    )
+
+
+def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
+    """What differs between two caches."""
+    first, second = a.totals().all, b.totals().all
+    figures = tuple(
+        Pair(name=name, label=label, unit=unit, a=x, b=y, a_basis=Basis.MEASURED, b_basis=Basis.MEASURED,
+             change=_change(x, y))
+        for name, label, unit, x, y in (
+            ("entries", "entries", "count", first.entries, second.entries),
+            ("usable", "usable entries", "count", _usable(a), _usable(b)),
+            ("bytes", "size on disk", "bytes", first.bytes, second.bytes),
+            ("compile_seconds", "compile time of what is known", "seconds", first.compile_seconds,
+             second.compile_seconds),
+        )
+    )  # fmt: skip
+    graphs = _graphs(_entries(a.entries), _entries(b.entries))
+    only_a, only_b = sum(not one.b for one in graphs), sum(not one.a for one in graphs)
+    both = len(graphs) - only_a - only_b
+    answer = (f"{both} entries are in both, {only_a} only in {a.root}, {only_b} only in {b.root}.",)
+    return CacheComparison(
+        a=a.root, b=b.root, answer=answer, figures=figures, graphs=graphs, only_a=only_a, only_b=only_b
+    )
+
+
+def _usable(snapshot: Snapshot) -> int:
+    return sum(entry.state in HITS for entry in snapshot.entries)
+
+
+def _entries(entries: Sequence[Entry]) -> dict[str, tuple[str, float | None]]:
+    return {entry.path: (str(entry.state), entry.compile_seconds) for entry in entries}
+
+
+def _pair(a: Report, b: Report, name: str) -> Pair:
+    one = next(figure for figure in a.figures if figure.name == name)
+    other = next(figure for figure in b.figures if figure.name == name)
+    return Pair(name=name, label=one.label, unit=one.unit, a=one.value, b=other.value, a_basis=one.basis,
+                b_basis=other.basis, change=_change(one.value, other.value))  # fmt: skip
+
+
+def _change(a: float | None, b: float | None) -> float | None:
+    return (b - a) / a if a and b is not None else None
+
+
+def _graphs(a: Mapping[str, tuple[str, float | None]], b: Mapping[str, tuple[str, float | None]]
+            ) -> tuple[GraphPair, ...]:  # fmt: skip
+    """In both first, the largest difference of compile time on top; then what only one has."""
+    rows = []
+    for key in dict.fromkeys([*a, *b]):
+        (left, x), (right, y) = a.get(key, ("", None)), b.get(key, ("", None))
+        rows.append(GraphPair(key=key, a=left, b=right, a_seconds=x, b_seconds=y))
+    return tuple(
+        sorted(rows, key=lambda row: (not (row.a and row.b), -abs((row.a_seconds or 0) - (row.b_seconds or 0))))
+    )
+
+
+def _memory(a: Report, b: Report) -> tuple[MemoryPair, ...]:
+    found = []
+    kinds = dict.fromkeys(kind for view in (a, b) for line in view.memory for kind in line.kinds)
+    for kind in ("total", *kinds):
+        x, y = _mean_peak(a, kind), _mean_peak(b, kind)
+        if x is not None or y is not None:
+            found.append(MemoryPair(kind=kind, a=x, b=y, change=_change(x, y)))
+    return tuple(found)
+
+
+def _mean_peak(view: Report, kind: str) -> float | None:
+    peaks = [line.peak if kind == "total" else line.kinds.get(kind) for line in view.memory]
+    known = [peak for peak in peaks if peak is not None]
+    return mean(known) if known else None
+
+
+def _answer(figures: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
+    known = {one.name: one for one in figures}
+    total = next((one for one in memory if one.kind == "total"), None)
+    found = [_sentence("Peak memory per core", "bytes", total.a, total.b, total.change)] if total is not None else []
+    for name, what in (("throughput", "Throughput"), ("step_seconds", "Time per step"),
+                       ("compile_wall", "Time spent compiling")):  # fmt: skip
+        one = known[name]
+        if one.a is not None and one.b is not None:
+            found.append(_sentence(what, one.unit, one.a, one.b, one.change))
+    return tuple(found) or ("The two have no measured figure in common.",)
+
+
+def _sentence(what: str, unit: str, a: float | None, b: float | None, change: float | None) -> str:
+    if a is None or b is None:
+        return f"{what} is known of one of the two only."
+    text = bytes_text if unit == "bytes" else lambda value: value_text(value, unit)
+    how = "stayed the same" if a == b else f"{'fell' if b < a else 'rose'} from {text(a)} to {text(b)}"
+    return f"{what} {how}" + (f" ({'+' if change > 0 else '−'}{percent_text(abs(change))})." if change else ".")
+
+
+def _environment(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+    names = [name for name in dict.fromkeys([*a, *b]) if name not in ("run", "logs")]
+    return tuple((name, a.get(name, ""), b.get(name, "")) for name in names if a.get(name) != b.get(name))
+
+
+def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
+    found = []
+    names = dict.fromkeys(one.name for view in (a, b) for one in view.series)
+    for name in names:
+        pair = [next((one for one in view.series if one.name == name), None) for view in (a, b)]
+        sides = [_from_start(view, one.points if one is not None else (), by_time="by step" not in name)
+                 for view, one in zip((a, b), pair, strict=True)]  # fmt: skip
+        unit = next((one.unit for one in pair if one is not None), "")
+        found.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1]))
+    memory = [tuple(line.series for line in view.memory) for view in (a, b)]
+    if any(memory):
+        first, second = (_from_start(view, _highest(view), by_time=True) for view in (a, b))
+        found.append(Curves(name="memory of the fullest core", unit="bytes", a=first, b=second))
+    return tuple(found)
+
+
+def _highest(view: Report) -> tuple[Step, ...]:
+    return max((line.series for line in view.memory), key=lambda series: max((p.value for p in series), default=0.0),
+               default=())  # fmt: skip
+
+
+def _from_start(view: Report, points: Sequence[Step], *, by_time: bool) -> tuple[Step, ...]:
+    start = view.start or 0.0
+    return tuple(Step(point.time - start, point.value) for point in points) if by_time else tuple(points)

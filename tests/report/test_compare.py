@@ -1,0 +1,95 @@
+"""Two runs or two caches side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.cli.main import main
+from neuron_top.report.comparison import html, markdown
+from neuron_top.run.model import Run
+from neuron_top.views.compare import Comparison, compare
+from neuron_top.views.report import report
+from tests.builders import neff, write_entry
+from tests.report.samples import T0, A, B, C, compiled, made
+
+MIB = 1 << 20
+
+
+def trained(memory: int, pace: float, *graphs: str) -> Run:
+    """A run of two cores with this memory each and so many sequences a second."""
+    samples = tuple(
+        ev.CoreSample(core=core, memory=memory, kinds={"parameters": memory // 2, "activations": memory // 2})
+        for core in (0, 1)
+    )
+    steps = [
+        ev.StepReported(step=step, loss=2 / step, throughput=pace, throughput_unit="seq/s", step_seconds=8 / pace,
+                        at=T0 + 40 + step)
+        for step in (1, 2, 3)
+    ]  # fmt: skip
+    compiles = [event for number, key in enumerate(graphs) for event in compiled(key, 10, 10 * number, 10 * number + 9)]
+    return made(compiles, steps, [ev.CoresSampled(kind="local", cores=samples, at=T0 + 42)])
+
+
+@pytest.fixture
+def view() -> Comparison:
+    one, two = trained(100 * MIB, 10.0, A, B), trained(60 * MIB, 8.0, B, C)
+    return compare(report(one, 0.0), report(two, 0.0))
+
+
+def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Comparison) -> None:
+    assert view.answer[0] == "Peak memory per core fell from 100 MiB to 60.0 MiB (−40 %)."
+    assert view.answer[1] == "Throughput fell from 10 seq/s to 8 seq/s (−20 %)."
+    assert [(one.kind, one.b) for one in view.memory] == [
+        ("total", 60 * MIB), ("parameters", 30 * MIB), ("activations", 30 * MIB),
+    ]  # fmt: skip
+
+
+def test_graphs_in_common_come_first_and_the_others_are_counted(view: Comparison) -> None:
+    assert next(iter(view.graphs)).key == B
+    assert (view.only_a, view.only_b) == (1, 1)
+
+
+def test_both_curves_stand_on_one_axis_from_each_start(view: Comparison) -> None:
+    loss = next(one for one in view.curves if one.name == "loss by step")
+    assert [point.time for point in loss.a] == [1.0, 2.0, 3.0]
+    page = html(view)
+    assert page.count("<polyline") >= 4
+    assert "Peak memory per core by category" in page
+    assert "fell from 100 MiB" in markdown(view)
+
+
+def log(folder: Path, name: str) -> str:
+    place = folder / name
+    place.write_text("".join(f"{{'loss': 1.0, 'learning_rate': 0.1, 'epoch': {step}.0}}\n" for step in range(3)))
+    return str(place)
+
+
+def test_thresholds_give_a_reason_a_line_and_status_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    one, two = log(tmp_path, "a.log"), log(tmp_path, "b.log")
+    assert main(["compare", one, two]) == 0
+    assert capsys.readouterr().out.startswith("# A: a.log · B: b.log")
+    assert main(["compare", one, two, "--max-memory-growth", "0.1"]) == 1
+    assert "not known of both" in capsys.readouterr().err
+    assert main(["compare", one, str(tmp_path)]) == 2
+    assert main(["compare", "last~", "last"]) == 3
+
+
+def test_two_caches_are_compared_by_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    files = {"model.neff": neff(), "model.done": b"", "model.hlo_module.pb": b"x"}
+    write_entry(tmp_path / "one", files)
+    write_entry(tmp_path / "two", files)
+    write_entry(tmp_path / "two", files, graph="f" * 20)
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["only_a"], found["only_b"], len(found["graphs"])) == (0, 1, 2)
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(tmp_path / "c.html")]) == 0
