@@ -23,12 +23,10 @@ LONGEST_LINE = 1 << 20
 """A line that is longer is cut into lines."""
 SHOWN_BYTES = 4096
 BUDGET_SECONDS = 0.03
-_LOOKS = 64
-"""Lines between two looks at the clock."""
 
 
 class _Step(NamedTuple):
-    """A line on its way into a page, or (None) a block without any that is wanted."""
+    """A line on its way into a page, or (None) the end of a block: the place to stop when time is up."""
 
     clock: float
     source: str
@@ -40,54 +38,66 @@ class _Step(NamedTuple):
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
           clock: Callable[[], float] = time.monotonic) -> LogPage:  # fmt: skip
     """The last `count` lines before these offsets. `ends`: how far each log has grown."""
-    at = {source: min(before.get(source, end), end) for source, end in ends.items()}
+    at = {source: min(before.get(source, end), end) for source, end in _read(ends, query)}
     streams = [_backwards(source, end, _narrowed(query, source)) for source, end in at.items()]
-    found, ended = _taken(heapq.merge(*streams, key=lambda step: -step.clock), at, count, query, clock)
+    found, ended = _taken(heapq.merge(*streams, key=lambda step: -step.clock), at, count, clock)
     return LogPage(lines=tuple(reversed(found)), at=at, ended=ended)
 
 
 def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: LogQuery | None = None,
           clock: Callable[[], float] = time.monotonic) -> LogPage:  # fmt: skip
     """The first `count` lines from these offsets on."""
-    at = {source: min(after.get(source, 0), end) for source, end in ends.items()}
-    streams = [_forwards(source, at[source], end, _narrowed(query, source)) for source, end in ends.items()]
-    found, ended = _taken(heapq.merge(*streams, key=lambda step: step.clock), at, count, query, clock)
+    at = {source: min(after.get(source, 0), end) for source, end in _read(ends, query)}
+    streams = [_forwards(source, start, ends[source], _narrowed(query, source)) for source, start in at.items()]
+    found, ended = _taken(heapq.merge(*streams, key=lambda step: step.clock), at, count, clock)
     return LogPage(lines=tuple(found), at=at, ended=ended)
 
 
 def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]]) -> list[LogLine]:
-    """The lines that begin at these places."""
+    """The beginnings of the lines that begin at these places, without what is known of them."""
     found: list[LogLine] = []
     for source, offset in places:
-        page = newer({source: ends[source]}, {source: offset}, 1) if offset < ends.get(source, 0) else None
-        found += page.lines if page is not None else ()
+        if offset >= ends.get(source, 0):
+            continue
+        try:
+            with open(source.removeprefix("log:"), "rb") as file:
+                data = os.pread(file.fileno(), min(SHOWN_BYTES, ends[source] - offset), offset)
+        except OSError:
+            continue
+        found.append(readable(source, offset, data.partition(b"\n")[0]))
     return found
+
+
+def _read(ends: Mapping[str, int], query: LogQuery | None) -> Iterator[tuple[str, int]]:
+    return ((source, end) for source, end in ends.items() if query is None or query.reads(source))
 
 
 def _narrowed(query: LogQuery | None, source: str) -> LogQuery | None:
     return query.within(source) if query else None
 
 
-def _taken(steps: Iterator[_Step], at: dict[str, int], count: int, query: LogQuery | None,
-           clock: Callable[[], float]) -> tuple[list[LogLine], bool]:  # fmt: skip
+def _taken(steps: Iterator[_Step], at: dict[str, int], count: int, clock: Callable[[], float]
+           ) -> tuple[list[LogLine], bool]:  # fmt: skip
     found: list[LogLine] = []
+    if count <= 0:
+        return found, False
     deadline = clock() + BUDGET_SECONDS
-    for number, step in enumerate(steps, 1):
+    for step in steps:
         at[step.source] = step.edge
-        if step.line is not None and (not query or query.keep(step.line)):
+        if step.line is not None:
             found.append(step.line)
-        late = (step.line is None or number % _LOOKS == 0) and clock() > deadline
-        if len(found) >= count or late:
+        if len(found) >= count or (step.line is None and clock() > deadline):
             return found, False
     return found, True
 
 
 def _backwards(source: str, end: int, query: LogQuery | None) -> Iterator[_Step]:
     for start, data, changed in _blocks_before(source, end):
-        steps = list(_steps(source, start, data, changed, query))
-        yield from (step._replace(edge=step.line.offset if step.line else start) for step in reversed(steps))
-        if not steps or steps[0].line is None or steps[0].line.offset > start:
-            yield _Step(steps[0].clock if steps else changed, source, start, None)
+        first = changed
+        for step in reversed(list(_steps(source, start, data, changed, query))):
+            first = step.clock
+            yield step._replace(edge=step.line.offset if step.line is not None else start)
+        yield _Step(first, source, start, None)
 
 
 def _forwards(source: str, start: int, end: int, query: LogQuery | None) -> Iterator[_Step]:
@@ -100,21 +110,28 @@ def _forwards(source: str, start: int, end: int, query: LogQuery | None) -> Iter
 
 
 def _steps(source: str, start: int, data: bytes, changed: float, query: LogQuery | None) -> Iterator[_Step]:
-    """The lines of a block that may be wanted, in order, each with its clock."""
+    """The lines of a block that are wanted, in order, each with its clock."""
     if query and not query.possible(data):
         return
     reader = LogReader(source)
     facts = {start + offset: said for offset, said in gathered([*reader.feed(data), *reader.flush()]).items()}
-    clocks = sorted((offset, said.time) for offset, said in facts.items() if said.time is not None)
-    now = clocks[0][1] if clocks else None
+    stamps = [facts[offset].time for offset in sorted(facts)]
+    now = next((stamp for stamp in stamps if stamp is not None), None)
     for offset, text in _lines(start, data):
         said = facts.get(offset, PLAIN)
-        stamp = said.time if said.time is not None else timestamps.generic(text[:40].decode(errors="replace"))
+        stamp = said.time if said.time is not None else _stamp(text)
         now = stamp if stamp is not None else now
-        if said is PLAIN and query and query.marked:
+        if query and ((said is PLAIN and query.marked) or not query.possible(text)):
             continue
         end = min(offset + len(text) + 1, start + len(data))
-        yield _Step(now or changed, source, end, readable(source, offset, text[:SHOWN_BYTES], said, end))
+        line = readable(source, offset, text[:SHOWN_BYTES], said, end)
+        if not query or query.keep(line):
+            yield _Step(now or changed, source, end, line)
+
+
+def _stamp(text: bytes) -> float | None:
+    """The clock at the beginning of a line that no family read."""
+    return timestamps.generic(text[:40].decode(errors="replace")) if b"-" in text[:10] else None
 
 
 def _lines(start: int, data: bytes) -> Iterator[tuple[int, bytes]]:

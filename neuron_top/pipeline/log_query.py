@@ -21,8 +21,9 @@ Keep = Callable[[LogLine], bool]
 class LogQuery:
     """A query, read once; `problem` says what is wrong with a regular expression that could not be read."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text.strip()
+    def __init__(self, text: str = "", only: str | None = None) -> None:
+        """`only`: the one source to look at."""
+        self.text, self.only = text.strip(), only
         self.problem = ""
         self.marked = False
         """Only lines that some event came from can match, so that others need not be made readable."""
@@ -30,11 +31,19 @@ class LogQuery:
         self._terms = [self._term(match) for match in _TERM.finditer(self.text)]
 
     def __bool__(self) -> bool:
-        return bool(self._terms)
+        return bool(self._terms) or self.only is not None
 
     def keep(self, line: LogLine) -> bool:
         """Whether a line is wanted."""
-        return all(term(line) for term in self._terms)
+        return self.only in (None, line.source) and all(term(line) for term in self._terms)
+
+    def reads(self, source: str) -> bool:
+        """Whether a source has to be looked at at all."""
+        return self.only in (None, source)
+
+    def worse_than(self, level: str) -> LogQuery:
+        """The same, of lines of this level and worse."""
+        return LogQuery(f"level:{level} {self.text}", self.only)
 
     def possible(self, block: bytes) -> bool:
         """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched."""
@@ -63,7 +72,7 @@ class LogQuery:
 
     def within(self, source: str) -> LogQuery:
         """The query as it applies to one source: words that its name holds need not stand in its lines."""
-        narrowed = LogQuery(self.text)
+        narrowed = LogQuery(self.text, self.only)
         narrowed._needles = [
             word.encode()
             for banned, expression, field, _value, word in (match.groups() for match in _TERM.finditer(self.text))

@@ -12,7 +12,7 @@ import locale
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from textual.app import App, SystemCommand
 from textual.screen import Screen
@@ -35,6 +35,7 @@ from neuron_top.units import clock_text
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import Desk
+    from neuron_top.tui.screens.logs import LogsScreen
     from neuron_top.views.entries import EntryTable
     from neuron_top.views.runs import RunRow
 
@@ -174,6 +175,16 @@ class TopApp(App[int]):
             self.switch_mode(name)
         while isinstance(self.screen, DetailPage):
             self.pop_screen()
+
+    def go_back(self, name: str) -> None:
+        """To a screen and the page that was open on it."""
+        if name != self.current_mode:
+            self.switch_mode(name)
+
+    @property
+    def log_screen(self) -> LogsScreen:
+        """The log screen, which must be in front."""
+        return cast("LogsScreen", self.front)
 
     async def action_quit(self) -> None:
         """Leave; also what Textual's own key for it does."""

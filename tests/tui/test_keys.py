@@ -231,7 +231,7 @@ async def test_log_keys_hold_jump_shift_mark_and_follow() -> None:
         await pilot.press("up", "G")
         assert view.following
         await pilot.press("slash", *"dynamic", "enter")
-        assert "UserWarning" in "".join(line.text for line in view._lines)
+        assert "UserWarning" in "".join(line.text for line in view.lines)
 
 
 class Clock:

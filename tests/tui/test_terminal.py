@@ -91,7 +91,7 @@ def test_keys_walk_all_screens_and_q_leaves_with_status_0(tmux: Tmux, tmp_path: 
         tmux.until(text)
     assert "bad" in tmux.screen()
     tmux.press("/")
-    tmux.until("words to keep")
+    tmux.until("level:warning")
     tmux.press(*"line 42", "Enter")
     shown = tmux.until("line 429")
     assert "line 430" not in shown

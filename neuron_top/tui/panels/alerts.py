@@ -53,16 +53,17 @@ def alert_line(look: Look, alert: Alert, now: float, width: int, evidence: bool 
     return line.gap(2).put(alert.evidence, look.text).strip() if evidence else line.strip()
 
 
-def alert_page(look: Look, view: tuple[Sequence[Alert], float], width: int) -> list[Strip]:
-    """Every alert with all its text: what was seen, and what to do."""
-    found, now = view
+def alert_page(look: Look, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
+    """Every alert with all its text: what was seen, and what to do. The third value is the key of the chosen one."""
+    found, now, chosen = view
     strips = [rule(look, width, "Alerts", _summary(found))]
     if not found:
         strips.append(Line(look, width).gap(2).put("Nothing needs you.", look.quiet).strip())
     for alert in found:
-        strips.append(alert_line(look, alert, now, width, evidence=False))
+        cursor = Line(look, 2).put(look.glyphs.cursor if alert.key == chosen else " ", look.key).strip()
+        strips.append(Strip.join([cursor, alert_line(look, alert, now, max(0, width - 2), evidence=False)]))
         for text, style in ((alert.evidence, look.text), (alert.next_step, look.quiet)):
-            wrapped = textwrap.wrap(text, max(20, min(width - 4, 110)))
-            strips += [Line(look, width).gap(4).put(part, style).strip() for part in wrapped]
+            wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
+            strips += [Line(look, width).gap(6).put(part, style).strip() for part in wrapped]
         strips.append(Line(look, width).strip())
     return strips

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.run.graph import Known
+from neuron_top.pipeline.log_line import LogLine
+from neuron_top.run.graph import Known, LinePlace
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.compiling import left_text, short_key
@@ -149,8 +150,9 @@ def _joined(cells: Sequence[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
     yield text, style
 
 
-def graph_page_lines(look: Look, page: GraphPage, width: int) -> list[Strip]:
-    """Everything about one graph."""
+def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine]], width: int) -> list[Strip]:
+    """Everything about one graph, and those of its log lines that can be read."""
+    page, lines = view
     row = page.row
     sign, style = state_sign(look, row.state)
     strips = [rule(look, width, row.key, "esc goes back")]
@@ -179,17 +181,22 @@ def graph_page_lines(look: Look, page: GraphPage, width: int) -> list[Strip]:
     ]
     strips += [Line(look, width).strip(), rule(look, width, "Workers", f"{len(page.workers)}")]
     strips += [_worker(look, worker, width) for worker in page.workers]
-    strips += [Line(look, width).strip(), rule(look, width, "Log lines", f"the newest {len(page.lines)}")]
-    strips += [
-        Line(look, width)
-        .gap(2)
-        .put(place.event, look.text, 22)
-        .gap()
-        .put(f"{place.source} at byte {place.offset:,}", look.quiet)
-        .strip()
-        for place in page.lines
-    ] or [_none(look, width, "no line named it")]
+    told = f"the newest {len(page.lines)}{' · L shows them in the log' if lines else ''}"
+    strips += [Line(look, width).strip(), rule(look, width, "Log lines", told)]
+    texts = {(line.source, line.offset): line.text for line in lines}
+    strips += [_line(look, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
+        _none(look, width, "no line named it")
+    ]
     return strips
+
+
+def _line(look: Look, place: LinePlace, text: str | None, width: int) -> Strip:
+    """One of a graph's log lines: its text, or where it stood if that can't be read."""
+    line = Line(look, width).gap(2)
+    if text is not None:
+        return line.put(text, look.quiet).strip()
+    line.put(place.event, look.text, 22).gap()
+    return line.put(f"{place.source} at byte {place.offset:,}", look.quiet).strip()
 
 
 def _standing(row: GraphRow) -> str:

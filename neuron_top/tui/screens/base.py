@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -11,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
-from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
 from neuron_top.tui.widgets.header import Header, Tabs
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
 def bindings_for(place: str) -> list[BindingType]:
     """The key table's rows for a screen, as Textual wants them."""
     return [Binding(key.keys, key.action, key.label, show=False) for key in keys_for(place)]
-
-
-def _alerts(run: Run, now: float, limits: Limits) -> tuple[tuple[Alert, ...], float]:
-    return alerts(run, now, limits), now
 
 
 class LiveScreen(Screen[None]):
@@ -118,11 +112,10 @@ class LiveScreen(Screen[None]):
 
     def action_alerts(self) -> None:
         """All alerts, each with its whole text."""
-        from neuron_top.tui.panels.alerts import alert_page
-        from neuron_top.tui.screens.detail import DetailPage
+        from neuron_top.tui.screens.alerts import AlertsPage
 
         if self.PLACE != "detail":
-            self.top.push_screen(DetailPage(partial(_alerts, limits=self.top.limits), alert_page, ""))
+            self.top.push_screen(AlertsPage(self.top.limits))
 
     def action_command_palette(self) -> None:
         """All actions by name."""
@@ -219,6 +212,31 @@ class LiveScreen(Screen[None]):
 
     def opened(self, row: Any) -> None:
         """Show the page of a row; screens without such pages do nothing."""
+
+    # The log
+
+    def action_log_lines(self) -> None:
+        """The log lines of the chosen row; screens whose rows have none say so."""
+        self.notice("this has no log lines of its own")
+
+    def show_line(self, place: tuple[str, int] | None) -> None:
+        """The log at one line; escape comes back here."""
+        if place is None:
+            self.no_lines()
+            return
+        origin = self.top.current_mode
+        self.top.go("logs")
+        self.top.call_after_refresh(lambda: self.top.log_screen.show_place(*place, origin))
+
+    def show_lines(self, query: str) -> None:
+        """The log lines that match; escape comes back here."""
+        origin = self.top.current_mode
+        self.top.go("logs")
+        self.top.call_after_refresh(lambda: self.top.log_screen.show_query(query, origin))
+
+    def no_lines(self) -> None:
+        """Nothing in any log told of it."""
+        self.notice("no log line tells of it")
 
     # The filter
 

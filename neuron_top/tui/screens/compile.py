@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.widget import Widget
 
+from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels.compiling import compile_panel
@@ -15,8 +16,11 @@ from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.table import Table
-from neuron_top.views.graphs import GraphRow, graph_page, graph_table, timeline
+from neuron_top.views.graphs import GraphPage, GraphRow, graph_page, graph_table, timeline
 from neuron_top.views.overview import CompileCard, cache_card
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
 
 NOTHING = (
     "No graph yet.",
@@ -57,8 +61,45 @@ class CompileScreen(LiveScreen):
 
     def opened(self, row: GraphRow) -> None:
         """A graph's page."""
-        read = partial(graph_page, key=row.key, estimator=self.top.estimator)
-        self.top.push_screen(DetailPage(read, graphs.graph_page_lines, f"{row.key} is not part of this run any more."))
+        self.top.push_screen(graph_detail(self.top, row.key))
+
+    def action_log_lines(self) -> None:
+        """The newest log line of the chosen graph."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("choose a graph first (arrow keys)")
+        else:
+            self.show_line(newest_line(self.top.feed.read(partial(graph_page, key=row.key))))
+
+
+def graph_detail(top: TopApp, key: str) -> DetailPage:
+    """A graph's page, with the text of its log lines."""
+
+    def read(run: Run, now: float) -> tuple[GraphPage, list[LogLine]] | None:
+        page = graph_page(run, now, key, top.estimator)
+        return (page, []) if page is not None else None
+
+    known: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
+
+    def with_lines(view: tuple[GraphPage, list[LogLine]]) -> tuple[GraphPage, list[LogLine]]:
+        places = tuple((place.source, place.offset) for place in view[0].lines)
+        if places not in known:
+            known.clear()
+            known[places] = top.feed.log_lines(places)
+        return view[0], known[places]
+
+    return DetailPage(
+        read,
+        graphs.graph_page_lines,
+        f"{key} is not part of this run any more.",
+        complete=with_lines,
+        place=lambda view: newest_line(view[0]),
+    )
+
+
+def newest_line(page: GraphPage | None) -> tuple[str, int] | None:
+    """Where the newest log line of a graph stands."""
+    return (page.lines[-1].source, page.lines[-1].offset) if page is not None and page.lines else None
 
 
 def _card_lines(view: Any) -> int:

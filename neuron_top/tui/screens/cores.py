@@ -72,8 +72,16 @@ class CoresScreen(LiveScreen):
             self._folded ^= {row.key}
             self.show(self._view)
             return
-        read = partial(core_page, key=row.key)
-        self.top.push_screen(DetailPage(read, core_rows.core_page_lines, "This core does not report any more."))
+        self.top.push_screen(core_detail(row.key))
+
+    def action_log_lines(self) -> None:
+        """What the rank on the chosen core printed."""
+        item = self.table.order.current
+        query = rank_query(item.core) if item is not None and item.core is not None else ""
+        if query:
+            self.show_lines(query)
+        else:
+            self.notice("choose a core with a rank first (arrow keys)")
 
     def action_sort(self) -> None:
         """The next column; groups are there only in the first order."""
@@ -88,6 +96,21 @@ class CoresScreen(LiveScreen):
     def _again(self) -> None:
         if self._view is not None:
             self.show(self._view)
+
+
+def core_detail(key: str) -> DetailPage:
+    """A core's page."""
+    return DetailPage(
+        partial(core_page, key=key),
+        core_rows.core_page_lines,
+        "This core does not report any more.",
+        query=lambda page: rank_query(page.row),
+    )
+
+
+def rank_query(row: CoreRow) -> str:
+    """What finds the lines of the rank on a core; "" when none is known."""
+    return f"rank:{row.rank}" if row.rank is not None else ""
 
 
 def _cores(view: CoreTable) -> list[CoreRow]:

@@ -24,9 +24,22 @@ class DetailPage(LiveScreen):
     PLACE: ClassVar[str] = "detail"
     BINDINGS = bindings_for("detail")
 
-    def __init__(self, read: Read, draw: Draw, gone: str) -> None:
+    def __init__(
+        self,
+        read: Read,
+        draw: Draw,
+        gone: str,
+        *,
+        complete: Callable[[Any], Any] = lambda view: view,
+        place: Callable[[Any], tuple[str, int] | None] = lambda view: None,
+        query: Callable[[Any], str] = lambda view: "",
+    ) -> None:
+        """`complete` adds to a view what is no part of the run (lines of files); `place` and `query` lead to its log
+        lines: where the newest stands, or what finds them."""
         super().__init__()
         self._read, self._draw, self._gone = read, draw, gone
+        self._complete, self._place, self._query = complete, place, query
+        self._view: Any = None
 
     def body(self) -> Iterable[Widget]:
         """One page."""
@@ -38,10 +51,24 @@ class DetailPage(LiveScreen):
 
     def show(self, view: Any) -> None:
         """Draw it anew; the place in it stays."""
+        self._view = view = self._complete(view) if view is not None else None
         if view is None:
             self.query_one(Page).show(lambda look, width: [Line(look, width).put(self._gone, look.quiet).strip()])
         else:
             self.query_one(Page).show(lambda look, width: self._draw(look, view, width))
+
+    def action_open(self) -> None:
+        """Nothing lies below an ordinary page."""
+
+    def action_log_lines(self) -> None:
+        """The log, where this was told."""
+        if self._view is None:
+            return
+        query = self._query(self._view)
+        if query:
+            self.show_lines(query)
+        else:
+            self.show_line(self._place(self._view))
 
     def action_back(self) -> None:
         """Close."""

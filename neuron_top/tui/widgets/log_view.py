@@ -1,103 +1,124 @@
 """The log as a page of its own: follow the end, or stand still and look around, filter, jump between what matters.
 
-While it follows, only the lines that fit are asked for; when it stands still, it holds what the feed keeps (the last
-few thousand lines of every source) and new lines are only counted.
+While it follows, only the lines that fit are asked for. When it stands still, its window moves through the logs as far
+as they reach, whatever their size; new lines wait at its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from textual import events
 from textual.strip import Strip
 
 from neuron_top.pipeline.log_line import LogLine
+from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import log_strip
+from neuron_top.tui.widgets.log_window import TAIL_LINES, LogWindow, Reads, Search
 
-KEPT = 5000
-"""Lines held while it stands still or filters."""
-MARKED = ("error", "warning", "event")
-
-Tail = Callable[[int], Sequence[LogLine]]
+SEARCH_SECONDS = 0.01
+"""Pause between two steps of a search: keys are answered in between."""
 
 
 class LogView(Lines, can_focus=True):
-    """All sources in the order of arrival."""
+    """All sources, or one, as they came; beyond what is kept of them, in the order of their clocks."""
 
-    def __init__(self, tail: Tail) -> None:
+    def __init__(self, feed: Callable[[], Reads]) -> None:
+        """`feed` is asked anew for every window: a recording may be played in between."""
         super().__init__(id="logview")
-        self._tail = tail
-        self._lines: Sequence[LogLine] = ()
-        self._keep: Callable[[str], bool] | None = None
-        self._query = ""
+        self._feed = feed
+        self._window = LogWindow(feed())
+        self._search: Search | None = None
+        self._filling = False
         self.following = True
         self.marked_only = False
         self.cursor: int | None = None
         self.first = 0
         self.skip = 0
+        self.origin: str | None = None
+        """The screen that a line was shown from; escape goes back to it."""
+
+    @property
+    def lines(self) -> list[LogLine]:
+        """What the window holds."""
+        return self._window.lines
+
+    @property
+    def room(self) -> int:
+        """Lines that fit."""
+        return max(1, self.size.height - 1)
 
     def renew(self) -> None:
         """Newer lines came in: shown only while the end is followed."""
         if self.following:
-            self._fetch()
+            if self._window.query:
+                self._window.take_newer_tail()
+                self.first = max(0, len(self.lines) - self.room)
+            else:
+                self._take_tail()
             self.redraw()
 
-    def _fetch(self) -> None:
-        room = max(1, self.size.height - 1)
-        plain = self._keep is None and not self.marked_only
-        lines = self._tail(room if self.following and plain else KEPT)
-        if self.marked_only:
-            lines = [line for line in lines if line.level in MARKED]
-        if self._keep is not None:
-            keep = self._keep
-            lines = [line for line in lines if keep(f"{line.text} {line.source}")]
-        self._lines = lines
-        if self.following:
-            self.first = max(0, len(lines) - room)
+    def _take_tail(self) -> None:
+        query = self._window.query
+        self._window = LogWindow(self._feed())
+        self._window.query = query
+        self._window.take_tail(self.room if self.following else TAIL_LINES)
+        self.first = max(0, len(self.lines) - self.room)
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines from the one scrolled to."""
         room = height - 1
-        self.first = max(0, min(self.first, len(self._lines) - room))
+        self.first = max(0, min(self.first, len(self.lines) - room))
         title = rule(self.look, width, "Log", self._summary())
-        if not self._lines:
+        if not self.lines:
             return [title, Line(self.look, width).put(self._nothing(), self.look.quiet).strip()]
-        shown = enumerate(self._lines[self.first : self.first + room], self.first)
+        shown = enumerate(self.lines[self.first : self.first + room], self.first)
         return [title, *(log_strip(self.look, line, width, self.skip, at == self.cursor) for at, line in shown)]
 
     def _summary(self) -> str:
-        words = [
-            "following"
-            if self.following
-            else f"line {(self.cursor or self.first) + 1:,} of the last {len(self._lines):,}"
-        ]
+        words = ["following"] if self.following else [self._place()]
+        query = self._window.query
+        if query.only is not None:
+            words.append(f"only {query.only.removeprefix('log:').rpartition('/')[2]}")
         if self.marked_only:
             words.append("marked lines only")
-        if self._query:
-            words.append(f"'{self._query}'")
+        if query.problem:
+            words.append(query.problem)
+        elif query.text and not self.marked_only:
+            words.append(f"'{query.text}'")
+        if self._search is not None or self._filling:
+            words.append("searching…")
         if self.skip:
             words.append(f"from column {self.skip + 1}")
         return " · ".join(words)
 
+    def _place(self) -> str:
+        line = self.current
+        if line is None:
+            return "standing still"
+        edge = "first line · " if self._window.at_start and self.cursor == 0 else ""
+        return f"{edge}{line.source.removeprefix('log:').rpartition('/')[2]} byte {line.offset:,}"
+
     def _nothing(self) -> str:
-        if self._query or self.marked_only:
-            return "No line of the last few thousand matches. esc drops the filter, m shows all lines."
+        if self._filling:
+            return "Looking for lines that match…"
+        if self._window.query:
+            return "No line matches. esc drops the filter, m shows all lines."
         return "No log lines yet: the output of a job under neurontop run, or of the files named to neurontop watch."
 
     def hold(self) -> None:
-        """Stand still: keep what the feed keeps, with the cursor on the last line."""
+        """Stand still, with the cursor on the last line."""
         if self.following:
             self.following = False
-            self._fetch()
-            self.cursor = len(self._lines) - 1
-            self.first = max(0, len(self._lines) - max(1, self.size.height - 1))
+            self._take_tail()
+            self.cursor = len(self.lines) - 1
 
     def follow(self) -> None:
         """Go to the end and stay there."""
-        self.following, self.cursor = True, None
-        self._fetch()
+        self.following, self.cursor, self._search = True, None, None
+        self._take_tail()
         self.redraw()
 
     def toggle_follow(self) -> None:
@@ -109,26 +130,51 @@ class LogView(Lines, can_focus=True):
             self.follow()
 
     def move(self, by: int) -> None:
-        """Move the cursor; the first move stops following."""
+        """Move the cursor; the first move stops following. At an edge of the window, the logs are read further."""
         self.hold()
-        self._to((self.cursor or 0) + by)
+        self._search = None
+        target = (self.cursor or 0) + by
+        if target < 0:
+            target += self._window.lengthen_up()
+            self.first += target - (self.cursor or 0) - by
+        elif target >= len(self.lines) and not self._window.at_end:
+            target -= self._window.lengthen_down()
+        self._to(target)
 
     def page(self, by: int) -> None:
         """Move by pages."""
-        self.move(by * max(1, self.size.height - 2))
+        self.move(by * max(1, self.room - 1))
 
     def edge(self, end: int) -> None:
-        """To the first line held, or to the end, following."""
+        """To the first line of all, or to the end, following."""
         if end > 0:
             self.follow()
-        else:
-            self.hold()
-            self._to(0)
+            return
+        self.hold()
+        self._window.take_start()
+        self._to(0)
 
-    def _to(self, index: int) -> None:
-        self.cursor = max(0, min(index, len(self._lines) - 1))
-        room = max(1, self.size.height - 1)
-        self.first = max(min(self.first, self.cursor), self.cursor - room + 1)
+    def show(self, source: str, offset: int) -> bool:
+        """One source alone, at the line that stands at `offset`; False when that line is no more."""
+        self._search, self.following, self.marked_only = None, False, False
+        self._window = LogWindow(self._feed())
+        self._window.query = LogQuery("", source)
+        self._window.take_tail(TAIL_LINES)
+        found = self._window.index((source, offset))
+        if found is None:
+            found = self._window.take_around({source: offset}, (source, offset))
+        if found is None:
+            self.follow()
+            return False
+        self._to(found, middle=True)
+        return True
+
+    def _to(self, index: int, middle: bool = False) -> None:
+        self.cursor = max(0, min(index, len(self.lines) - 1)) if self.lines else None
+        if self.cursor is not None:
+            self.first = max(min(self.first, self.cursor), self.cursor - self.room + 1)
+            if middle:
+                self.first = max(0, self.cursor - self.room // 2)
         self.redraw()
 
     def shift(self, by: int) -> None:
@@ -136,38 +182,81 @@ class LogView(Lines, can_focus=True):
         self.skip = max(0, self.skip + by)
         self.redraw()
 
-    def jump(self, by: int, levels: Sequence[str]) -> bool:
-        """To the next (1) or previous (-1) line of these levels; False when there is none."""
+    def jump(self, by: int, levels: tuple[str, ...], missing: Callable[[], None]) -> None:
+        """To the next (1) or previous (-1) line of these levels, however far; `missing` is called if there is none."""
         self.hold()
-        start = self.cursor if self.cursor is not None else len(self._lines)
-        indices = range(start + 1, len(self._lines)) if by > 0 else range(start - 1, -1, -1)
-        found = next((index for index in indices if self._lines[index].level in levels), None)
+        start = self.cursor if self.cursor is not None else len(self.lines)
+        indices = range(start + 1, len(self.lines)) if by > 0 else range(start - 1, -1, -1)
+        found = next((index for index in indices if self.lines[index].level in levels), None)
         if found is not None:
+            self._search = None
             self._to(found)
+        elif self._window.at_end if by > 0 else self._window.at_start:
+            missing()
         else:
+            self._search = self._window.search(by, levels[-1])
+            self._search_on(self._search, missing)
+
+    def _search_on(self, search: Search, missing: Callable[[], None]) -> None:
+        if self._search is not search:  # something else was asked for meanwhile
+            return
+        line = search.step()
+        if not search.ended:
+            self.set_timer(SEARCH_SECONDS, lambda: self._search_on(search, missing))
             self.redraw()
-        return found is not None
+            return
+        self._search = None
+        place = (line.source, line.offset) if line is not None else None
+        found = self._window.take_around(search.at, place) if place is not None else None
+        if found is not None:
+            self._to(found, middle=True)
+        else:
+            missing()
+            self.redraw()
 
     def only_marked(self) -> None:
         """Show only lines that matter, or all again."""
         self.marked_only = not self.marked_only
-        self._again()
+        self._again(LogQuery("level:event" if self.marked_only else "", self._window.query.only))
 
-    def filter(self, query: str, keep: Callable[[str], bool] | None) -> None:
-        """Keep the lines whose text or source passes."""
-        self._query, self._keep = query, keep
-        self._again()
+    def filter(self, text: str) -> None:
+        """Keep the lines that match, as LogQuery understands it."""
+        self.marked_only = False
+        self._again(LogQuery(text, None))
 
-    def _again(self) -> None:
-        self._fetch()
+    def _again(self, query: LogQuery) -> None:
+        self._window.query, self._search = query, None
+        self._take_tail()
         if not self.following:
-            self._to(len(self._lines) - 1)
+            self._to(len(self.lines) - 1)
         self.redraw()
+        if query and len(self.lines) < self.room and not self._filling:
+            self._filling = True
+            self._fill()
+
+    def _fill(self) -> None:
+        """Older lines that match, until the screen is full: what is at hand held too few."""
+        window = self._window
+        if not window.query or len(self.lines) >= self.room or window.at_start:
+            self._filling = False
+            self.redraw()
+            return
+        came = window.lengthen_up()
+        if self.cursor is not None:
+            self.cursor += came
+        self.first = max(0, len(self.lines) - self.room)
+        self.redraw()
+        self.set_timer(SEARCH_SECONDS, self._fill)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether something narrows what is shown."""
+        return bool(self._window.query)
 
     @property
     def current(self) -> LogLine | None:
         """The line under the cursor."""
-        return self._lines[self.cursor] if self.cursor is not None and 0 <= self.cursor < len(self._lines) else None
+        return self.lines[self.cursor] if self.cursor is not None and 0 <= self.cursor < len(self.lines) else None
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel stops following and goes back."""
@@ -176,5 +265,5 @@ class LogView(Lines, can_focus=True):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel; at the end it follows again."""
         if not self.following:
-            at_end = self.cursor is not None and self.cursor >= len(self._lines) - 1
-            self.follow() if at_end else self.move(3)
+            last = self._window.at_end and self.cursor is not None and self.cursor >= len(self.lines) - 1
+            self.follow() if last else self.move(3)

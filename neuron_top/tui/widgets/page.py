@@ -42,6 +42,11 @@ class Page(Lines):
         self.first += by
         self.redraw()
 
+    def reveal(self, line: int) -> None:
+        """Scroll so that a line, and a few below it, can be seen."""
+        self.first = max(min(self.first, line), line + 4 - self.size.height)
+        self.redraw()
+
     def page(self, by: int) -> None:
         """Scroll by pages."""
         self.move(by * max(1, self.size.height - 1))

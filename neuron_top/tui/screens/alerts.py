@@ -1,0 +1,80 @@
+"""All alerts on one page; arrows choose one, enter opens what it is about, L shows its log lines."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from neuron_top.run.alerts import Alert, Limits, alerts
+from neuron_top.run.model import Run
+from neuron_top.tui.panels.alerts import alert_page
+from neuron_top.tui.screens.compile import graph_detail, newest_line
+from neuron_top.tui.screens.cores import core_detail, rank_query
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.widgets.page import Page
+from neuron_top.views.cores import core_page
+from neuron_top.views.graphs import graph_page
+
+View = tuple[tuple[Alert, ...], float, str]
+"""The alerts, the moment, and the key of the chosen one."""
+
+
+class AlertsPage(DetailPage):
+    """Alerts; the choice stays with its alert while others come and go."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(partial(_read, limits=limits), alert_page, "", complete=self._with_choice)
+        self._chosen = ""
+
+    def _with_choice(self, view: tuple[tuple[Alert, ...], float]) -> View:
+        found, now = view
+        if found and self._chosen not in [alert.key for alert in found]:
+            self._chosen = found[0].key
+        return found, now, self._chosen
+
+    @property
+    def chosen(self) -> Alert | None:
+        """The alert under the cursor."""
+        found = self._view[0] if self._view is not None else ()
+        return next((alert for alert in found if alert.key == self._chosen), None)
+
+    def action_move(self, by: int) -> None:
+        """Choose another alert."""
+        found = self._view[0] if self._view is not None else ()
+        if found:
+            keys = [alert.key for alert in found]
+            at = keys.index(self._chosen) if self._chosen in keys else 0
+            self._chosen = keys[max(0, min(at + by, len(keys) - 1))]
+            self.show(self._view[:2])
+            self.query_one(Page).reveal(self._chosen_line())
+
+    def _chosen_line(self) -> int:
+        """The line on which the chosen alert begins."""
+        found, now, chosen = self._view
+        before = found[: [alert.key for alert in found].index(chosen)]
+        return len(alert_page(self.top.look, (before, now, ""), self.size.width)) if before else 0
+
+    def action_open(self) -> None:
+        """The page of the graph or core that the alert is about."""
+        alert = self.chosen
+        if alert is not None and alert.graph is not None:
+            self.top.push_screen(graph_detail(self.top, alert.graph))
+        elif alert is not None and alert.core is not None:
+            self.top.push_screen(core_detail(alert.core))
+        else:
+            self.notice("this alert is about the job as a whole")
+
+    def action_log_lines(self) -> None:
+        """The log, where this was told."""
+        alert = self.chosen
+        if alert is not None and alert.graph is not None:
+            self.show_line(newest_line(self.top.feed.read(partial(graph_page, key=alert.graph))))
+        elif alert is not None and alert.core is not None:
+            page = self.top.feed.read(partial(core_page, key=alert.core))
+            query = rank_query(page.row) if page is not None else ""
+            self.show_lines(query) if query else self.no_lines()
+        else:
+            self.show_lines("level:error")
+
+
+def _read(run: Run, now: float, limits: Limits) -> tuple[tuple[Alert, ...], float]:
+    return alerts(run, now, limits), now

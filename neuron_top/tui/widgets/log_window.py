@@ -1,0 +1,122 @@
+"""The part of the logs that a screen holds: a window that moves through files of any size, and looks for lines.
+
+At its edges the window is lengthened page by page; what leaves it at the other end is forgotten, and read again when
+it is gone back to. A search that finds little returns after a moment and is gone on with, so that no key waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_query import LogQuery
+
+TAIL_LINES = 5000
+PAGE_LINES = 200
+MOST_LINES = 8000
+
+
+class Reads(Protocol):
+    """What a window needs of a feed."""
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The newest lines."""
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines before some offsets."""
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines from some offsets on."""
+
+
+class LogWindow:
+    """Lines, and how far the logs were read at both ends of them."""
+
+    def __init__(self, feed: Reads) -> None:
+        self._feed = feed
+        self.query = LogQuery()
+        self.lines: list[LogLine] = []
+        self._top: dict[str, int] = {}
+        self._bottom: dict[str, int] = {}
+        self.at_start = False
+        """No line is older than the first one."""
+        self.at_end = True
+        """None was newer than the last one when it was read."""
+
+    def take_tail(self, count: int) -> None:
+        """The newest lines: so many, or where they are filtered, those of all that are at hand."""
+        lines = self._feed.log_tail(TAIL_LINES if self.query else count, self.query.only)
+        self._top = {line.source: line.offset for line in reversed(lines)}
+        self._bottom = self._feed.log_older({}, 0, self.query).at | {line.source: line.end for line in lines}
+        self.lines = [line for line in lines if self.query.keep(line)]
+        self.at_start, self.at_end = False, True
+
+    def take_newer_tail(self) -> None:
+        """The same again for a filter that is followed; older lines that were found stay."""
+        before, top, at_start = self.lines, self._top, self.at_start
+        self.take_tail(TAIL_LINES)
+        older = [line for line in before if line.offset < self._top.get(line.source, 0)]
+        self.lines, self._top, self.at_start = [*older, *self.lines], self._top | top, at_start
+
+    def take_start(self) -> None:
+        """The oldest lines; where they cannot be read again, the oldest at hand."""
+        page = self._feed.log_newer({}, PAGE_LINES, self.query)
+        if page.lines or not page.ended:
+            self._top, self._bottom, self.at_start, self.at_end = {}, page.at, True, page.ended
+            self.lines = list(page.lines)
+
+    def take_around(self, at: Mapping[str, int], place: tuple[str, int]) -> int | None:
+        """The lines before and after a position; the index of the line at `place`, None where it is no more."""
+        before = self._feed.log_older(at, PAGE_LINES, self.query)
+        after = self._feed.log_newer(at, PAGE_LINES, self.query)
+        self._top, self._bottom = before.at, after.at
+        self.at_start, self.at_end = before.ended, after.ended
+        self.lines = [*before.lines, *after.lines]
+        return self.index(place)
+
+    def index(self, place: tuple[str, int]) -> int | None:
+        """Where a line is in the window."""
+        return next((at for at, line in enumerate(self.lines) if (line.source, line.offset) == place), None)
+
+    def lengthen_up(self) -> int:
+        """Read older lines; how many were found. While `at_start` is False there may be more."""
+        if self.at_start:
+            return 0
+        page = self._feed.log_older(self._top, PAGE_LINES, self.query)
+        self._top, self.at_start = {**self._top, **page.at}, page.ended
+        self.lines[:0] = page.lines
+        for line in reversed(self.lines[MOST_LINES:]):
+            self._bottom[line.source], self.at_end = line.offset, False
+        del self.lines[MOST_LINES:]
+        return len(page.lines)
+
+    def lengthen_down(self) -> int:
+        """Read newer lines; how many the window was shortened by at its top."""
+        page = self._feed.log_newer(self._bottom, PAGE_LINES, self.query)
+        self._bottom, self.at_end = {**self._bottom, **page.at}, page.ended
+        self.lines += page.lines
+        surplus = max(0, len(self.lines) - MOST_LINES)
+        for line in self.lines[:surplus]:
+            self._top[line.source], self.at_start = line.end, False
+        del self.lines[:surplus]
+        return surplus
+
+    def search(self, by: int, level: str) -> Search:
+        """Look beyond the window for a line of this level or worse."""
+        return Search(self._feed, self.query.worse_than(level), by, dict(self._top if by < 0 else self._bottom))
+
+
+class Search:
+    """A search under way."""
+
+    def __init__(self, feed: Reads, query: LogQuery, by: int, at: dict[str, int]) -> None:
+        self.by, self.at, self.ended = by, at, False
+        self._feed, self._query = feed, query
+
+    def step(self) -> LogLine | None:
+        """Go on for a moment; `ended` tells whether that was all."""
+        read = self._feed.log_older if self.by < 0 else self._feed.log_newer
+        page = read(self.at, 1, self._query)
+        self.at, self.ended = {**self.at, **page.at}, page.ended or bool(page.lines)
+        return page.lines[0] if page.lines else None

@@ -1,0 +1,146 @@
+"""The log screen on files that are longer than what is kept of them, and the way from rows to their lines and back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from neuron_top import events as ev
+from neuron_top.pipeline.assembly import paths_feed
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.screens.alerts import AlertsPage
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.widgets.log_view import LogView
+from neuron_top.tui.widgets.page import Page
+
+from . import feeds
+
+LINES = 30_000
+MODULE = "MODULE_3728712391728612345+d41d8cd9"
+HEADER = "2026-02-14 09:30:11.000123:  4711  "
+SPECIAL = {
+    10: "[rank1]: ValueError: the first of all",
+    2000: f"{HEADER}ERROR ||NEURON_CC_WRAPPER||: Got a cached failed neff at /cache/neuronxcc-2.21.1+ab/{MODULE}/"
+    "model.neff. Will skip compilation, please set --retry_failed_compilation for recompilation: ",
+    20_000: "torch.OutOfMemoryError: a needle in the hay",
+}
+
+
+@asynccontextmanager
+async def following(tmp_path: Path) -> AsyncIterator[tuple[TopApp, Pilot[int], LogView]]:
+    log = tmp_path / "train.log"
+    log.write_text("".join(SPECIAL.get(number, f"line {number}") + "\n" for number in range(LINES)))
+    settings = Settings(state_dir=str(tmp_path / "state"))
+    app = TopApp(
+        paths_feed(settings, [str(log)]), settings, first="logs", library=feeds.StillLibrary((), feeds.catalogue())
+    )
+    async with app.run_test(size=(100, 30)) as pilot:
+        view = app.screen.query_one(LogView)
+        await until(pilot, lambda: bool(view.lines) and view.lines[-1].text == f"line {LINES - 1}")
+        yield app, pilot, view
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    """Let the program work until something holds; the test's own time limit is the patience."""
+    for _ in range(800):
+        if holds():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it never came")
+
+
+def here(view: LogView) -> str:
+    return view.current.text if view.current is not None else ""
+
+
+async def test_it_scrolls_back_line_by_line_past_what_is_kept_and_forward_again(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, _pilot, view):
+        seen = []
+        for _ in range(60):
+            view.move(-400)
+            seen.append(here(view))
+        numbers = [int(text.split()[1]) for text in seen if text.startswith("line")]
+        assert numbers == sorted(numbers, reverse=True)
+        assert numbers[-1] < LINES - 8000
+        before = numbers[-1]
+        for _ in range(10):
+            view.move(1)
+        assert here(view) == f"line {before + 10}"
+        for _ in range(LINES):
+            if here(view) == f"line {LINES - 1}":
+                break
+            view.move(300)
+        assert here(view) == f"line {LINES - 1}"
+
+
+async def test_g_is_the_first_line_of_the_file_and_capital_g_follows_again(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("g")
+        assert here(view) == "line 0"
+        await pilot.press("down")
+        assert here(view) == "line 1"
+        await pilot.press("G")
+        assert view.following
+
+
+async def test_e_jumps_to_errors_however_far_they_are(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        found = []
+        for _ in range(3):
+            before = here(view)
+            await pilot.press("E")
+            await until(pilot, lambda before=before: here(view) != before and view.current.level == "error")
+            found.append(here(view))
+        assert [SPECIAL[number] for number in (20_000, 2000, 10)] == found
+        await pilot.press("e")
+        await until(pilot, lambda: here(view) == SPECIAL[2000])
+
+
+async def test_a_filter_finds_lines_that_nobody_kept(tmp_path: Path) -> None:
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("slash", *"needle", "enter")
+        await until(pilot, lambda: [line.text for line in view.lines] == [SPECIAL[20_000]])
+        await pilot.press("escape")
+        await pilot.press("slash", *"rank:1", "enter")
+        await until(pilot, lambda: [line.text for line in view.lines] == [SPECIAL[10]])
+
+
+async def test_from_a_graph_to_its_log_line_and_back(tmp_path: Path) -> None:
+    async with following(tmp_path) as (app, pilot, view):
+        await pilot.press("3")
+        await until(pilot, lambda: app.front.table is not None and len(app.front.table.order) == 1)
+        await pilot.press("down", "L")
+        await until(pilot, lambda: app.current_mode == "logs" and here(view) == SPECIAL[2000])
+        assert view.lines[0].text == f"line {2000 - 200}"
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, DetailPage) and MODULE in app.screen.query_one(Page).text)
+        assert "Got a cached failed neff" in app.screen.query_one(Page).text
+        await pilot.press("escape", "escape")
+        assert app.current_mode == "compile"
+
+
+async def test_from_an_alert_to_its_log_line_and_back() -> None:
+    feed = feeds.full()
+    feed.push(ev.CompileFailed(module=feeds.module(4), pid=4002, rank=1, node="trn1", source="job", offset=320))
+    app = TopApp(feed, Settings(), library=feeds.StillLibrary((), feeds.catalogue()))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("a")
+        app.draw()
+        await pilot.pause()
+        page = app.screen
+        assert isinstance(page, AlertsPage)
+        first = page.chosen
+        await pilot.press("down")
+        assert page.chosen is not first
+        await pilot.press("up")
+        assert page.chosen == first
+        await pilot.press("L")
+        await until(pilot, lambda: app.current_mode == "logs")
+        await pilot.pause()
+        await pilot.press("escape")
+        assert app.current_mode == "overview"
+        assert app.screen is page
