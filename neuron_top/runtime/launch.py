@@ -113,21 +113,28 @@ class Job:
             return self._spawn([_SHELL, *command], stdout, stderr)
 
     def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
-        """Pass the output on until its end; `on_idle` is called at least every 100 ms."""
+        """Pass the output on until its end; `on_idle` is called at least every 100 ms.
+
+        Workers that a launcher in its death left behind are asked to end, too: they would write on and on.
+        """
         with selectors.DefaultSelector() as ready:
             for stream in self._streams:
                 ready.register(stream.reads_from, selectors.EVENT_READ, stream)
-            ended_at: float | None = None
+            quiet_since: float | None = None
+            latest = float("inf")
             while ready.get_map():
                 for key, _ in ready.select(timeout=0.1):
                     if not self._move(key.data, on_output):
                         ready.unregister(key.fileobj)
-                    elif ended_at is not None:
-                        ended_at = time.monotonic()
+                    elif quiet_since is not None:
+                        quiet_since = time.monotonic()
                 on_idle()
-                if ended_at is None and self._started.poll() is not None:
-                    ended_at = time.monotonic()
-                if ended_at is not None and time.monotonic() - ended_at > _QUIET_SECONDS:
+                if quiet_since is None and (status := self._started.poll()) is not None:
+                    quiet_since = time.monotonic()
+                    if self.interrupted_by or status < 0:
+                        self.signal_all(signal.SIGTERM)
+                        latest = quiet_since + _GRACE_SECONDS
+                if quiet_since is not None and time.monotonic() > min(latest, quiet_since + _QUIET_SECONDS):
                     break
         self._close_all()
 

@@ -125,6 +125,22 @@ def test_processes_in_sessions_of_their_own_are_found_and_ended(run_name: str) -
     assert watched.end() == -9
 
 
+@pytest.mark.parametrize("first_words", ["pass", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"])
+def test_a_busy_worker_whose_launcher_was_killed_does_not_hold_us_up(run_name: str, first_words: str) -> None:
+    busy = f"{first_words}\nwhile True: print('step', flush=True)"
+    watched = Watched(
+        "import signal, subprocess, sys\n"
+        f"subprocess.Popen([sys.executable, '-c', {busy!r}], start_new_session=True)\n"
+        "signal.pause()",
+        run_name,
+    )
+    watched.wait_for(b"step")
+    watched.job.signal(signal.SIGKILL)
+    assert watched.end() == -9
+    watched.job.end_rest()
+    assert watched.job.processes() == []
+
+
 def test_a_daemon_that_keeps_the_pipe_open_does_not_hold_us_up(run_name: str) -> None:
     watched = Watched(
         "import subprocess, sys\n"
