@@ -12,6 +12,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -70,6 +71,7 @@ class _Execution:
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
         self.busy: str | None = None
+        self.made: set[Path] = set()
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
@@ -174,6 +176,12 @@ class _Execution:
         self.done += 1
         self.moved += step.frees
 
+    def _make(self, folder: Path) -> None:
+        """Make a folder of the trash, once."""
+        if folder not in self.made:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.made.add(folder)
+
     def _check_quiet(self, step: Step) -> None:
         """Raises Changed when a job uses the cache by now and the step could take something from under it."""
         if step.action not in NEEDS_QUIET:
@@ -186,12 +194,14 @@ class _Execution:
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
-        if step.action in plans.WHOLE or not (self.place / step.path).exists():
+        if not self.earlier or step.action in plans.WHOLE or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry.owner() is None
 
     def _is_done(self, step: Step) -> bool:
         """A resumed plan meets what it did before it was interrupted."""
+        if not self.earlier:
+            return False
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
     def _act(self, entry: OpenEntry, step: Step) -> None:
@@ -203,13 +213,13 @@ class _Execution:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
                 raise Changed(busy)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make(target.parent)
             entry.rename_to(target)
         elif step.action is Action.UNLOCK:
             target.mkdir(parents=True, exist_ok=True)
             entry.take_lock_away(target)
         elif step.action is Action.EVICT:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make(target.parent)
             with entry.locked(self.token):
                 entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.rename_to(target)

@@ -17,7 +17,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import shutil
 import socket
 import stat
 import time
@@ -237,8 +236,7 @@ class Trash:
         place, going = self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"
         with contextlib.suppress(FileNotFoundError):
             place.rename(going)
-        freed, files = _measure(going)
-        shutil.rmtree(going)
+        freed, files = _removed(going)
         record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
         self.write(record)
         return record
@@ -246,7 +244,7 @@ class Trash:
     def finish_purges(self) -> None:
         """Delete what a killed purge left. Called under the maintainers' lock."""
         for going in self.folder.glob(f"*{_GOING}"):
-            shutil.rmtree(going, ignore_errors=True)
+            _removed(going)
 
 
 class Chapter:
@@ -305,18 +303,28 @@ def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
     )
 
 
-def _measure(place: Path) -> tuple[int, int]:
-    """(bytes that deleting `place` frees, files): blocks of inodes all of whose names lie in it."""
-    links: dict[int, int] = {}
+def _removed(place: Path) -> tuple[int, int]:
+    """Delete a folder of the trash; gives (bytes that became free, files).
+
+    An inode is free when its last name goes. Links are removed, never followed; the trash is ours alone (0700).
+    """
     freed = files = 0
-    for folder, _, names in os.walk(place):
-        for name in names:
-            try:
-                facts = (Path(folder) / name).lstat()
-            except OSError:
-                continue
-            files += 1
-            links[facts.st_ino] = links.get(facts.st_ino, 0) + 1
-            if links[facts.st_ino] == facts.st_nlink:
-                freed += facts.st_blocks * 512
+    folders = [str(place)]
+    for folder in folders:  # grows while it is walked
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            with os.scandir(handle) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{folder}/{entry.name}")
+                        continue
+                    facts = entry.stat(follow_symlinks=False)
+                    os.unlink(entry.name, dir_fd=handle)
+                    files += 1
+                    if facts.st_nlink == 1:
+                        freed += facts.st_blocks * 512
+        finally:
+            os.close(handle)
+    for folder in reversed(folders):
+        Path(folder).rmdir()
     return freed, files

@@ -97,7 +97,8 @@ class OpenEntry:
 
     def owner(self) -> lock_owner.LockOwner | None:
         """Who holds its lock; None when it is free or the lock names nobody."""
-        held = (name for name in _LOCKS if _there(name, self._handle))
+        present = self.names()
+        held = [name for name in _LOCKS if name in present]
         return next((lock_owner.read(self._path / name) for name in held), None)
 
     def check(self, planned: Fingerprint, ours: frozenset[str] = frozenset()) -> None:
@@ -130,9 +131,10 @@ class OpenEntry:
     def locked(self, token: Path) -> Iterator[None]:
         """Hold the entry's lock: a hard link to `token`, which names us."""
         self._break_dead_lock()
-        if any(_there(lock, self._handle) for lock in _LOCKS):
+        present = self.names()
+        if present.intersection(_LOCKS):
             raise Changed("it is locked")
-        name = next((lock for lock in _LOCKS if _there(lock.removesuffix(layout.LOCK_SUFFIX), self._handle)), _LOCKS[0])
+        name = next((lock for lock in _LOCKS if lock.removesuffix(layout.LOCK_SUFFIX) in present), _LOCKS[0])
         try:
             os.link(token, name, dst_dir_fd=self._handle)
         except FileExistsError:

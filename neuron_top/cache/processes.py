@@ -62,6 +62,20 @@ def read_processes(proc: str = "/proc") -> list[Process]:
     return found
 
 
+def ancestors(proc: str = "/proc") -> frozenset[int]:
+    """Whoever started us: shells, tmux, a container's first process. An environment that we have from them is no use."""
+    found: set[int] = set()
+    pid = os.getpid()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        try:
+            with open(f"{proc}/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                pid = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+    return frozenset({*found, pid} - {0})
+
+
 def open_paths(pid: int, proc: str = "/proc") -> list[str] | None:
     """Paths a process holds open; None when they may not be seen or the process is gone."""
     folder = f"{proc}/{pid}/fd"

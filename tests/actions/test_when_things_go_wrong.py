@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.actions import gather
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
@@ -174,6 +175,7 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
 
 MAINTAINER = """
 import sys
+from neuron_top.actions import gather
 from neuron_top.actions import plan as plans
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
@@ -207,3 +209,23 @@ def test_two_maintainers_at_once_take_every_entry_once(tmp_path: Path) -> None:
     for plan in (first, second):
         restore(plan.identity, Trash(root))
     assert caches.everything(root) == before
+
+
+def test_the_shell_that_we_were_started_from_is_no_user_of_the_cache(tmp_path: Path) -> None:
+    code = "import sys; from neuron_top.actions import gather; print(gather.in_use(sys.argv[1]))"
+    inner = [sys.executable, "-c", code, str(tmp_path)]
+    outer = [sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)", *inner]
+    environ = {**os.environ, "NEURON_COMPILE_CACHE_URL": str(tmp_path)}
+    shown = subprocess.run(outer, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "names it in its environment" not in shown
+
+
+def test_another_process_whose_environment_names_the_cache_is_a_user(tmp_path: Path) -> None:
+    environ = {**os.environ, "NEURON_COMPILE_CACHE_URL": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", "print(1, flush=True); input()"], env=environ, stdin=-1, stdout=-1
+    ) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        assert gather.in_use(str(tmp_path)) is not None
+        job.communicate(b"\n")
