@@ -3,7 +3,7 @@
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, Kubernetes' `[0]:`, kubectl's `[pod/…]`, Ray's and vLLM's
 `(Name pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
 docker compose's `name-1  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, CloudWatch's ISO stamp, the journal's
-`Mar 04 05:06:07 host python[4711]:` and srun's task number, `3: `.
+`Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, and the bare `INFO: ` of the vendor's pages.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _PREFIX = re.compile(
     r"|(?:\[?(?:INFO|WARN|ERROR|DEBUG) ?\]?\s+)?PyProcess\s+(?:-\s+)?W-\d{1,9}-[\w.-]{1,80}?-std(?:out|err):\s?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:?\d\d)(?: std(?:out|err) [FP])?\s"
     r"|[\w.-]{1,60}-\d{1,4}\s+\|\s"
+    r"|INFO: (?=\s*[{}\"]|\d{4}-\d\d-\d\d )"
     r"|(?P<task>\d{1,5}): (?=\d{4}-\d\d-\d\d |\.+(?:\d{4}-|\s|$)|Compiler status )"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[(?P<unit>\d{1,10})\])?: ?"
     r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"

@@ -9,11 +9,18 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import DeviceMemoryExhausted, encode
+from neuron_top.parsers import runtime_status
 from neuron_top.parsers.reader import LogReader
 from tests.corpus import CORPUS, corpus
 
 LOGS = sorted((CORPUS / "logs").glob("*.log"))
-ALL = LOGS + sorted((CORPUS / "telemetry").glob("[or][ot]*_*.log"))
+ALL = [
+    *LOGS,
+    *sorted((CORPUS / "telemetry").glob("*.log")),
+    CORPUS / "telemetry" / "kernel_dmesg_neuron.txt",
+    CORPUS / "telemetry" / "neuron_ls_tables.txt",
+]
+ALL = [path for path in ALL if path.exists()]
 
 
 def _portions(data: bytes, sizes: list[int]) -> list[bytes]:
@@ -57,19 +64,21 @@ def test_bytes_one_by_one_in_random_portions_and_with_a_tail_give_the_same_event
     assert _result([data + tail])[0] == _result([data, tail])[0]
 
 
-def test_two_sources_read_in_turns_do_not_touch_each_other() -> None:
-    first, second = corpus("logs").glob("3[57]-*.log")
-    alone = [_result([path.read_bytes()], f"log:{path.name}") for path in (first, second)]
-    readers = [LogReader(f"log:{path.name}") for path in (first, second)]
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
+def test_two_sources_read_in_turns_do_not_touch_each_other(path: Path) -> None:
+    pair = (path, ALL[ALL.index(path) - 1])
+    data = [one.read_bytes()[:60_000] for one in pair]
+    alone = [_result([data[which]], f"log:{which}")[0] for which in (0, 1)]
+    readers = [LogReader(f"log:{which}") for which in (0, 1)]
     events: tuple[list[bytes], list[bytes]] = ([], [])
-    portions = [_portions(path.read_bytes(), [777]) for path in (first, second)]
-    for index in range(max(map(len, portions))):
-        for which in (0, 1):
-            for portion in portions[which][index : index + 1]:
-                events[which].extend(map(encode, readers[which].feed(portion)))
+    chance = random.Random(path.name)
+    waiting = [_portions(data[which], [chance.randrange(1, 999) for _ in range(97)])[::-1] for which in (0, 1)]
+    while any(waiting):
+        which = chance.choice([which for which in (0, 1) if waiting[which]])
+        events[which].extend(map(encode, readers[which].feed(waiting[which].pop())))
     for which in (0, 1):
         events[which].extend(map(encode, readers[which].flush()))
-        assert events[which] == alone[which][0]
+        assert events[which] == alone[which]
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
@@ -105,3 +114,31 @@ def test_a_device_total_of_the_table_is_the_sum_of_its_cores() -> None:
     assert len(cores) == 2
     assert sum(core.total or 0 for core in cores) == pytest.approx(device.total, rel=1e-3)
     assert sum(device.kinds.values()) == pytest.approx(device.total, rel=1e-3)
+
+
+LISTED_EVENTS = {
+    "08-parallel-compile-report.txt": {"extracted": 1, "progress_lines": 3, "cache_path_lines": 2},
+    "10-cached-failure-and-lock-wait.txt": {"failed_hits": 1, "retries": 1, "lock_waits": 22, "hub_misses": 2},
+    "11-hub-lookup-misses.txt": {"hub_misses": 13},
+    "15-extract-graphs.txt": {"extracted": 7, "cache_paths": ["./compiler_cache"]},
+}
+"""Listings of caches that quote console lines, with their counts by eye."""
+
+
+@pytest.mark.parametrize("name", LISTED_EVENTS)
+def test_console_lines_quoted_in_a_listing_are_read(name: str) -> None:
+    _, tally = _result([corpus("cache-listings", name).read_bytes()])
+    counts = json.loads(tally)
+    assert {key: counts[key] for key in LISTED_EVENTS[name]} == LISTED_EVENTS[name]
+
+
+def test_a_report_whose_every_line_wears_the_prefix_of_the_vendors_pages_is_read() -> None:
+    _, tally = _result([corpus("cache-listings", "08-parallel-compile-report.txt").read_bytes()])
+    report = json.loads(tally)["compile_report"]
+    # The third entry of that page is an excerpt without the report around it.
+    assert [(entry["status"], entry["retry"]) for entry in report] == [("true", 0), ("true", 0)]
+
+
+def test_status_codes_have_the_names_of_the_reference() -> None:
+    rows = json.loads(corpus("telemetry", "ref_nrt_status.json").read_text())["codes"]
+    assert {row["code"]: row["name"] for row in rows} == runtime_status.NAMES
