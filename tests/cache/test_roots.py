@@ -1,0 +1,73 @@
+"""Which caches a machine has: the order of the variables, what running jobs say, neighbours, each path once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top.cache import roots
+from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache.processes import Process
+
+
+def process(pid: int, cwd: Path, **environ: str) -> Process:
+    """A running job with this environment."""
+    return Process(pid=pid, command=("python", "train.py"), environ=environ, cwd=str(cwd))
+
+
+@pytest.mark.parametrize(
+    ("environ", "path"),
+    [
+        ({}, DEFAULT_ROOT),
+        ({"NEURON_COMPILE_CACHE_URL": "/a"}, "/a"),
+        ({"NEURON_COMPILE_CACHE_URL": "file:///a/"}, "/a"),
+        ({"NEURON_COMPILE_CACHE_URL": "/a", "NEURON_CC_FLAGS": "--cache_dir=/b"}, "/b"),
+        ({"NEURON_CC_FLAGS": "-O1 --cache_dir=/a --cache_dir /b"}, "/b"),
+        ({"NEURON_CC_FLAGS": "--cache_dir='/with blank' --model-type=transformer"}, "/with blank"),
+        ({"NEURON_CC_FLAGS": "--cache_dir=/a 'unclosed"}, "/a"),
+        ({"NEURON_CC_FLAGS": "--cache_dir=", "NEURON_COMPILE_CACHE_URL": "/a"}, "/a"),
+        ({"NEURON_CC_FLAGS": "--no_cache"}, DEFAULT_ROOT),
+    ],
+)
+def test_the_flag_goes_before_the_variable_before_the_default(environ: dict[str, str], path: str) -> None:
+    assert roots.root_in_force(environ).path == path
+
+
+def test_a_relative_root_is_that_of_the_jobs_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "cc").mkdir()
+    found = roots.find({}, [process(7, tmp_path, NEURON_COMPILE_CACHE_URL="./cc")])
+    (theirs,) = [root for root in found if root.users == (7,)]
+    assert (theirs.path, theirs.exists, theirs.kind) == (str(tmp_path / "cc"), True, roots.NEURON)
+    assert "process 7" in theirs.origin
+
+
+def test_a_bucket_is_named_and_not_looked_for_on_this_machine() -> None:
+    root = roots.root_in_force({"NEURON_COMPILE_CACHE_URL": "s3://bucket/prefix"})
+    assert (root.path, root.remote, root.exists) == ("s3://bucket/prefix", True, False)
+
+
+def test_a_path_is_listed_once_with_everybody_who_uses_it(tmp_path: Path) -> None:
+    jobs = [process(pid, tmp_path, NEURON_COMPILE_CACHE_URL=str(tmp_path)) for pid in (7, 8)]
+    found = roots.find({"NEURON_COMPILE_CACHE_URL": str(tmp_path)}, jobs)
+    ours = [root for root in found if root.path == str(tmp_path)]
+    assert [root.users for root in ours] == [(7, 8)]
+    assert ours[0] is found[0]
+
+
+def test_neighbours_of_a_job_are_found_with_the_variable_that_names_them(tmp_path: Path) -> None:
+    job = process(
+        9, tmp_path, TORCHINDUCTOR_CACHE_DIR="/i", TRITON_CACHE_DIR="/t", JAX_COMPILATION_CACHE_DIR="/j",
+        VLLM_CACHE_ROOT="/v", HF_HOME="/h", NEURON_LIBTORCH_REMOTE_CACHE="/r", TORCH_NEURONX_NEFF_CACHE_DIR="/n",
+    )  # fmt: skip
+    places = {(root.kind, root.path) for root in roots.find({}, [job]) if root.users == (9,)}
+    assert places == {
+        ("inductor", "/i"), ("triton", "/t"), ("jax", "/j"), ("vllm", "/v/torch_compile_cache"),
+        ("vllm-neuron", "/v/neuron/compile_cache"), ("vllm-neuron", "/r"), ("torch-neuronx", "/n"),
+        ("hub", "/h/hub/models--aws-neuron--optimum-neuron-cache"),
+    }  # fmt: skip
+
+
+def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:
+    hidden = Process(pid=5, command=("python",), environ=None, cwd=None)
+    assert all(5 not in root.users for root in roots.find({}, [hidden]))

@@ -1,0 +1,75 @@
+"""Work folders of compilers: found in their known places, sized, alive or dead."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from neuron_top.cache import work_dirs
+from neuron_top.cache.processes import Process
+
+KEY = "MODULE_12345678901234567890+e30acd3a"
+NOW = 1_800_000_000.0
+
+
+def folder(tmp: Path, *parts: str, age: float, size: int = 5000) -> Path:
+    """A work folder with a graph in it that was last written `age` seconds ago."""
+    place = tmp.joinpath(*parts)
+    place.mkdir(parents=True)
+    file = place / f"model.{KEY}.hlo_module.pb"
+    file.write_bytes(b"x" * size)
+    os.utime(file, (NOW - age, NOW - age))
+    return place
+
+
+def compiler(place: Path) -> Process:
+    """A compiler that works in the folder."""
+    return Process(pid=9, command=("neuronx-cc", "compile", f"{place}/model.pb"), environ={}, cwd="/")
+
+
+def found(tmp: Path, *processes: Process, **environ: str) -> dict[str, work_dirs.WorkDir]:
+    """Work folders by path below `tmp`."""
+    listed = work_dirs.find(processes, environ, str(tmp), NOW)
+    return {os.path.relpath(one.path, tmp): one for one in listed}
+
+
+def test_all_three_kinds_are_found_with_size_and_key(tmp_path: Path) -> None:
+    folder(tmp_path, "me", "neuroncc_compile_workdir", "1b4e28ba", age=9e4)
+    folder(tmp_path, "nxd_model", "context_encoding", "_tp0_bk0", age=9e4)
+    folder(tmp_path, "me", "parallel_compile_workdir", age=9e4)
+    listed = found(tmp_path)
+    assert {one.kind for one in listed.values()} == {"compile", "nxd", "parallel"}
+    for one in listed.values():
+        assert one.modules == (KEY,)
+        assert (one.allocated or 0) >= 5000
+        assert one.alive is False
+
+
+def test_the_place_of_the_model_builder_is_a_variable(tmp_path: Path) -> None:
+    folder(tmp_path, "elsewhere", "token_generation", "_tp0_bk1", age=9e4)
+    assert found(tmp_path) == {}
+    assert list(found(tmp_path, BASE_COMPILE_WORK_DIR=str(tmp_path / "elsewhere"))) == [
+        "elsewhere/token_generation/_tp0_bk1"
+    ]
+
+
+def test_a_folder_lives_while_a_process_names_it_or_it_grows(tmp_path: Path) -> None:
+    named = folder(tmp_path, "me", "neuroncc_compile_workdir", "named", age=9e4)
+    folder(tmp_path, "me", "neuroncc_compile_workdir", "grows", age=60)
+    folder(tmp_path, "me", "neuroncc_compile_workdir", "dead", age=work_dirs.QUIET_SECONDS + 60)
+    alive = {Path(path).name: one.alive for path, one in found(tmp_path, compiler(named)).items()}
+    assert alive == {"named": True, "grows": True, "dead": False}
+
+
+def test_a_link_in_the_place_of_a_work_folder_is_not_followed(tmp_path: Path) -> None:
+    outside = folder(tmp_path / "outside", "x", age=60)
+    (tmp_path / "me" / "neuroncc_compile_workdir").mkdir(parents=True)
+    (tmp_path / "me" / "neuroncc_compile_workdir" / "link").symlink_to(outside)
+    assert found(tmp_path) == {}
+
+
+def test_the_newest_change_is_told_by_key(tmp_path: Path) -> None:
+    folder(tmp_path, "me", "neuroncc_compile_workdir", "old", age=500)
+    folder(tmp_path, "me", "neuroncc_compile_workdir", "new", age=50)
+    told = work_dirs.newest_by_module([KEY, "MODULE_99999999+00000000"], {}, str(tmp_path))
+    assert told == {KEY: NOW - 50}
