@@ -67,7 +67,7 @@
   /* Lines of logs become text nodes: whatever they hold, it is text. */
   function appendLines(news, follow) {
     const list = document.getElementById("logs-lines");
-    if (!list || !news) { return 0; }
+    if (!list || !news) { return window.dash_clientside.no_update; }
     if (news.reset) { list.replaceChildren(); }
     for (const [level, text, key] of news.lines) {
       const last = list.lastElementChild;
@@ -80,7 +80,7 @@
     }
     while (list.childElementCount > LINES_KEPT) { list.firstElementChild.remove(); }
     if (follow && follow.length && news.lines.length) { list.scrollTop = list.scrollHeight; }
-    return list.childElementCount;
+    return news.mark;
   }
 
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }

@@ -218,10 +218,11 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     async def ask(query: str | None, group: str | None, search: str) -> Any:
+        asked = search_with(search, q=query, group=None if group == "none" else group)
+        if state_of(asked) == state_of(search):
+            return no_update, no_update
         # New column definitions make the grid forget its rows and ask again, under the new filter.
-        return search_with(search, q=query, group=None if group == "none" else group), [
-            dict(one) for one in ENTRY_COLUMNS
-        ]
+        return asked, [dict(one) for one in ENTRY_COLUMNS]
 
     @app.callback(
         Output("cache-query", "value"), Input("cache-treemap", "clickData"), State("cache-query", "value"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.hub import Hub
@@ -25,7 +25,6 @@ def layout(state: dict[str, str]) -> Any:
         [
             dcc.Store(id="logs-known", data=None),
             dcc.Store(id="logs-new", data=None),
-            dcc.Store(id="logs-drawn", data=0),
             panel(
                 "Log lines",
                 html.Div(
@@ -82,7 +81,6 @@ def register(app: Dash, hub: Hub) -> None:
     @app.callback(
         Output("logs-new", "data"),
         Output("logs-count", "children"),
-        Output("logs-known", "data"),
         Input("pulse", "data"),
         Input("url", "search"),
         State("logs-known", "data"),
@@ -93,11 +91,11 @@ def register(app: Dash, hub: Hub) -> None:
         try:
             every = hub.feed(question[0]).log_tail(READ)
         except NeuronTopError as problem:
-            return [{"reset": True, "lines": []}, str(problem), None]
+            return [{"reset": True, "lines": [], "mark": None}, str(problem)]
         lines = render(every, question[1], question[2])
         new, mark = news(lines, question, known)
         words = f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
-        return [new, words, mark]
+        return [{**new, "mark": mark}, words]
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -106,12 +104,13 @@ def register(app: Dash, hub: Hub) -> None:
         State("url", "search"),
         prevent_initial_call=True,
     )
-    async def ask(words: str | None, level: str | None, search: str) -> str:
-        return search_with(search, q=words, level=None if level == "all" else level)
+    async def ask(words: str | None, level: str | None, search: str) -> Any:
+        asked = search_with(search, q=words, level=None if level == "all" else level)
+        return no_update if state_of(asked) == state_of(search) else asked
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
-        Output("logs-drawn", "data"),
+        Output("logs-known", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
         Input("logs-new", "data"),
         State("logs-follow", "value"),
     )

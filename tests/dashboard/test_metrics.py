@@ -1,0 +1,112 @@
+"""The metrics: by Prometheus' conventions, true to the overview, and taken by a real Prometheus server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.dashboard.metrics import metrics_of
+from neuron_top.views.overview import overview
+from tests.dashboard.served import READ, serving
+from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
+
+GRAFANA = Path(__file__).parents[2] / "assets" / "grafana" / "neuron-top.json"
+
+
+def feed() -> StillFeed:
+    return StillFeed([*job(), *samples(4, 3), *compiles(), *steps(3)], now=START + 5)
+
+
+def test_what_is_unknown_is_absent_and_never_zero() -> None:
+    names = {family.name for family in metrics_of(StillFeed().read(overview)) if family.samples}
+    assert not {name for name in names if name.startswith(("neurontop_training", "neurontop_core", "neurontop_host"))}
+    assert "neurontop_cache_hit_ratio" not in names
+
+
+def test_the_metrics_say_what_the_overview_says(tmp_path: Path) -> None:
+    with serving(feed(), tmp_path) as served:
+        view = served.ask("/api/overview").json
+        text = served.ask("/metrics").body.decode()
+    values = dict(re.findall(r"^(neurontop_\S+) (\S+)$", text, re.MULTILINE))
+    assert float(values["neurontop_training_loss"]) == view["training"]["loss"]
+    assert float(values['neurontop_cache_lookups_total{result="hit"}']) == view["cache"]["hits"]
+    core = view["cores"][2]
+    labels = [f'core="{core["core"]}"', f'device="{core["device"]}"', 'kind="neuron"', 'node="trn1"']
+    used = {name: value for name, value in values.items() if name.startswith("neurontop_core_memory_used_bytes")}
+    found = [float(value) for name, value in used.items() if all(label in name for label in labels)]
+    assert found == [core["memory"]]
+
+
+def test_promtool_has_nothing_to_say_against_names_and_units(tmp_path: Path) -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool on this machine (Debian: apt-get install prometheus)")
+    with serving(feed(), tmp_path) as served:
+        text = served.ask("/metrics").body
+    checked = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, check=False)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")
+
+
+def test_a_real_prometheus_scrapes_us_with_a_token_and_answers_every_query_of_the_grafana_board(
+    tmp_path: Path,
+) -> None:
+    prometheus = shutil.which("prometheus")
+    if prometheus is None:
+        pytest.skip("no Prometheus on this machine (Debian: apt-get install prometheus)")
+    with serving(feed(), tmp_path / "state", read=READ) as served:
+        (tmp_path / "token").write_text(READ)
+        config = {"scrape_configs": [{"job_name": "neurontop", "scrape_interval": "1s",
+                  "authorization": {"credentials_file": str(tmp_path / "token")},
+                  "static_configs": [{"targets": [f"127.0.0.1:{served.port}"]}]}]}  # fmt: skip
+        (tmp_path / "prometheus.yml").write_text(json.dumps(config))
+        port = _free_port()
+        command = [prometheus, f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data",
+                   f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]  # fmt: skip
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            try:
+                loss = _until_answered(port, "neurontop_training_loss")
+                board = json.loads(GRAFANA.read_text())
+                expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+                answers = [_query(port, text.replace('{instance=~"$instance"}', "")) for text in expressions]
+            finally:
+                server.terminate()
+    assert float(loss[0]["value"][1]) == feed().read(overview).training.loss
+    assert all(answer["status"] == "success" for answer in answers)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _query(port: int, text: str) -> Any:
+    address = f"http://127.0.0.1:{port}/api/v1/query?{urllib.parse.urlencode({'query': text})}"
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return json.load(answer)
+
+
+def _until_answered(port: int, name: str, seconds: float = 60) -> Any:
+    import threading
+    import time
+
+    deadline, pause = time.monotonic() + seconds, threading.Event()
+    while time.monotonic() < deadline:
+        try:
+            found = _query(port, name)["data"]["result"]
+        except OSError:
+            found = []
+        if found:
+            return found
+        pause.wait(0.2)
+    raise AssertionError(f"Prometheus has no {name}")
