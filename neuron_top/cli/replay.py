@@ -45,11 +45,12 @@ def execute(arguments: argparse.Namespace) -> int:
             view = overview(load_run(store, record.id, settings.history_seconds), end)
             print_json(view) if arguments.json else print(overview_text(view))
             return 0
+    from neuron_top.pipeline.afterwards import estimator
     from neuron_top.pipeline.replay import ReplayFeed
     from neuron_top.tui.app import TopApp
 
     feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)
-    return TopApp(feed, settings).run() or 0
+    return TopApp(feed, settings, estimator=estimator(settings)).run() or 0
 
 
 def _has_terminal() -> bool:

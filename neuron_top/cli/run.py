@@ -82,10 +82,11 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
 
 def _on_screen(recording: Recording, settings: Settings) -> None:
     """Show the screen until the job ends or the user leaves; leaving does not touch the job."""
+    from neuron_top.pipeline.afterwards import estimator
     from neuron_top.pipeline.window import Window
     from neuron_top.tui.app import TopApp
 
-    app = TopApp(Window(recording.feed), settings)
+    app = TopApp(Window(recording.feed), settings, estimator=estimator(settings))
 
     def close_at_the_end() -> None:
         recording.job.wait()

@@ -20,6 +20,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
+from neuron_top.pipeline.afterwards import estimator
 from neuron_top.pipeline.recordings import find_recording, load_run, recordings_in_progress, store_path
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -55,7 +56,7 @@ def _recorded_now(settings: Settings) -> Overview | None:
     if not running or not store_path(settings).is_file():
         return None
     with Store(store_path(settings), read_only=True) as store:
-        return overview(load_run(store, running[0], settings.history_seconds), time.time())
+        return overview(load_run(store, running[0], settings.history_seconds), time.time(), estimator(settings))
 
 
 def _workers_here() -> Overview | None:
@@ -78,4 +79,4 @@ def _recording(settings: Settings, wanted: str) -> Overview | None:
         if wanted == "last" and not store.runs(limit=1):
             return None
         record = find_recording(store, wanted)
-        return overview(load_run(store, record.id, settings.history_seconds), time.time())
+        return overview(load_run(store, record.id, settings.history_seconds), time.time(), estimator(settings))

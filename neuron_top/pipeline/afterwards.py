@@ -6,15 +6,17 @@ import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from neuron_top.cache import catalogue
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.events import OutputGrew
 from neuron_top.parsers.reader import LogReader
 from neuron_top.pipeline.recordings import find_recording, load_run, store_path
+from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import Store
 from neuron_top.views.report_graphs import Remembered
@@ -68,7 +70,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
             return
         with gzip.open(file) as inner:
-            yield inner
+            yield cast("IO[bytes]", inner)
 
 
 def _portions(file: IO[bytes]) -> Iterator[bytes]:
@@ -99,6 +101,14 @@ def history(settings: Settings) -> list[CompileRecord]:
         return []
     with Store(store_path(settings), read_only=True) as store:
         return store.compile_history()
+
+
+def estimator(settings: Settings) -> Estimator:
+    """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
+    try:
+        return Estimator(history(settings))
+    except StoreUnusable:
+        return Estimator()
 
 
 def memory(run: Run, settings: Settings, root: str | None) -> dict[str, Remembered]:

@@ -1,0 +1,65 @@
+"""How long explaining a miss takes against 50,000 entries, beside doing so against 50.
+
+    python -m tests.bench.bench_explain
+
+The catalogue is at hand (the stored index); the graphs that are compared are real HLO modules on disk.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache.scan import scan
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.explain.why import explain
+from tests.bench.figures import Figure
+from tests.explain.cases import NOW, OLD, stored
+from tests.explain.hlo_model import Step, training_step
+
+ENTRIES = 50_000
+REAL = 50
+BOUND = 20.0
+"""A thousand times the entries: sorting them may cost, reading their graphs must not."""
+
+
+def measure() -> Iterator[Figure]:
+    """Explain ÷ explain among few, five turns each."""
+    with tempfile.TemporaryDirectory(prefix="neurontop-bench-") as folder:
+        root = Path(folder) / "cache"
+        for number in range(REAL):
+            stored(root, training_step(Step(layers=4, batch=8 + number)), number, OLD + number)
+        module = stored(root, training_step(Step(layers=4, sequence=256)), 99_999, NOW)
+        few = scan(str(root))
+        many = _padded(few)
+        ours, theirs = [], []
+        for _ in range(5):
+            ours.append(_seconds(module, many))
+            theirs.append(_seconds(module, few))
+        yield Figure(f"explain against {ENTRIES:,} entries", f"against {REAL}", ours, theirs, BOUND)
+
+
+def _padded(few: Snapshot) -> Snapshot:
+    """As many entries as a large cache has; the padding is older and of other sizes, so that the real ones are read."""
+    one = few.entries[0]
+    padding = tuple(
+        msgspec.structs.replace(one, module=f"MODULE_{number:020x}+00000000", graph_bytes=10_000_000 + number,
+                                changed_at=one.changed_at - 10_000 - number, compiled_at=None)
+        for number in range(1_000_000, 1_000_000 + ENTRIES)
+    )  # fmt: skip
+    return msgspec.structs.replace(few, entries=few.entries + padding)
+
+
+def _seconds(module: str, snapshot: Snapshot) -> float:
+    began = time.perf_counter()
+    explain(module, snapshot)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    for figure in measure():
+        print(figure.line())
