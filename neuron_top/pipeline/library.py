@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from neuron_top.cache import catalogue, roots
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
 from neuron_top.pipeline.replay import ReplayFeed
 from neuron_top.settings import Settings
@@ -40,6 +40,15 @@ class Library:
         now = time.time()
         folders = ((record, run_folder(self._settings, record.id)) for record in records)
         return tuple(run_row(record, now, recorder_alive=is_recording(folder)) for record, folder in folders)
+
+    def delete(self, run: str) -> int:
+        """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written."""
+        from neuron_top.store.retention import delete
+
+        if is_recording(run_folder(self._settings, run)):
+            raise RefusedForSafety(f"recording {run} is still being written")
+        with Store(store_path(self._settings)) as store:
+            return delete(store, self._settings.state_path, run).freed_bytes
 
     def replay(self, run: str) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""

@@ -56,6 +56,9 @@ class Library(Protocol):
     def replay(self, run: str) -> Feed:
         """A recording as a feed."""
 
+    def delete(self, run: str) -> int:
+        """Delete a recording for good; the bytes freed."""
+
 
 class Clock(Protocol):
     """What a replay's feed has besides a `Feed`: recorded time that can be stopped and moved."""

@@ -60,6 +60,7 @@ KEYS = (
         ("logs", "detail")),
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
         ("cores", "compile", "detail")),
+    Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
     Key("slash", "/", "filter", "filter", "keep the rows that hold a text; words with ! in front must not occur",
         (*TABLES, "logs"), True),
     Key("n", "n", "next_match(1)", "next", "the next match, or the next marked line", ("logs",), True),

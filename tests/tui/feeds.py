@@ -165,12 +165,18 @@ class StillLibrary:
         nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
         self._entries = entries or EntryTable(roots=nowhere, rows=())
         self.played: list[str] = []
+        self.deleted: list[str] = []
 
     def runs(self) -> tuple[RunRow, ...]:
         return self._runs
 
     def entries(self) -> EntryTable:
         return self._entries
+
+    def delete(self, run: str) -> int:
+        self.deleted.append(run)
+        self._runs = tuple(row for row in self._runs if row.id != run)
+        return 3_400_000
 
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)

@@ -108,6 +108,29 @@ async def test_enter_on_a_recording_plays_it_and_escape_comes_back() -> None:
         assert live.stopped == 0
 
 
+async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("down", "down", "d")
+        await drawn(app, pilot)
+        assert "20260920-090000-bbbb" in app.screen.query_one(Page).text
+        await pilot.press("enter")
+        assert app.library.deleted == []
+        await pilot.press("d", "right", "escape")
+        assert app.library.deleted == []
+        await pilot.press("d", "right", "enter")
+        await drawn(app, pilot)
+        assert app.library.deleted == ["20260920-090000-bbbb"]
+        await drawn(app, pilot)
+        assert len(table(app).order) == 2
+
+
+async def test_a_running_recording_is_never_deleted() -> None:
+    async with running("runs") as (app, pilot):
+        await pilot.press("down", "d")
+        assert app.screen is front(app)
+        assert app.library.deleted == []
+
+
 async def test_the_filter_keeps_matching_rows_while_typing_and_escape_drops_it() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("slash", *"failed")

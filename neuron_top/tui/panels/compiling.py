@@ -83,7 +83,8 @@ def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
     else:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
         line.put(
-            f"({cache.graphs_hit} of {asked} graphs; look-ups {cache.hits} of {cache.hits + cache.misses})", look.quiet
+            f"({cache.graphs_hit} of {asked} graphs; look-ups: {cache.misses} compiled, {cache.hits} loaded)",
+            look.quiet,
         )
     if cache.failures_met:
         line.gap(2).put(f"{look.glyphs.failed} {cache.failures_met} cached failures", look.bad)

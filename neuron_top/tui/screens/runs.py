@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.widget import Widget
 
+from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
 from neuron_top.tui.look import Look
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
@@ -100,6 +102,29 @@ class RunsScreen(LiveScreen):
             self.table.nothing = NOTHING
         self.query_one("#title", Drawn).show(f"{len(rows)} in {self.top.library.place} · enter plays one")
         self.table.show(rows)
+
+    def action_delete(self) -> None:
+        """Ask, then delete the chosen recording."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("choose a recording first (arrow keys)")
+        elif row.state == "running":
+            self.notice("this one is being recorded now: it stays")
+        else:
+            from neuron_top.tui.screens.delete_run import DeleteRunPage
+
+            self.top.push_screen(DeleteRunPage(row, self._delete))
+
+    def _delete(self, row: RunRow) -> None:
+        self.run_worker(partial(self._deleted, row.id), thread=True)
+
+    def _deleted(self, run: str) -> None:
+        try:
+            words = f"deleted: {bytes_text(self.top.library.delete(run))} freed"
+        except (NeuronTopError, OSError) as problem:
+            words = f"not deleted: {problem}"
+        self.top.call_from_thread(self.notice, words)
+        self.top.call_from_thread(self.query_one(Shelf).look_again)
 
     def opened(self, row: RunRow) -> None:
         """Play it on these screens."""

@@ -1,0 +1,53 @@
+"""Asks before a recording is deleted: what it is, what goes, what stays. The choice stands on Cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.runs import RunRow
+
+CHOICES = ("Cancel", "Delete")
+
+
+class DeleteRunPage(DetailPage):
+    """One recording; `delete` is called once, when Delete was chosen and enter pressed."""
+
+    def __init__(self, row: RunRow, delete: Callable[[RunRow], None]) -> None:
+        super().__init__(lambda run, now: row, self._lines, "")
+        self._row, self._delete = row, delete
+        self.chosen = 0
+
+    def _lines(self, look: Look, row: RunRow, width: int) -> list[Strip]:
+        facts = (
+            ("recording", row.id),
+            ("name", row.name or " ".join(row.command)),
+            ("result", f"{row.state}, after {duration_text(row.seconds)}"),
+            ("goes", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
+            ("stays", "compile caches, and the compile times that estimates stand on"),
+        )
+        strips = [rule(look, width, "Delete this recording?", "it cannot be brought back")]
+        for label, value in facts:
+            strips.append(Line(look, width).gap(2).put(label, look.quiet, 10).gap().put(value).strip())
+        choice = Line(look, width).gap(2)
+        for index, word in enumerate(CHOICES):
+            here = index == self.chosen
+            choice.put(f"{look.glyphs.cursor if here else ' '} {word}", look.title if here else look.quiet).gap(3)
+        keys = Line(look, width).gap(2).put("← → choose · enter does it · esc cancels", look.quiet).strip()
+        return [*strips, Line(look, width).strip(), choice.strip(), keys]
+
+    def action_shift(self, by: int) -> None:
+        """The other choice."""
+        self.chosen = 0 if by < 0 else 1
+        self.show(self._row)
+
+    def action_open(self) -> None:
+        """Do what is chosen."""
+        self.dismiss()
+        if CHOICES[self.chosen] == "Delete":
+            self._delete(self._row)
