@@ -12,6 +12,7 @@ import locale
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from textual.app import App, SystemCommand
@@ -28,6 +29,7 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.keys import KEYS, PLACES, Key
 from neuron_top.tui.refresh import Refresher
+from neuron_top.tui.remembered import Remembered, recall, remember
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.header import Tabs
@@ -98,18 +100,24 @@ class TopApp(App[int]):
         self,
         feed: Feed,
         settings: Settings | None = None,
-        first: str = "overview",
+        first: str = "",
         *,
         estimator: Estimator | None = None,
         library: Library | None = None,
+        memory: Path | None = None,
         desk: Desk | None = None,
     ) -> None:
         """`estimator` knows past compile times; `library` has recordings and caches, `desk` acts on caches: by default
-        this user's."""
+        this user's. `memory` is the folder that keeps the last screen and theme; None keeps nothing.
+        """
         self.settings = settings or Settings()
+        self._memory = memory
+        known = recall(memory) if memory is not None else Remembered()
+        theme = known.theme if known.theme in THEMES else self.settings.theme
+        first = first or (known.screen if known.screen in [place.name for place in PLACES] else "overview")
         no_colour = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
-        self.look = looks.choose(self.settings.theme, self.settings.ascii, encoding, no_colour)
+        self.look = looks.choose(theme, self.settings.ascii, encoding, no_colour)
         self.MODES = {place.name: partial(_screen, place.name) for place in PLACES}  # type: ignore[misc]
         super().__init__(ansi_color=True if no_colour else None)
         self.feed, self._first = feed, first
@@ -121,7 +129,7 @@ class TopApp(App[int]):
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(_theme(palette))
-        self.theme = "ansi-dark" if no_colour else f"neurontop-{self.settings.theme}"
+        self.theme = "ansi-dark" if no_colour else f"neurontop-{theme}"
 
     def on_mount(self) -> None:
         """Open the first screen, then let the feed begin: the first frame does not wait for it."""
@@ -140,6 +148,10 @@ class TopApp(App[int]):
 
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
+        if self._memory is not None:
+            changed = self.look.palette.name if self.look.palette.name != self.settings.theme else ""
+            screen = self.current_mode if self.replay is None else ""
+            remember(self._memory, Remembered(screen=screen, theme=changed))
         for feed in {id(self.feed): self.feed, id(self._home): self._home}.values():
             feed.stop()
 

@@ -1,0 +1,38 @@
+"""What the screen was like when it was left: kept in a small file, so that the next start looks the same.
+
+A file that cannot be read, or says what this program does not know, is as good as none; one that cannot be written is
+no reason to complain at the end of the day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+FILE_NAME = "screen.json"
+
+
+class Remembered(msgspec.Struct, frozen=True, kw_only=True):
+    """Names of a screen and of a theme; "" where the start decides."""
+
+    screen: str = ""
+    theme: str = ""
+
+
+def recall(folder: Path) -> Remembered:
+    """What was remembered in the state folder; nothing where that cannot be read."""
+    try:
+        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=Remembered)
+    except (OSError, msgspec.DecodeError):
+        return Remembered()
+
+
+def remember(folder: Path, what: Remembered) -> None:
+    """Keep it, replacing the file at once or not at all."""
+    scratch = folder / f"{FILE_NAME}.new"
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        scratch.write_bytes(msgspec.json.encode(what))
+        scratch.replace(folder / FILE_NAME)
