@@ -75,7 +75,7 @@ def _on_screen(feed: LiveFeed, settings: Settings) -> int:
     from neuron_top.pipeline.afterwards import estimator
     from neuron_top.tui.app import TopApp
 
-    return TopApp(feed, settings, estimator=estimator(settings)).run() or 0
+    return TopApp(feed, settings, estimator=estimator(settings), memory=settings.state_path).run() or 0
 
 
 def _follow(feed: LiveFeed, show: Callable[[Overview], None], period: float) -> int:
