@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -22,6 +23,7 @@ WIDE = 128
 """Cores in a row of the heat map, at most."""
 
 
+@lru_cache(maxsize=1 << 16)
 def iso(seconds: float) -> str:
     """A time as plotly reads it: UTC, milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")[:-6]

@@ -7,12 +7,12 @@ exactly what is missing.
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dash import Patch, no_update
-from dash._utils import to_json
 
 Known = Mapping[str, Any]
 """Section → mark."""
@@ -146,4 +146,9 @@ def _without(value: Any, paths: tuple[tuple[str | int, ...], ...]) -> Any:
 
 
 def _digest(value: Any) -> str:
-    return f"{zlib.crc32(str(to_json(value)).encode()):08x}"  # type: ignore[no-untyped-call]
+    text = json.dumps(value, default=_plain, check_circular=False)
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def _plain(component: Any) -> Any:
+    return component.to_plotly_json()

@@ -57,7 +57,14 @@
     if (lost) { show("lost", "server lost, trying again"); } else { show("polling", "live, by polling"); ask(); }
   }
 
+  /* Dash's own lists of choices have no name of their own. */
+  const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log"};
+
   function markPage() {
+    for (const [id, name] of Object.entries(NAMES)) {
+      const list = document.getElementById(id);
+      if (list) { list.setAttribute("aria-label", name); }
+    }
     for (const link of document.querySelectorAll(".top nav a")) {
       if (link.pathname === location.pathname) { link.setAttribute("aria-current", "page"); }
       else { link.removeAttribute("aria-current"); }

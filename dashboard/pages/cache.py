@@ -71,7 +71,7 @@ def layout(state: dict[str, str]) -> Any:
                 tools=export_links("cache"), wide=True,
             ),
         ],
-        className="grid",
+        className="grid two",
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def test_values_move_within_half_a_second_and_zoom_and_choice_stay(
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
         seen.until("#live-core-words", "core 3")
-        seen.page.wait_for_function("document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
+        seen.page.wait_for_function("() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1")
         seen.page.evaluate("""Plotly.relayout(document.querySelector('#live-losses .js-plotly-plot'),
                               {'yaxis.range': [1, 5], 'yaxis.autorange': false})""")
         before = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').data[0].x.length")
@@ -69,7 +69,7 @@ def test_values_move_within_half_a_second_and_zoom_and_choice_stay(
         seen.until("#live-step", "61", 5)
         assert seen.page.evaluate("window.seen") - sent < 500
         seen.page.wait_for_function(
-            f"document.querySelector('#live-losses .js-plotly-plot').data[0].x.length === {before + 1}"
+            f"() => document.querySelector('#live-losses .js-plotly-plot').data[0].x.length === {before + 1}"
         )
         zoom = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').layout.yaxis.range")
         assert zoom == [1, 5], "the zoom is kept"
@@ -99,7 +99,7 @@ def test_logs_are_searched_and_the_address_holds_the_search(browser: Any, feed: 
         seen = open_page(browser, f"{served.address}logs")
         seen.until("#logs-lines", "line 39")
         seen.page.fill("#logs-search", "line 17")
-        seen.page.wait_for_function("document.querySelectorAll('#logs-lines li').length === 1")
+        seen.page.wait_for_function("() => document.querySelectorAll('#logs-lines li').length === 1")
         assert "q=line+17" in seen.page.url
         other = open_page(browser, seen.page.url)
         other.until("#logs-lines", "line 17")
