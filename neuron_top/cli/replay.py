@@ -15,8 +15,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 
 from neuron_top import settings as configuration
+from neuron_top.cli.estimates import estimator
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
@@ -45,12 +47,11 @@ def execute(arguments: argparse.Namespace) -> int:
             view = overview(load_run(store, record.id, settings.history_seconds), end)
             print_json(view) if arguments.json else print(overview_text(view))
             return 0
-    from neuron_top.pipeline.afterwards import estimator
     from neuron_top.pipeline.replay import ReplayFeed
     from neuron_top.tui.app import TopApp
 
     feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)
-    return TopApp(feed, settings, estimator=estimator(settings)).run() or 0
+    return TopApp(feed, settings, past=partial(estimator, settings)).run() or 0
 
 
 def _has_terminal() -> bool:

@@ -24,6 +24,7 @@ import threading
 from functools import partial
 
 from neuron_top import settings as configuration
+from neuron_top.cli.estimates import estimator
 from neuron_top.cli.output import narrate
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
@@ -82,11 +83,10 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
 
 def _on_screen(recording: Recording, settings: Settings) -> None:
     """Show the screen until the job ends or the user leaves; leaving does not touch the job."""
-    from neuron_top.pipeline.afterwards import estimator
     from neuron_top.pipeline.window import Window
     from neuron_top.tui.app import TopApp
 
-    app = TopApp(Window(recording.feed), settings, estimator=estimator(settings))
+    app = TopApp(Window(recording.feed), settings, past=partial(estimator, settings))
 
     def close_at_the_end() -> None:
         recording.job.wait()

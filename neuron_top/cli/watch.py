@@ -22,8 +22,10 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from neuron_top import settings as configuration
+from neuron_top.cli.estimates import estimator
 from neuron_top.cli.output import narrate, print_json_line
 from neuron_top.pipeline.live import LiveFeed
 from neuron_top.settings import Settings
@@ -72,10 +74,9 @@ def _has_terminal(paths: list[str]) -> bool:
 
 
 def _on_screen(feed: LiveFeed, settings: Settings) -> int:
-    from neuron_top.pipeline.afterwards import estimator
     from neuron_top.tui.app import TopApp
 
-    return TopApp(feed, settings, estimator=estimator(settings), memory=settings.state_path).run() or 0
+    return TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path).run() or 0
 
 
 def _follow(feed: LiveFeed, show: Callable[[Overview], None], period: float) -> int:

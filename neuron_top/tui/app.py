@@ -102,13 +102,14 @@ class TopApp(App[int]):
         settings: Settings | None = None,
         first: str = "",
         *,
-        estimator: Estimator | None = None,
+        past: Callable[[], Estimator] | None = None,
         library: Library | None = None,
         memory: Path | None = None,
         desk: Desk | None = None,
     ) -> None:
-        """`estimator` knows past compile times; `library` has recordings and caches, `desk` acts on caches: by default
-        this user's. `memory` is the folder that keeps the last screen and theme; None keeps nothing.
+        """`past` tells past compile times, asked in a thread after the first frame; `library` has recordings and
+        caches, `desk` acts on caches: by default this user's. `memory` is the folder that keeps the last screen and
+        theme; None keeps nothing.
         """
         self.settings = settings or Settings()
         self._memory = memory
@@ -123,7 +124,7 @@ class TopApp(App[int]):
         self.feed, self._first = feed, first
         self._home = feed
         self._library, self._desk = library, desk
-        self.estimator = estimator or Estimator()
+        self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.paused = False
         self._refresher: Refresher | None = None
@@ -145,6 +146,12 @@ class TopApp(App[int]):
         self.feed.start(self.announce)
         self.set_interval(1.0, self._tick)
         self.announce()
+        if self._past is not None:
+            self.run_worker(self._learn, thread=True)
+
+    def _learn(self) -> None:
+        if self._past is not None:
+            self.estimator = self._past()
 
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.run.estimate import Estimator
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.remembered import FILE_NAME, Remembered, recall, remember
@@ -41,3 +42,12 @@ def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     remember(tmp_path / "file", Remembered(screen="logs"))
     assert recall(tmp_path / "file") == Remembered()
+
+
+async def test_past_compile_times_come_after_the_first_frame() -> None:
+    known = Estimator()
+    app = TopApp(feeds.full(), Settings(), past=lambda: known)
+    assert app.estimator is not known
+    async with app.run_test():
+        await app.workers.wait_for_complete()
+        assert app.estimator is known
