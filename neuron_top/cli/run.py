@@ -10,6 +10,7 @@ progress lines go to stderr. At the end comes a summary: wall time, compile time
 and failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one.
 
 Ctrl-C is passed to the job once; a second one ends all its processes, a third kills them.
+When neurontop itself is killed (kill -9) the job goes on, unrecorded; its recording is then listed as `cut off`.
 
 exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
 """
