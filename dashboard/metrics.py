@@ -6,7 +6,7 @@ value is a series that is absent, never zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard.hub import LIVE, Hub
-from neuron_top.views.overview import Overview, overview
+from neuron_top.views.overview import CoreRow, Overview, overview
 
 _CORE = ("node", "core", "kind", "device", "rank")
 
@@ -78,7 +78,7 @@ def _job(view: Overview) -> Iterator[Metric]:
 
 
 def _cores(view: Overview) -> Iterator[Metric]:
-    families = {
+    families: dict[str, tuple[str, Callable[[CoreRow], float | None]]] = {
         "utilization_ratio": ("Share of time a core was busy", lambda row: row.utilization),
         "memory_used_bytes": ("Device memory in use", lambda row: row.memory),
         "memory_capacity_bytes": ("Device memory of a core", lambda row: row.capacity),
