@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ class CacheWatch:
         return False
 
     def _follow(self) -> None:
-        next_refresh = time.monotonic() + REFRESH_SECONDS
+        next_refresh = time.monotonic()  # at once: what changed before the kernel watched had no notification
         while not self._ended.is_set():
             pause = FRESH_SECONDS if self._fresh() else OPEN_SECONDS
             woken = self._wake.wait(max(0.0, min(pause, next_refresh - time.monotonic())))
@@ -110,9 +111,10 @@ class CacheWatch:
             if everything or began >= next_refresh:
                 self._look(None)
                 took = time.monotonic() - began
-                # A new compiler folder may have been filled before the kernel watched it: look once more, soon.
-                pause = FRESH_SECONDS if everything else REFRESH_SECONDS
-                next_refresh = began + max(pause, took / REFRESH_SHARE)
+                # A new compiler folder may be filled before the kernel watches it: look once more, soon, however dear.
+                next_refresh = (
+                    began + took + FRESH_SECONDS if everything else began + max(REFRESH_SECONDS, took / REFRESH_SHARE)
+                )
             else:
                 self._look(dirty | self._open())
 
@@ -162,6 +164,8 @@ class CacheWatch:
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
+        # A folder that appears while its parent's watch is being added is added twice, and watchdog warns of it.
+        warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
         watch = self
 
         class Handler(FileSystemEventHandler):
@@ -186,8 +190,8 @@ class CacheWatch:
         root = self.snapshot.root if self.snapshot else os.path.realpath(self.root)
         parts = path.removeprefix(root).strip("/").split("/")
         place = next((position for position, part in enumerate(parts) if part.startswith("MODULE_")), None)
-        if folder and modified and place is None:
-            return  # a compiler folder's own time; what appeared or went in it has a notification of its own
+        if place is None and (modified or not folder):
+            return  # a folder's own time, the root's lock file: what appears or goes has a notification of its own
         with self._lock:
             if place is None or place == 0:
                 self._dirty_all = True
@@ -223,10 +227,6 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
         for entry in old.values()
     ]
     return changes
-
-
-def _told(entry: Entry) -> tuple[object, ...]:
-    return entry.state, entry.allocated, entry.changed_at
 
 
 def _first(snapshot: Snapshot) -> list[EntryChanged]:

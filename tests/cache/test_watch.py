@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from neuron_top.cache.watch import CacheWatch
+from neuron_top.cache.watch import REFRESH_SECONDS, CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 
@@ -67,3 +68,15 @@ def test_a_root_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         while not isinstance(event := events.get(timeout=PATIENCE), CacheScanned):
             pass
         assert event.states == {"hit": 1}
+
+
+def test_what_appears_right_after_the_first_look_is_not_left_to_the_slow_refresh(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    with watched(root, tmp_path / "state", notifications=True) as events:
+        while not isinstance(events.get(timeout=PATIENCE), CacheScanned):
+            pass
+        began = time.monotonic()  # the kernel does not watch yet: that begins after the first look
+        write_entry(root, {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""})
+        until_state(events, "hit")
+        assert time.monotonic() - began < REFRESH_SECONDS - 1
