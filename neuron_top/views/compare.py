@@ -19,6 +19,12 @@ _COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", 
              "loss")  # fmt: skip
 
 
+_OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR"))
+"""Facts that differ between any two runs and explain nothing."""
+_SAME = 0.01
+"""Share below which a change is not told as a rise or a fall."""
+
+
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of both. `change`: (b − a) ÷ a, None where that means nothing."""
 
@@ -198,12 +204,14 @@ def _sentence(what: str, unit: str, a: float | None, b: float | None, change: fl
     if a is None or b is None:
         return f"{what} is known of one of the two only."
     text = bytes_text if unit == "bytes" else lambda value: value_text(value, unit)
-    how = "stayed the same" if a == b else f"{'fell' if b < a else 'rose'} from {text(a)} to {text(b)}"
+    if a == b or (change is not None and abs(change) < _SAME):
+        return f"{what} stayed the same ({text(b)})."
+    how = f"{'fell' if b < a else 'rose'} from {text(a)} to {text(b)}"
     return f"{what} {how}" + (f" ({'+' if change > 0 else '−'}{percent_text(abs(change))})." if change else ".")
 
 
 def _environment(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
-    names = [name for name in dict.fromkeys([*a, *b]) if name not in ("run", "logs")]
+    names = [name for name in dict.fromkeys([*a, *b]) if name not in _OF_EACH_RUN]
     return tuple((name, a.get(name, ""), b.get(name, "")) for name in names if a.get(name) != b.get(name))
 
 
