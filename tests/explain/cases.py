@@ -298,7 +298,8 @@ def table(given: list[Answer]) -> str:
         "and optimizer are graphs of a real training script traced by PyTorch.\n\n"
         f"{_by_group(given)} How far this goes: the HLO modules are written by the tests, no compiler made them, and "
         "the rules were adjusted on these very cases (4 of the 39 not traced, then 4 of the 21 traced were wrong "
-        "before), so the share on graphs nobody has looked at will be lower; that of the traced script is the better guess.\n\n"
+        "before), so the share on graphs nobody has looked at will be lower; "
+        "that of the traced script is the better guess.\n\n"
         "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
     )
     rows = (
