@@ -70,10 +70,15 @@ def test_ctrl_c_leaves_no_process_no_lock_and_nothing_half_made(
             stderr=output,
             start_new_session=True,
         )
-        jobs.until(lambda: program.poll() is not None or stage(tmp_path, seen.read_text()))
-        family = psutil.Process(program.pid).children(recursive=True)
-        program.send_signal(signal.SIGINT)
-        assert program.wait(jobs.TIMEOUT) == 130, seen.read_text()
+        family: list[psutil.Process] = []
+        try:
+            jobs.until(lambda: program.poll() is not None or stage(tmp_path, seen.read_text()))
+            family = psutil.Process(program.pid).children(recursive=True)
+            program.send_signal(signal.SIGINT)
+            assert program.wait(jobs.TIMEOUT) == 130, seen.read_text()
+        finally:
+            for _ in range(3):  # the third ends a job that nothing else ends
+                program.send_signal(signal.SIGINT)
     assert len(family) >= 3
     jobs.until(lambda: jobs.gone(family), 20.0)
     assert jobs.files(tmp_path, "*.lock*") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -36,6 +37,16 @@ for n in (3, 7, 12, 64, 65):
     x = torch.randn(n, n + 1)
     assert torch.allclose(f(x), torch.softmax(x * 2, -1).sum(0), atol=1e-5), n
 print("all sizes right")
+"""
+INFERENCE = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU(), torch.nn.Dropout(0.5)).eval()
+x = torch.randn(5, 8)
+for mode in (torch.no_grad, torch.inference_mode):
+    with mode():
+        torch._dynamo.reset()
+        assert torch.allclose(torch.compile(model, backend="neurontop")(x), model(x), atol=1e-5), mode
+print("inference right")
 """
 REGIONS = """
 import torch
@@ -112,6 +123,13 @@ def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> No
         assert "all sizes right" in job.stdout, job.stderr
     assert "Using a cached neff at" in job.stderr
     assert "Compilation Successfully Completed" not in job.stderr
+
+
+def test_inference_is_one_graph_and_right(own_caches: Path) -> None:
+    job = run(INFERENCE)
+    assert "inference right" in job.stdout, job.stderr
+    directions = {json.loads(path.read_text())["direction"] for path in own_caches.rglob("model.graph.json")}
+    assert directions == {"inference"}
 
 
 def test_regional_compilation_of_accelerate_works() -> None:
