@@ -56,20 +56,20 @@ def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mappin
     """Lines of canonical text, the whole of what is hashed. Raises NotCacheable."""
     yield _FORMAT
     yield f"torch {torch.__version__} {torch.version.git_version}"
-    yield f"settings {_value(dict(settings), {})}"
+    yield f"settings {exactly(dict(settings), {})}"
     yield from _graph_lines(gm, "")
     exact = any("as_strided" in str(node.target) for part in _graph_modules(gm) for node in part.graph.nodes)
     for item in inputs:
         place = _offset(item, exact) if isinstance(item, torch.Tensor) else ""
-        yield f"input {_described(item)} {place}"
+        yield f"input {described(item)} {place}"
     yield from _symbol_lines(gm, inputs)
 
 
 def _graph_lines(gm: fx.GraphModule, indent: str) -> Iterator[str]:
     places = {node: place for place, node in enumerate(gm.graph.nodes)}
     for node, place in places.items():
-        arguments = f"{_value(node.args, places)} {_value(node.kwargs, places)}"
-        yield f"{indent}{place} {node.op} {_target(node)} {arguments} -> {_described(node.meta.get('val'))}"
+        arguments = f"{exactly(node.args, places)} {exactly(node.kwargs, places)}"
+        yield f"{indent}{place} {node.op} {_target(node)} {arguments} -> {described(node.meta.get('val'))}"
         if node.op == "get_attr":
             yield from _attribute_lines(gm, node, indent + "  ")
 
@@ -80,7 +80,7 @@ def _attribute_lines(gm: fx.GraphModule, node: fx.Node, indent: str) -> Iterator
         yield f"{indent}subgraph"
         yield from _graph_lines(value, indent)
     elif isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
-        yield f"{indent}constant {_described(value)} {_content(value)}"
+        yield f"{indent}constant {described(value)} {_content(value)}"
     else:
         raise NotCacheable(f"the graph holds an object of type {type(value).__qualname__}")
 
@@ -97,10 +97,11 @@ def _target(node: fx.Node) -> str:
         if "triton" in str(target):
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
         return f"higher order {target}"
-    return _function(target)
+    return function_name(target)
 
 
-def _function(target: Any) -> str:
+def function_name(target: Any) -> str:
+    """A function of Python or PyTorch by its place. Raises NotCacheable for one that only the script knows."""
     module, name = getattr(target, "__module__", None) or "", getattr(target, "__qualname__", "")
     root = module.lstrip("_").partition(".")[0]
     if root not in {known.__name__.partition(".")[0] for known in _FUNCTION_MODULES} or "<" in name or not name:
@@ -108,8 +109,11 @@ def _function(target: Any) -> str:
     return f"function {module}.{name}"
 
 
-def _value(value: Any, places: Mapping[fx.Node, int]) -> str:
-    """An argument as text that tells apart whatever the compiler could tell apart: `1`, `1.0` and `True` differ."""
+def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
+    """An argument as text that tells apart whatever the compiler could tell apart: `1`, `1.0` and `True` differ.
+
+    `places` numbers the nodes that it may refer to. Raises NotCacheable.
+    """
     if type(value) in _PLAIN:
         return f"{type(value).__name__}:{value!r}"
     match value:
@@ -120,13 +124,15 @@ def _value(value: Any, places: Mapping[fx.Node, int]) -> str:
         case fx.Node():
             return f"%{places[value]}"
         case tuple() | list():
-            return f"{_sequence_name(value)}({', '.join(_value(item, places) for item in value)})"
+            return f"{_sequence_name(value)}({', '.join(exactly(item, places) for item in value)})"
         case dict():
             return (
-                "dict(" + ", ".join(sorted(f"{_value(k, places)}={_value(v, places)}" for k, v in value.items())) + ")"
+                "dict("
+                + ", ".join(sorted(f"{exactly(k, places)}={exactly(v, places)}" for k, v in value.items()))
+                + ")"
             )
         case slice():
-            return f"slice({', '.join(_value(part, places) for part in (value.start, value.stop, value.step))})"
+            return f"slice({', '.join(exactly(part, places) for part in (value.start, value.stop, value.step))})"
         case torch.SymInt() | torch.SymFloat() | torch.SymBool():
             return f"{type(value).__name__}:{value.node.expr}"
         case torch.dtype() | torch.device() | torch.layout() | torch.memory_format() | torch._ops.OpOverload():
@@ -141,16 +147,16 @@ def _sequence_name(value: Sequence[Any]) -> str:
     return "list" if isinstance(value, list) else f"tuple {type(value).__name__}"
 
 
-def _described(value: Any) -> str:
-    """What the compiler sees of a value: everything about a tensor but its content."""
+def described(value: Any) -> str:
+    """What the compiler sees of a value: everything about a tensor but its content. Raises NotCacheable."""
     if isinstance(value, torch.Tensor):
         return _tensor(value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return f"{type(value).__name__}:{value.node.expr}"
     if isinstance(value, (tuple, list)):
-        return f"{_sequence_name(value)}({', '.join(map(_described, value))})"
+        return f"{_sequence_name(value)}({', '.join(map(described, value))})"
     if value is None or isinstance(value, (bool, int, float, str)):
-        return _value(value, {})
+        return exactly(value, {})
     raise NotCacheable(f"a node's value is of type {type(value).__qualname__}")
 
 

@@ -34,7 +34,23 @@ _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
 def warm_up() -> None:
-    """Import what a compile needs, before the first fork."""
+    """Do what every compile begins with, before the first fork: imports, PyTorch's patterns, the test of the CPU.
+
+    All of it without computing anything and without leaving a thread, so that forks start clean.
+    """
+    with contextlib.suppress(ImportError):
+        import tqdm  # type: ignore[import-untyped,unused-ignore]
+
+        tqdm.tqdm.monitor_interval = 0  # PyTorch traces with a progress bar, which has a thread though it is not shown
+    from torch._inductor import compile_fx, cpu_vec_isa  # noqa: F401 (compile_fx: for its forks)
+    from torch._inductor.codecache import torch_key
+    from torch._inductor.fx_passes import joint_graph, post_grad
+
+    torch_key()
+    if torch.version.cuda is None and torch.version.hip is None:  # asking for a device would spoil CUDA for the forks
+        joint_graph.lazy_init(torch.device("cpu"))
+        post_grad.lazy_init()
+    cpu_vec_isa.pick_vec_isa()
 
 
 def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,11 +13,11 @@ This module runs inside training processes: it imports no user interface, and wh
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,21 +25,34 @@ import torch
 from torch import fx
 
 from neuron_top.cache.keys import module_key
-from neuron_top.compile import graph_description, graph_file, graph_hash, inductor_compile, side_channel, worker_memory
+from neuron_top.compile import (
+    dispatch_cache,
+    graph_description,
+    graph_file,
+    graph_hash,
+    inductor_compile,
+    loading,
+    side_channel,
+    worker_memory,
+)
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
-from neuron_top.compile.compilers.inductor import Inductor, config_from_flags
+from neuron_top.compile.compilers.inductor import config_from_flags
+from neuron_top.compile.dispatch_cache import CachedGraph
 from neuron_top.compile.empty_outputs import empty_runner
-from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.opaque_values import cut_opaque
 from neuron_top.compile.wrapper import Graph, Wrapper
 from neuron_top.errors import CompileError
-from neuron_top.events import ArtefactLoaded, CompileFellBack, GraphDescribed
+from neuron_top.events import CompileFellBack
 
 FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
 
-_Runner = Callable[[list[Any]], Any]
-_lock = threading.Lock()
-_wrappers: dict[tuple[int, Any], Wrapper] = {}
+
+class _Job(msgspec.Struct, frozen=True):
+    """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, all settings."""
+
+    wrapper: Wrapper
+    patches: Mapping[str, Any]
+    settings: Mapping[str, Any]
 
 
 def neurontop(
@@ -51,36 +64,62 @@ def neurontop(
     """
     import torch._inductor.compile_fx as compile_fx
     from torch._dynamo.backends.common import aot_autograd
+    from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
     from torch._inductor.decomposition import select_decomp_table
     from torch._inductor.virtualized import V
 
-    wrapper = _wrapper()
+    wrapper = loading.job_wrapper()
     worker_memory.start()
     patches = _patches(wrapper, options, mode)
+    job = _Job(wrapper, patches, inductor_compile.settings_in_force(patches))
     fake_mode = torch._guards.TracingContext.get().fake_mode
-    compile_one = functools.partial(_compile_one, wrapper, patches)
-    with V.set_fake_mode(fake_mode), torch._inductor.config.patch(patches):
+
+    def compiler(direction: str) -> SerializableAOTDispatchCompiler:
+        return SerializableAOTDispatchCompiler(CachedGraph, functools.partial(_compile_one, job, direction))
+
+    with V.set_fake_mode(fake_mode), torch._inductor.config.patch(patches), _dispatch(job, gm, example_inputs):
         return aot_autograd(
-            fw_compiler=functools.partial(compile_one, "forward"),
-            bw_compiler=functools.partial(compile_one, "backward"),
-            inference_compiler=functools.partial(compile_one, "inference"),
+            fw_compiler=compiler("forward"),
+            bw_compiler=compiler("backward"),
+            inference_compiler=compiler("inference"),
             decompositions=select_decomp_table,
             partition_fn=compile_fx.partition_fn,
             keep_inference_input_mutations=True,
         )(gm, example_inputs)
 
 
-def _wrapper() -> Wrapper:
-    """The wrapper for the environment as it is now; a forked child of the job gets its own."""
-    options = parse_environment()
-    identity = (os.getpid(), msgspec.json.encode(options))
-    with _lock:
-        if identity not in _wrappers:
-            wrapper = Wrapper(Inductor(), options)
-            for warning in options.warnings:
-                wrapper.log.remark_once(warning)
-            _wrappers[identity] = wrapper
-        return _wrappers[identity]
+@contextlib.contextmanager
+def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[None]:
+    """With what AOTAutograd kept of this captured graph, where that is known to be safe."""
+    loading.compile_begins()
+    options = job.wrapper.options
+    tag = _fingerprint(job, gm, inputs)
+    if tag is None:
+        with dispatch_cache.never():
+            yield
+    elif options.extract_only or options.no_cache:
+        with dispatch_cache.in_force(tag, keep=False):
+            yield
+    else:
+        with dispatch_cache.in_force(tag, keep=True), dispatch_cache.first_alone(tag, job.wrapper.log.remark) as waited:
+            loading.compile_begins(waited)
+            if not waited:
+                job.wrapper.get_ready()
+            yield
+
+
+def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | None:
+    if not torch._functorch.config.enable_autograd_cache or torch.compiler.config.force_disable_caches:
+        return None
+    surroundings = (
+        job.wrapper.compiler.directory(),
+        str(job.wrapper.options.compiler_flags),
+        graph_hash.exactly(dict(job.settings), {}),
+    )
+    try:
+        return dispatch_cache.fingerprint(gm, inputs, surroundings)
+    except graph_hash.NotCacheable:
+        return None
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -94,49 +133,67 @@ def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | No
     return patches
 
 
-def _compile_one(
-    wrapper: Wrapper, patches: Mapping[str, Any], direction: str, gm: fx.GraphModule, inputs: Sequence[Any]
-) -> Callable[..., Any]:
+def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence[Any]) -> CachedGraph:
+    wrapper = job.wrapper
+    if direction == "backward":
+        _keep_buffers()
     try:
         copy = _copy(gm)
         cut = cut_opaque(copy)
         inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
-        graph = _graph(wrapper, patches, direction, copy, inputs_left)
+        graph, renamed = _graph(job, direction, copy, inputs_left)
         if wrapper.options.extract_only:
             wrapper.extract(graph)
-            return _boxed(empty_runner(gm))
-        runner = _loaded(wrapper, graph, inputs_left)
-        return _boxed(worker_memory.watched(runner if cut is None else cut.around(runner), direction))
+            return _here(empty_runner(gm))
+        runner, watch = loading.load(wrapper, graph, inputs_left), worker_memory.watch(direction)
+        if cut is not None:
+            runner = cut.around(runner)
+        kept = "" if cut is not None or renamed else graph.key.name
+        return CachedGraph(kept, watch, worker_memory.watching(runner, watch))
     except (graph_hash.NotCacheable, CannotTravel) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
-        return _boxed(empty_runner(gm)) if wrapper.options.extract_only else _inductor_here(gm, inputs)
+        return _here(empty_runner(gm) if wrapper.options.extract_only else _inductor_here(gm, inputs))
     except CompileError as failure:
         if os.environ.get(FALLBACK_VARIABLE, "") not in ("1", "true"):
             raise
         _fell_back(wrapper, f"{direction} graph runs uncompiled ({failure})")
-        return _boxed(lambda arguments: gm(*arguments))
+        return _here(lambda arguments: gm(*arguments))
 
 
-def _graph(
-    wrapper: Wrapper, patches: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
-) -> Graph:
-    """Key and, for a miss, content of a graph. `copy` is ours: it is stripped to what travels."""
-    settings = inductor_compile.settings_in_force(patches)
+def _keep_buffers() -> None:
+    """Our backward code takes no buffers from the forward graph ("donated"), so it may run as often as one likes."""
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and context.fw_metadata is not None:
+        context.fw_metadata.bw_donated_idxs = []
+
+
+def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
+    """A function that only this process has."""
+    return CachedGraph("", None, run)
+
+
+def _graph(job: _Job, direction: str, copy: fx.GraphModule, inputs: Sequence[Any]) -> tuple[Graph, bool]:
+    """Key and, for a miss, content of a graph; whether process groups have other names in it than in this process.
+
+    `copy` is ours: it is stripped to what travels.
+    """
+    wrapper, renamed = job.wrapper, False
     if torch.distributed.is_available():
         from neuron_top.compile import process_groups
 
-        process_groups.canonicalize(copy)
+        renamed = bool(process_groups.canonicalize(copy))
     graph_hash.travelling(copy)
-    key = module_key(graph_hash.hash_graph(copy, inputs, settings), wrapper.options.compiler_flags)
+    key = module_key(graph_hash.hash_graph(copy, inputs, job.settings), wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
     description = graph_description.describe(copy, module=key.name, direction=direction, compiler=compiler)
-    _describe(wrapper, description)
-    return Graph(
+    loading.describe(wrapper, description)
+    graph = Graph(
         key=key,
-        data=functools.partial(_dumped, copy, inputs, settings),
+        data=functools.partial(_dumped, copy, inputs, job.settings),
         description=functools.partial(msgspec.json.encode, description),
-        compile_inside=functools.partial(_compile_inside, copy, inputs, patches),
+        compile_inside=functools.partial(_compile_inside, copy, inputs, job.patches),
     )
+    return graph, renamed
 
 
 def _copy(gm: fx.GraphModule) -> fx.GraphModule:
@@ -172,68 +229,11 @@ def _compile_inside(
     return CompileOutcome(seconds=time.monotonic() - started, guards=found["guards"])
 
 
-def _loaded(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> _Runner:
-    """The compiled function; an artefact that does not load is compiled once more, and then it is an error."""
-    for attempt in (1, 2):
-        obtained = wrapper.obtain(graph)
-        start = time.monotonic()
-        try:
-            artefact = inductor_compile.load_artefact(*obtained.entry.artefacts)
-        except Exception as problem:
-            if attempt == 2:
-                raise CompileError(f"the artefact cannot be loaded: {problem}", module=graph.key.name) from problem
-            wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
-            continue
-        if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
-            raise CannotTravel("its compiled code assumes other sizes")
-        worker_memory.code_loaded()
-        side_channel.tell(
-            ArtefactLoaded(
-                module=graph.key.name,
-                pid=os.getpid(),
-                rank=side_channel.rank(),
-                seconds=time.monotonic() - start,
-                waited_seconds=obtained.waited_seconds,
-                source=f"worker:{os.getpid()}",
-            )
-        )
-        return lambda arguments: artefact(*arguments)
-    raise AssertionError("the second attempt returns or raises")
-
-
 def _inductor_here(gm: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Inductor in the job's process, without our cache."""
     from torch._inductor.compile_fx import compile_fx_inner
 
     return compile_fx_inner(gm, list(inputs))
-
-
-def _boxed(runner: _Runner) -> Callable[..., Any]:
-    """AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
-
-    def run(arguments: list[Any]) -> Any:
-        taken = list(arguments)
-        arguments.clear()
-        return runner(taken)
-
-    run._boxed_call = True  # type: ignore[attr-defined]
-    return run
-
-
-def _describe(wrapper: Wrapper, description: graph_description.GraphDescription) -> None:
-    side_channel.tell(
-        GraphDescribed(
-            module=description.module,
-            pid=os.getpid(),
-            rank=side_channel.rank(),
-            direction=description.direction,
-            operators=description.operators,
-            inputs=description.inputs,
-            flags=wrapper.options.compiler_flags,
-            compiler=description.compiler,
-            source=f"worker:{os.getpid()}",
-        )
-    )
 
 
 def _fell_back(wrapper: Wrapper, reason: str) -> None:

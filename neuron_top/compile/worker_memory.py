@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -179,18 +179,33 @@ _stop = threading.Event()
 _started = threading.Lock()
 
 
-def watched(run: Callable[..., Any], direction: str) -> Callable[..., Any]:
-    """`run` of a compiled graph, telling what it is given and keeps; unchanged where nobody listens.
+class Watch(NamedTuple):
+    """What has to be known of a compiled graph to tell what it is given and what it keeps. Kept in PyTorch's cache."""
 
-    To be called while the graph is being compiled: what a forward graph keeps are the results behind the model's.
-    """
+    direction: str
+    static: tuple[int, ...]
+    """Places of the arguments that are there anyway: parameters, buffers."""
+    first_kept: int | None
+    """What a forward graph keeps are the results from here on, those behind the model's."""
+
+
+def watch(direction: str) -> Watch | None:
+    """How to watch the graph that is being compiled; None where AOTAutograd does not say."""
     context = torch._guards.TracingContext.try_get()
-    if not _listened() or context is None or context.fw_metadata is None:
-        return run
-    if direction == "backward":
-        return _watched_backward(run)
+    if context is None or context.fw_metadata is None:
+        return None
     metadata = context.fw_metadata
-    return _WatchedForward(run, metadata.static_input_indices, metadata.num_forward if direction == "forward" else None)
+    kept = metadata.num_forward if direction == "forward" else None
+    return Watch(direction, tuple(metadata.static_input_indices), kept)
+
+
+def watching(run: Callable[..., Any], watch: Watch | None) -> Callable[..., Any]:
+    """`run` of a compiled graph, telling what it is given and keeps; unchanged where nobody listens."""
+    if watch is None or not _listened():
+        return run
+    if watch.direction == "backward":
+        return _watched_backward(run)
+    return _WatchedForward(run, watch.static, watch.first_kept)
 
 
 class _WatchedForward:

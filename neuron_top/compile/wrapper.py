@@ -33,6 +33,7 @@ from neuron_top.errors import (
     CacheUnusable,
     CompileError,
     CompilerKilled,
+    CompilerMissing,
     FileMalformed,
     UsageError,
 )
@@ -97,6 +98,16 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compiling without the cache")
             return self._compile_apart(graph)
 
+    def found(self, key: ModuleKey) -> Obtained | None:
+        """The artefact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
+        if self.options.no_cache or self.options.extract_only:
+            return None
+        entry = self.entry(key)
+        if entry.state() is not State.HIT or entry.broken_reason():
+            return None
+        stats = entry.stats()
+        return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
+
     def extract(self, graph: Graph) -> bool:
         """Store the graph for a later compile; True when the cache has its artefact already.
 
@@ -131,6 +142,13 @@ class Wrapper:
         root = self._checked_root()
         cache = PersistentCache(root, self.compiler.directory())
         return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
+
+    def get_ready(self) -> None:
+        """Start the compiler ahead of the first miss where one is certain: the cache holds nothing of it."""
+        directory = self._checked_root() / self.compiler.directory()
+        with contextlib.suppress(OSError, CompilerMissing):
+            if not any(directory.glob("MODULE_*")):
+                self.compiler.start()
 
     def interrupt(self) -> None:
         """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""

@@ -35,6 +35,9 @@ class Copying:
     def hold(self, lock: Path, token: str) -> None:
         """Nobody outlives a test."""
 
+    def start(self) -> None:
+        pass
+
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         self.compiled += 1
         if self._journal:

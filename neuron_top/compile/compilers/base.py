@@ -65,6 +65,10 @@ class Compiler(Protocol):
         """A lock has been taken for a compile: whoever outlives this process, if anybody does, is to give it back."""
         ...
 
+    def start(self) -> None:
+        """Get ready in the background for a compile that is certain to come. Raises CompilerMissing."""
+        ...
+
     def close(self) -> None:
         """End every compile under way, from any thread; their callers get CompilerKilled."""
         ...

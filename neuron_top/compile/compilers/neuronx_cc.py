@@ -98,6 +98,9 @@ class NeuronxCC:
     def hold(self, lock: Path, token: str) -> None:
         """Nothing outlives us here: a lock left behind names its dead owner, and the next to come takes it over."""
 
+    def start(self) -> None:
+        """Nothing to get ready: each compile is a program of its own."""
+
     def close(self) -> None:
         """End every compile under way; the threads that wait for them get CompilerKilled."""
         for process in list(self._running):

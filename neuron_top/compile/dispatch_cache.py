@@ -1,0 +1,241 @@
+"""What AOTAutograd made of a captured graph, kept: a warm start loads its compiled graphs without tracing again.
+
+PyTorch keeps it (`AOTAutogradCache`, in Inductor's own directory), under its own key for what was captured. Our part:
+
+- The entry holds no code, but the keys of our modules (`CachedGraph`). Each is looked up in our cache as ever: same
+  checks, same lines. Where one is missing or unsound, the graph is traced as if nothing had been kept.
+- A wrong hit is the worst defect a compile cache can have, and PyTorch's key trusts more than ours does. So our own
+  exact description goes into the key as well: every node with its arguments, every input with its form, place,
+  aliases and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only
+  graphs made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to
+  is settled by what is described and by PyTorch's sources, which the key holds. `fingerprint` raises for all others.
+- Ranks that capture the same graph at the same time wait for the first of them instead of tracing it all at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch._functorch.config as functorch_config
+import torch.compiler.config as compiler_config
+from torch import fx
+from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache, FXGraphCacheMiss
+from torch._inductor.output_code import OutputCode
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+from neuron_top.compile import graph_hash, worker_memory
+from neuron_top.compile.graph_hash import NotCacheable
+from neuron_top.compile.loading import Runner, load_known
+
+_FORMAT = "neuron-top dispatch 1"
+_NAMESPACES = ("aten", "prims")
+_OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
+"""Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
+_FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
+
+
+@dataclasses.dataclass(eq=False)
+class CachedGraph(OutputCode):
+    """A compiled graph as AOTAutograd sees it: runs here, and is kept as the key of a module."""
+
+    module: str
+    """`MODULE_…`; empty for a graph that our cache does not hold."""
+    watch: worker_memory.Watch | None
+    run: Runner | None
+
+    def __post_init__(self) -> None:
+        """AOTAutograd's mark of such functions; on the instance, from where Dynamo's wrappers copy it."""
+        self._boxed_call = True
+
+    def __call__(self, inputs: Any) -> Any:
+        """AOTAutograd's convention: one list of arguments, which is emptied so that they can be freed early."""
+        taken = list(inputs)
+        inputs.clear()
+        return self.run(taken)  # type: ignore[misc]  # an instance without it exists in files only
+
+    def prepare_for_serialization(self) -> None:
+        """What goes into PyTorch's cache: no code. Raises BypassAOTAutogradCache where there is no key to keep."""
+        if not self.module:
+            raise BypassAOTAutogradCache("this graph is not in the compile cache")
+        self.run = None
+
+    def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
+        """Out of PyTorch's cache: get the code out of ours. Raises FXGraphCacheMiss where it is not there."""
+        runner = load_known(self.module)
+        if runner is None:
+            raise FXGraphCacheMiss
+        self.run = worker_memory.watching(runner, self.watch)
+
+
+def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Sequence[str]) -> str:
+    """64 hex digits for a captured graph, its inputs and everything that its trace depends on.
+
+    `surroundings`: compiler, its flags and settings, as exact text. Raises NotCacheable (see above).
+    """
+    lines = [_FORMAT, *surroundings, *_state_lines(), *_graph_lines(gm), *_input_lines(inputs)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def in_force(tag: str, *, keep: bool) -> Iterator[None]:
+    """AOTAutograd with its cache under `tag`. `keep=False`: the same graphs in the same order, but nothing is kept.
+
+    The backward graph is compiled with the forward one, since what is kept holds both.
+    """
+    settings = {
+        "enable_autograd_cache": keep,
+        "enable_remote_autograd_cache": False,
+        "bundled_autograd_cache": True,
+        "force_non_lazy_backward_lowering": True,
+    }
+    with functorch_config.patch(settings), compiler_config.patch(cache_key_tag=tag):  # type: ignore[attr-defined]
+        yield
+
+
+@contextlib.contextmanager
+def never() -> Iterator[None]:
+    """AOTAutograd without its cache."""
+    with functorch_config.patch(enable_autograd_cache=False, bundled_autograd_cache=False):
+        yield
+
+
+@contextlib.contextmanager
+def first_alone(tag: str, say: Callable[[str], None]) -> Iterator[float]:
+    """The first process with this graph goes ahead, the others wait for its end; gives the seconds waited.
+
+    The lock dies with its holder. Once a process has been through without an error, nobody waits any more.
+    """
+    folder = Path(cache_dir(), "neurontop")
+    mark = folder / tag
+    if mark.exists():
+        yield 0.0
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / f"{tag}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:  # waiting saves work, no more
+        yield 0.0
+        return
+    try:
+        waited = _wait(handle, mark, say)
+        if mark.exists():
+            os.close(handle)
+            handle = -1
+        yield waited
+        with contextlib.suppress(OSError):
+            mark.touch()
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _wait(handle: int, mark: Path, say: Callable[[str], None]) -> float:
+    """Until the lock is ours or the mark is there; gives the seconds slept."""
+    start = said = time.monotonic()
+    pause, waited = _FIRST_POLL, 0.0
+    while not mark.exists() and not _locked(handle):
+        time.sleep(pause)
+        pause, waited = min(pause * 1.5, _LONGEST_POLL), time.monotonic() - start
+        if time.monotonic() - said >= _SAY_EVERY_SECONDS:
+            said = time.monotonic()
+            say(f"Another process traces and compiles the same graph, been waiting for {waited / 60:.1f} minutes")
+    return waited
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks: nobody waits
+    return True
+
+
+def _state_lines() -> Iterator[str]:
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and context.ddp_optimizer_ctx is not None:
+        raise NotCacheable("the graph is one of several buckets")
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
+        raise NotCacheable("a mode changes what operators do")
+    if foreign := sorted(_foreign_kernels()):
+        raise NotCacheable(f"the script replaces kernels of PyTorch: {foreign[0]}")
+    yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
+    for device in torch._C._autocast_supported_devices():
+        if torch.is_autocast_enabled(device):
+            yield f"autocast {device} {torch.get_autocast_dtype(device)} {torch.is_autocast_cache_enabled()}"
+    yield f"default {torch.get_default_device()} {torch.get_default_dtype()}"
+
+
+def _foreign_kernels() -> Iterator[str]:
+    """Operators of PyTorch whose decomposition or kernel somebody else wrote: no key knows what they do."""
+    from torch._inductor.decomposition import select_decomp_table
+
+    for kernel in torch.library._impls:
+        if kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS:
+            yield kernel
+    for name, function in select_decomp_table().items():
+        inner = function.func if isinstance(function, functools.partial) else function
+        if (inner.__module__ or "").partition(".")[0] != "torch":
+            yield str(name)
+
+
+def _graph_lines(gm: fx.GraphModule) -> Iterator[str]:
+    if hasattr(gm, "saved_tensors_hooks_pack_0"):
+        raise NotCacheable("hooks change what is saved for backward")
+    places = {node: place for place, node in enumerate(gm.graph.nodes)}
+    for node, place in places.items():
+        if node.meta.get("custom"):
+            raise NotCacheable("the script annotates the graph")
+        if node.op == "placeholder":
+            yield f"{place} placeholder {_fixed(node.meta.get('example_value'))}"
+        else:
+            arguments = f"{graph_hash.exactly(node.args, places)} {graph_hash.exactly(node.kwargs, places)}"
+            yield f"{place} {_operation(node)} {arguments}"
+
+
+def _operation(node: fx.Node) -> str:
+    target = node.target
+    if node.op == "output":
+        return "output"
+    if node.op == "call_method" and isinstance(target, str):
+        return f"method {target}"
+    if node.op != "call_function" or isinstance(target, torch._ops.HigherOrderOperator):
+        raise NotCacheable(f"the graph holds {node.op} {target}")
+    if isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        name = str(target)
+        if name.partition(".")[0] not in _NAMESPACES:
+            raise NotCacheable(f"the graph calls {name}")
+        return f"operator {name}"
+    return graph_hash.function_name(target)
+
+
+def _fixed(value: Any) -> str:
+    sizes = (*value.shape, *value.stride()) if isinstance(value, torch.Tensor) else (value,)
+    if any(isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)) for size in sizes):
+        raise NotCacheable("sizes are symbolic")
+    return graph_hash.described(value)
+
+
+def _input_lines(inputs: Sequence[Any]) -> Iterator[str]:
+    objects: dict[int, int] = {}
+    storages: dict[int, int] = {}
+    for place, item in enumerate(inputs):
+        yield f"input {_fixed(item)}"
+        if isinstance(item, torch.Tensor):
+            if item.layout != torch.strided:
+                raise NotCacheable("an input is not a plain dense tensor")
+            storage = item.untyped_storage()
+            same, alias = objects.setdefault(id(item), place), storages.setdefault(storage._cdata, place)
+            yield f"same as {same}, memory of {alias}, {storage.nbytes()} bytes, at {item.storage_offset()}"
+            yield f"leaf {item.is_leaf} view {item._is_view()} inference {item.is_inference()}"

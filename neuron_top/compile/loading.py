@@ -1,0 +1,149 @@
+"""From a complete entry to a function that runs in this process: load, check the assumptions, tell the recorder.
+
+Two ways lead here: a graph that was just traced (`load`), and one whose trace AOTAutograd has kept (`load_known`, see
+`dispatch_cache`). Both look the entry up through the wrapper, so both say the same lines and count the same.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from neuron_top.cache import layout
+from neuron_top.cache.keys import parse_key
+from neuron_top.compile import graph_hash, inductor_compile, side_channel, worker_memory
+from neuron_top.compile.compilers.base import CannotTravel
+from neuron_top.compile.compilers.inductor import Inductor
+from neuron_top.compile.flags import parse_environment
+from neuron_top.compile.graph_description import GraphDescription
+from neuron_top.compile.wrapper import Graph, Obtained, Wrapper
+from neuron_top.errors import CompileError
+from neuron_top.events import ArtefactLoaded, GraphDescribed
+
+Runner = Callable[[list[Any]], Any]
+"""A compiled graph: one list of arguments in (which it may empty), results out."""
+
+_lock = threading.Lock()
+_wrappers: dict[tuple[int, bytes], Wrapper] = {}
+
+
+class _AtHand(threading.local):
+    """What this thread has found for the compile under way."""
+
+    def __init__(self) -> None:
+        self.runners: dict[str, Runner] = {}
+        self.waited = 0.0
+
+
+_at_hand = _AtHand()
+
+
+def job_wrapper() -> Wrapper:
+    """The wrapper for the environment as it is now; a forked child of the job gets its own."""
+    options = parse_environment()
+    identity = (os.getpid(), msgspec.json.encode(options))
+    with _lock:
+        if identity not in _wrappers:
+            wrapper = Wrapper(Inductor(), options)
+            for warning in options.warnings:
+                wrapper.log.remark_once(warning)
+            _wrappers[identity] = wrapper
+        return _wrappers[identity]
+
+
+def compile_begins(waited_seconds: float = 0.0) -> None:
+    """A new captured graph: forget what the last one left; its first artefact tells how long was waited for it."""
+    _at_hand.runners.clear()
+    _at_hand.waited = waited_seconds
+
+
+def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
+    """The compiled function; an artefact that does not load is compiled once more, and then it is an error.
+
+    Raises CannotTravel where the compiled code assumes other sizes, else as `Wrapper.obtain`.
+    """
+    if runner := _at_hand.runners.pop(graph.key.name, None):
+        return runner
+    for attempt in (1, 2):
+        obtained, start = wrapper.obtain(graph), time.monotonic()
+        try:
+            runner = _loaded(obtained)
+        except Exception as problem:
+            if attempt == 2:
+                raise CompileError(f"the artefact cannot be loaded: {problem}", module=graph.key.name) from problem
+            wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
+            continue
+        if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
+            raise CannotTravel("its compiled code assumes other sizes")
+        _tell_loaded(obtained, start)
+        return runner
+    raise AssertionError("the second attempt returns or raises")
+
+
+def load_known(module: str) -> Runner | None:
+    """The compiled function of a module that is known to be wanted; None where the cache has no sound artefact."""
+    wrapper, key = job_wrapper(), parse_key(module)
+    obtained = wrapper.found(key) if key is not None else None
+    if obtained is None or obtained.guards:
+        return None
+    start = time.monotonic()
+    try:
+        runner = _loaded(obtained)
+    except Exception:  # noqa: BLE001 (the long way comes across it again, and says and repairs it)
+        return None
+    wrapper.log.cache_path(wrapper.options.cache_url)
+    wrapper.log.hit(obtained.entry.artefact)
+    _describe_again(wrapper, obtained)
+    _tell_loaded(obtained, start)
+    _at_hand.runners[module] = runner
+    return runner
+
+
+def describe(wrapper: Wrapper, description: GraphDescription) -> None:
+    """Tell the recorder what a graph is."""
+    side_channel.tell(
+        GraphDescribed(
+            module=description.module,
+            pid=os.getpid(),
+            rank=side_channel.rank(),
+            direction=description.direction,
+            operators=description.operators,
+            inputs=description.inputs,
+            flags=wrapper.options.compiler_flags,
+            compiler=description.compiler,
+            source=f"worker:{os.getpid()}",
+        )
+    )
+
+
+def _describe_again(wrapper: Wrapper, obtained: Obtained) -> None:
+    try:
+        data = (obtained.entry.path / layout.DESCRIPTION).read_bytes()
+        describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
+    except (OSError, msgspec.MsgspecError):
+        return  # it only helps people to read what was loaded
+
+
+def _loaded(obtained: Obtained) -> Runner:
+    artefact = inductor_compile.load_artefact(*obtained.entry.artefacts)
+    worker_memory.code_loaded()
+    return lambda arguments: artefact(*arguments)
+
+
+def _tell_loaded(obtained: Obtained, start: float) -> None:
+    waited, _at_hand.waited = obtained.waited_seconds + _at_hand.waited, 0.0
+    side_channel.tell(
+        ArtefactLoaded(
+            module=obtained.entry.module,
+            pid=os.getpid(),
+            rank=side_channel.rank(),
+            seconds=time.monotonic() - start,
+            waited_seconds=waited,
+            source=f"worker:{os.getpid()}",
+        )
+    )

@@ -1,0 +1,156 @@
+"""What AOTAutograd keeps of captured graphs: when it is used, when it must not be, and what tells graphs apart."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+
+from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
+
+from neuron_top.compile import dispatch_cache  # noqa: E402
+
+STEP = """
+import sys, torch
+traced = []
+torch.manual_seed(0)
+weight = torch.nn.Parameter(torch.randn(4, 4))
+def loss(x): return torch.tanh(x @ weight).square().sum()
+from neuron_top.compile import torch_backend
+before = torch_backend._compile_one
+def counting(*arguments):
+    traced.append(arguments[1])
+    return before(*arguments)
+torch_backend._compile_one = counting
+x = torch.randn(3, 4)
+value = torch.compile(loss, backend="neurontop")(x)
+value.backward(retain_graph=True); value.backward()
+given = weight.grad.clone(); weight.grad = None
+expected = loss(x); expected.backward()
+assert torch.allclose(value, expected, atol=1e-5) and torch.allclose(given, 2 * weight.grad, atol=1e-5)
+print("traced", *traced)
+"""
+
+
+def captured(function: Callable[..., Any], *inputs: Any, surroundings: tuple[str, ...] = ()) -> str:
+    """The fingerprint of what Dynamo captures of a function."""
+    found: list[str] = []
+
+    def backend(gm: Any, given: Any) -> Any:
+        found.append(dispatch_cache.fingerprint(gm, given, surroundings))
+        return gm
+
+    torch.compiler.reset()
+    torch.compile(function, backend=backend, dynamic=False)(*inputs)
+    (only,) = found
+    return only
+
+
+def run_step() -> tuple[str, str]:
+    """A fresh process that trains for one step: what it traced, what it said."""
+    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def test_a_warm_start_loads_without_tracing_and_an_evicted_entry_is_traced_and_compiled_again(own_caches: Path) -> None:
+    assert run_step()[0] == "traced forward backward"
+    traced, said = run_step()
+    assert traced == "traced"
+    assert said.count("Using a cached neff at") == 2
+    backward = max(own_caches.rglob("model.done"), key=lambda path: path.stat().st_mtime_ns)
+    backward.unlink()
+    traced, said = run_step()
+    assert traced == "traced forward backward"
+    assert said.count("Using a cached neff at") == 1
+    assert said.count("Compilation Successfully Completed") == 1
+    assert run_step()[0] == "traced"
+
+
+def test_equal_captures_have_equal_fingerprints() -> None:
+    x = torch.zeros(3)
+    assert captured(lambda a: a * 2 + 1, x) == captured(lambda other: other * 2 + 1, torch.ones(3))
+
+
+X, Y = torch.zeros(4), torch.zeros(4)
+HELD = torch.zeros(9)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param((lambda a: a * 2, X), (lambda a: a * 3, X), id="a constant"),
+        pytest.param((lambda a: a * 2, X), (lambda a: a * 2.0, X), id="the type of a constant"),
+        pytest.param((lambda a: a.sin(), X), (lambda a: a.cos(), X), id="a method"),
+        pytest.param((torch.sin, X), (torch.sin, torch.zeros(5)), id="a shape"),
+        pytest.param((torch.sin, X), (torch.sin, torch.zeros(4, dtype=torch.float64)), id="a dtype"),
+        pytest.param((torch.sin, X), (torch.sin, torch.zeros(4, requires_grad=True)), id="a gradient"),
+        pytest.param((torch.sin, HELD[:4]), (torch.sin, HELD[1:5]), id="a place in memory"),
+        pytest.param((lambda a, b: a.add_(b), X, Y), (lambda a, b: a.add_(b), HELD[:4], HELD[4:8]), id="aliases"),
+    ],
+)
+def test_fingerprints_differ_whatever_differs(one: tuple[Any, ...], two: tuple[Any, ...]) -> None:
+    assert captured(*one) != captured(*two)
+
+
+def test_fingerprints_differ_with_autocast_gradient_mode_and_surroundings() -> None:
+    def plain() -> str:
+        return captured(torch.sin, X)
+
+    found = [plain(), captured(torch.sin, X, surroundings=("-O2",))]
+    with torch.no_grad():
+        found.append(plain())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found.append(plain())
+    assert len(set(found)) == len(found)
+
+
+@torch.library.custom_op("neurontop_test::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    """An operator of the script: its gradient can change without the captured graph changing."""
+    return x * 2
+
+
+@twice.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+@pytest.mark.parametrize("function", [twice, lambda a: torch.cond(a.sum() > 0, torch.sin, torch.cos, (a,))])
+def test_graphs_that_hold_more_than_pytorchs_own_operators_are_always_traced(function: Callable[..., Any]) -> None:
+    with pytest.raises(BackendCompilerFailed, match=r"NotCacheable: the graph (calls|holds)"):
+        captured(function, X)
+
+
+def test_the_second_waits_for_the_first_and_a_third_for_nobody(own_caches: Path) -> None:
+    order: list[str] = []
+    inside, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with dispatch_cache.first_alone("tag", order.append):
+            inside.set()
+            go_on.wait()
+            order.append("first")
+
+    def second() -> None:
+        with dispatch_cache.first_alone("tag", order.append):
+            order.append("second")
+
+    one, two = threading.Thread(target=first), threading.Thread(target=second)
+    one.start()
+    inside.wait()
+    two.start()
+    go_on.set()
+    one.join()
+    two.join()
+    assert order == ["first", "second"]
+    with dispatch_cache.first_alone("tag", order.append) as waited:
+        assert waited == 0
