@@ -82,7 +82,8 @@ _XDG = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME
 
 def _user_folder(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The platform's folder of this kind for this program; on Linux by the XDG rules, without a slow import."""
-    if sys.platform == "linux":
+    platform: str = sys.platform
+    if platform == "linux":
         name, default = _XDG[kind]
         given = environ.get(name, "")
         return (Path(given) if given.strip() else Path.home() / default) / APP

@@ -63,7 +63,7 @@ def read_processes(proc: str = "/proc") -> list[Process]:
 
 
 def ancestors(proc: str = "/proc") -> frozenset[int]:
-    """Whoever started us: shells, tmux, a container's first process. An environment that we have from them is no use."""
+    """Whoever started us: shells, tmux, a container's first process. Their environment is no use of it."""
     found: set[int] = set()
     pid = os.getpid()
     while pid > 1 and pid not in found:

@@ -9,6 +9,8 @@ PyTorch keeps it (`AOTAutogradCache`, in Inductor's own directory), under its ow
   aliases and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only
   graphs made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to
   is settled by what is described and by PyTorch's sources, which the key holds. `fingerprint` raises for all others.
+- A kernel that a script registers in Python for one of PyTorch's own operators can still escape the description, as it
+  escapes PyTorch's. That is why this is asked for (`NEURONTOP_SKIP_TRACE=1`) and never the default.
 - Ranks that capture the same graph at the same time wait for the first of them instead of tracing it all at once.
 """
 
@@ -37,11 +39,17 @@ from neuron_top.compile import graph_hash, worker_memory
 from neuron_top.compile.graph_hash import NotCacheable
 from neuron_top.compile.loading import Runner, load_known
 
+SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 1"
 _NAMESPACES = ("aten", "prims")
 _OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
 """Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
+
+
+def wanted() -> bool:
+    """Whether the user asked for warm starts that skip the trace."""
+    return os.environ.get(SKIP_TRACE_VARIABLE, "").lower() in ("1", "true", "yes", "on")
 
 
 @dataclasses.dataclass(eq=False)

@@ -109,7 +109,8 @@ def _dispatch(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[
 
 
 def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | None:
-    if not torch._functorch.config.enable_autograd_cache or torch.compiler.config.force_disable_caches:
+    caching = torch._functorch.config.enable_autograd_cache and not torch.compiler.config.force_disable_caches
+    if not caching or not dispatch_cache.wanted():
         return None
     surroundings = (
         job.wrapper.compiler.directory(),

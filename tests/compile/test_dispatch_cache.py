@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -56,7 +57,8 @@ def captured(function: Callable[..., Any], *inputs: Any, surroundings: tuple[str
 
 def run_step() -> tuple[str, str]:
     """A fresh process that trains for one step: what it traced, what it said."""
-    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=False)
+    environ = {**os.environ, dispatch_cache.SKIP_TRACE_VARIABLE: "1"}
+    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=False, env=environ)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -86,7 +85,7 @@ def test_the_end_and_the_beginning_of_a_file_of_eight_gigabytes_come_without_rea
     ends = {f"log:{path}": path.stat().st_size}
     assert [line.text for line in older(ends, ends, 2).lines] == ["last but one", "the last line"]
     assert newer(ends, {}, 1).lines[0].text == "the first line"
-    assert os.stat(path).st_blocks * 512 < 1 << 20
+    assert Path(path).stat().st_blocks * 512 < 1 << 20
 
 
 def test_a_search_gives_up_the_keyboard_and_goes_on_where_it_was(tmp_path: Path) -> None:
