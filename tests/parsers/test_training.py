@@ -132,3 +132,10 @@ def test_a_metrics_report_is_one_event_with_its_totals() -> None:
     (report,) = only(GraphMetricsReported, read(log))
     assert (report.compiled, report.compile_seconds, report.executed) == (12, pytest.approx(65.25), 480)
     assert (report.cache_hits, report.cache_misses, report.transfers_to_device) == (468, None, 7)
+
+
+def test_our_own_progress_lines_in_a_merged_log_count_no_step_twice() -> None:
+    lines = "LOG Mon Jan  5 10:00:00 2026 - (0, 19) step_loss : 4.676  learning_rate : 1e-04  throughput : 8.1\n"
+    own = "neurontop: 00:02:20 training · graphs: 2 compiled · step 19, loss 4.676, 8.1 seq/s · 4 cores\n"
+    steps = [event for event in read(lines + own) if isinstance(event, StepReported)]
+    assert [step.step for step in steps] == [19]
