@@ -22,7 +22,7 @@ _BAR = re.compile(
 )
 _ANY_BAR = re.compile(r"\d{1,3}%\|[^|]{0,400}\|")
 _OWN_PROGRESS = "neurontop: "
-"""Progress lines of `neurontop run` tell of steps that the job printed itself: in a merged log they would count twice."""
+"""Progress lines of `neurontop run` repeat steps that the job printed: in a merged log they would count twice."""
 _TRAINING_BAR = re.compile(r"(?:epoch|train|step|^\W*$)", re.IGNORECASE)
 _POSTFIX = re.compile(rf"([\w/ ]{{1,60}})=({_FLOAT})(?=[,\]\s]|$)")
 _BERT = re.compile(
