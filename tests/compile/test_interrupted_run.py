@@ -16,13 +16,14 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 from tests.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
-WORKER = """
-import torch
+WORKER = r"""
+import time, torch
 step = torch.compile(lambda x: torch.softmax((x * 3).sin() @ x.T, -1).cumsum(0), backend="neurontop")
 print("first step begins", flush=True)
 for number in range(1_000_000):
     step(torch.ones(24, 16))
-    print("step", number, flush=True)
+    print(f"step {number}\n", end="", flush=True)  # one write: lines of two workers don't mix
+    time.sleep(0.01)
 """
 LAUNCHER = """
 import os, subprocess, sys
@@ -73,6 +74,7 @@ def test_ctrl_c_leaves_no_process_no_lock_and_nothing_half_made(
         family: list[psutil.Process] = []
         try:
             jobs.until(lambda: program.poll() is not None or stage(tmp_path, seen.read_text()))
+            assert program.poll() is None, seen.read_text()[-5000:]
             family = psutil.Process(program.pid).children(recursive=True)
             program.send_signal(signal.SIGINT)
             assert program.wait(jobs.TIMEOUT) == 130, seen.read_text()
