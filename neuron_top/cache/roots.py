@@ -40,7 +40,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
 
 def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None) -> Root:
     """The Neuron cache that a job started here with this environment would use."""
-    path, origin = _named(environ)
+    path, origin = named_by(environ)
     return _root(NEURON, path or DEFAULT_ROOT, origin or "the SDK's default", cwd)
 
 
@@ -51,7 +51,7 @@ def find(
     found = [root_in_force(environ, cwd), _root(NEURON, DEFAULT_ROOT, "the SDK's default")]
     for process in processes:
         theirs = process.environ or {}
-        path, origin = _named(theirs)
+        path, origin = named_by(theirs)
         if path:
             named = _root(NEURON, path, f"{origin} of process {process.pid}", process.cwd)
             found.append(msgspec.structs.replace(named, users=(process.pid,)))
@@ -82,7 +82,8 @@ def cache_dir_flag(flags: str) -> str | None:
     return value or None
 
 
-def _named(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """(path or URL, where it stands) of the Neuron cache this environment names; nothing where it names none."""
     flag = cache_dir_flag(environ.get("NEURON_CC_FLAGS", ""))
     if flag:
         return flag, "--cache_dir in NEURON_CC_FLAGS"

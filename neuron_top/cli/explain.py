@@ -16,21 +16,19 @@ exit status: 0 explained · 2 usage · 3 no such cache, entry or recording
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from neuron_top import settings as configuration
-from neuron_top.cache import catalogue, roots
-from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands.common import chosen_root
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import NothingToShow
-from neuron_top.explain.why import Explanation, explain
+from neuron_top.explain.why import Explanation
 from neuron_top.parsers.escapes import visible
 from neuron_top.pipeline import afterwards
+from neuron_top.pipeline.misses import Misses
 from neuron_top.run.model import Run
-from neuron_top.settings import Settings
+from neuron_top.views.why import Question
 
 _MOST = 200
 
@@ -45,39 +43,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Explain and print."""
     settings, _ = configuration.load()
-    if "MODULE_" in arguments.what and not Path(arguments.what).is_file():
-        snapshot = catalogue.open_root(chosen_root(arguments.cache), settings.state_path)
-        told = [explain(arguments.what, snapshot, others=_others(snapshot.root, settings))]
+    one = "MODULE_" in arguments.what and not Path(arguments.what).is_file()
+    if one:
+        misses = Misses(settings, chosen_root(arguments.cache))
+        told = [misses.explain(Question(module=arguments.what))]
     else:
-        told = _of_run(afterwards.load([arguments.what], settings, sys.stdin.buffer), arguments.cache, settings)
+        run = afterwards.load([arguments.what], settings, sys.stdin.buffer)
+        told = _of_run(run, Misses(settings, chosen_root(arguments.cache) if arguments.cache else None))
     if arguments.json:
-        print_json(told[0] if "MODULE_" in arguments.what and len(told) == 1 else told)
+        print_json(told[0] if one else told)
     elif len(told) == 1:
         print(_page(told[0]))
     else:
-        print("\n".join(f"{one.module}\n  {one.causes[0].kind}: {visible(one.causes[0].text)}" for one in told))
+        print("\n".join(f"{each.module}\n  {each.causes[0].kind}: {visible(each.causes[0].text)}" for each in told))
     return 0
 
 
-def _of_run(run: Run, root: str | None, settings: Settings) -> list[Explanation]:
-    missed = [one.graph for one in run.compiles.digests() if (one.misses or one.failures_met) and one.graph.module]
+def _of_run(run: Run, misses: Misses) -> list[Explanation]:
+    told, missed = misses.of_run(run, _MOST)
     if not missed:
         raise NothingToShow("nothing missed: every graph of this run came from the cache, or none was named")
-    named = root or next((path for path in reversed(run.compiles.cache_paths) if Path(path).is_dir()), None)
-    snapshot = catalogue.open_root(chosen_root(named), settings.state_path)
-    if len(missed) > _MOST:
-        narrate(f"neurontop: the first {_MOST} of {len(missed)} misses are explained")
-    others = _others(snapshot.root, settings)
-    return [explain(graph.module or "", snapshot, others=others) for graph in missed[:_MOST]]
-
-
-def _others(root: str, settings: Settings) -> list[Snapshot]:
-    """Other Neuron caches of this machine, at most three."""
-    found: list[Snapshot] = []
-    for other in roots.find():
-        if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != root and len(found) < 3:
-            found.append(catalogue.open_root(other.path, settings.state_path))
-    return found
+    if missed > _MOST:
+        narrate(f"neurontop: {_MOST} of {missed} misses are explained, the longest compiles")
+    return told
 
 
 def _page(one: Explanation) -> str:

@@ -9,8 +9,9 @@ gzip; several logs are taken for one run (the ranks of it); `-` is standard inpu
   neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
 
 Every number says how it is known: measured, counted, at most (a bound between two log lines), computed from those,
-or estimated. --cache adds what the cache knows of the graphs: flags, sizes, compile times, and why each miss was
-one. The format follows the name given with -o; without both it is Markdown.
+or estimated. The cache adds what it knows of the graphs: flags, sizes, compile times, and why each miss was one;
+a recording names its own, for logs give --cache. The format follows the name given with -o; without both it is
+Markdown.
 
 exit status: 0 written · 2 a file cannot be read or written · 3 no such recording
 """
@@ -27,9 +28,10 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
-from neuron_top.run.model import Run
+from neuron_top.pipeline.misses import Misses, first_here
 from neuron_top.settings import Settings
 from neuron_top.views.report import Prices, Report, report
+from neuron_top.views.why import roots
 
 MISSES_EXPLAINED = 25
 FORMATS = ("html", "md", "json")
@@ -65,24 +67,11 @@ def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
     """The report that the arguments ask for."""
     run = afterwards.load(arguments.names, settings, sys.stdin.buffer)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
-    memory = afterwards.memory(run, settings, arguments.cache)
-    misses = why_missed(run, arguments.cache, settings) if arguments.cache is not None else ()
+    cache = arguments.cache or (first_here(roots(run)) if run.job.run else None)
+    memory = afterwards.memory(run, settings, cache)
+    told = Misses(settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+    misses = [(one.module, f"{one.causes[0].kind}: {one.causes[0].text}") for one in told]
     return report(run, afterwards.end_of(run), memory=memory, prices=prices, misses=misses)
-
-
-def why_missed(run: Run, root: str, settings: Settings) -> tuple[tuple[str, str], ...]:
-    """(graph, likeliest cause) of the misses that took longest, MISSES_EXPLAINED at most."""
-    from neuron_top.cache import catalogue
-    from neuron_top.explain.why import explain
-
-    missed = [one.graph for one in run.compiles.digests() if one.graph.module and (one.misses or one.failures_met)]
-    missed.sort(key=lambda graph: -(graph.duration.seconds or 0.0))
-    snapshot = catalogue.open_root(root, settings.state_path)
-    found = []
-    for graph in missed[:MISSES_EXPLAINED]:
-        cause = explain(graph.module or "", snapshot).causes[0]
-        found.append((graph.key, f"{cause.kind}: {cause.text}"))
-    return tuple(found)
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:

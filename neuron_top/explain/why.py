@@ -26,6 +26,8 @@ NEAR = 0.45
 """Likeness from which on two graphs are taken for versions of one."""
 BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
+COPIED_SECONDS = 2.0
+"""A cache that was copied has lost its times: entries made within so short a time may stand in any order."""
 READ_BYTES = 4 * 1024**2
 """Graphs read for one explanation, bytes; at least four times the graph in question."""
 
@@ -55,14 +57,18 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Graphs that were read and compared."""
 
 
-def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (), compiler: str | None = None
-            ) -> Explanation:  # fmt: skip
-    """Why `module` (a key, or a part that names one) missed in this cache. `compiler`: the folder it was wanted in."""
-    found = [entry for entry in snapshot.find(module) if compiler in (None, entry.compiler)]
+def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (), compiler: str | None = None,
+            compiled_here: bool = False) -> Explanation:  # fmt: skip
+    """Why `module` (a key, or a part that names one) missed in this cache.
+
+    `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
+    missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss.
+    """
+    found = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     key = found[0].module if found else module
     subject = max(found, key=lambda entry: entry.changed_at) if found else None
     causes = [
-        *_own_state(subject),
+        *(() if compiled_here else _own_state(subject)),
         *_evicted(key, snapshot.root),
         *_other_compilers(key, subject, compiler, snapshot.entries),
         *_other_flags(key, subject, snapshot.entries),
@@ -86,15 +92,18 @@ def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (),
 
 def _nothing(subject: Entry | None, compared: int) -> Cause:
     if subject is None:
-        return Cause(kind="nothing near", text="this cache has no entry of that name, and its journal tells of none; "
-                     "without the graph itself nothing can be compared", likely=0.1)  # fmt: skip
-    text = f"nothing near: none of the {compared} graphs nearest in size and time resembles it; it is new here"
+        text = ("this cache has no entry of that name, and its journal tells of none; without the graph itself "
+                "nothing can be compared")  # fmt: skip
+    elif compared:
+        text = f"none of the {compared} graph(s) nearest in size and time resembles it: it is new here"
+    else:
+        text = "nothing that it can be compared with was in this cache before it: it is new here"
     return Cause(kind="nothing near", text=text, likely=0.1)
 
 
 def _own_state(subject: Entry | None) -> Iterator[Cause]:
-    if subject is None or subject.state in (State.HIT, State.HIT_LEFTOVER_LOCK):
-        return
+    if subject is None or subject.state in (State.HIT, State.HIT_LEFTOVER_LOCK, State.COMPILING):
+        return  # what is being compiled now has missed for a reason that lies elsewhere
     if subject.state in FAILURES:
         failure = subject.failure
         text = "its compile failed before, and the failure is served from the cache"
@@ -126,9 +135,11 @@ def _deed(chapter: Chapter) -> str:
 
 def _other_compilers(key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
                      ) -> Iterator[Cause]:  # fmt: skip
-    own = compiler or (subject.compiler if subject is not None else None)
-    there = [entry for entry in entries if entry.module == key and entry.compiler != own and entry.state in HITS]
-    if own is None or not there:
+    own = subject.compiler if subject is not None else compiler
+    if own is None:
+        return
+    there = [entry for entry in entries if entry.module == key and not _is_of(entry, own) and entry.state in HITS]
+    if not there:
         return
     newest = max(there, key=lambda entry: entry.changed_at)
     text = f"another compiler: it is cached for {newest.compiler}, and was wanted for {own}"
@@ -167,11 +178,17 @@ def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[Cause]:
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
-    """Entries that were there when the subject was looked up; where times do not tell, all of them."""
+    """Entries that were there when the subject was looked up; of one that all were copied together with, all."""
     if subject is None:
         return list(entries)
-    earlier = [entry for entry in entries if _made(entry) < _made(subject)]
-    return earlier or list(entries)
+    own = _made(subject)
+    earlier = [entry for entry in entries if _made(entry) < own]
+    return earlier or [entry for entry in entries if _made(entry) - own < COPIED_SECONDS]
+
+
+def _is_of(entry: Entry, compiler: str) -> bool:
+    """Whether an entry is of this compiler: lines and descriptions name the folder, or the version alone."""
+    return entry.compiler == compiler or entry.compiler.endswith(f"-{compiler}")
 
 
 def _made(entry: Entry) -> float:

@@ -9,12 +9,14 @@ import time
 
 from neuron_top.cache import catalogue, roots
 from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.pipeline.misses import Misses
 from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
 from neuron_top.pipeline.replay import ReplayFeed
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 from neuron_top.views.runs import RunRow, run_row
+from neuron_top.views.why import Question, Why, not_known, why
 
 NEWEST_RUNS = 500
 
@@ -65,6 +67,15 @@ class Library:
             roots=tuple((root.path, root.origin, root.exists) for root in found),
             rows=tuple(rows),
         )
+
+    def why(self, asked: Question) -> Why:
+        """Why a graph missed, as the caches of this machine tell now."""
+        began = time.monotonic()
+        try:
+            explanation = Misses(self._settings).explain(asked)
+        except NeuronTopError as problem:
+            return not_known(asked, str(problem))
+        return why(explanation, time.monotonic() - began)
 
     def _entries_of(self, root: str) -> list[EntryRow]:
         try:

@@ -1,0 +1,84 @@
+"""The question a run puts about a miss, and the answer a screen shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.pipeline.library import Library
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.views.why import Question, question, questions, roots
+from tests.builders import COMPILER, FAILURE_LOG, write_entry
+from tests.explain.cases import FLAGS, NOW, OLD, stored
+from tests.explain.hlo_model import Step, training_step
+from tests.report.samples import A, B, C, compiled, hit, made
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
+    monkeypatch.delenv("NEURON_CC_FLAGS", raising=False)
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(tmp_path / "in-force"))
+    return Library(Settings(state_dir=str(tmp_path / "state")))
+
+
+def test_only_a_graph_that_missed_raises_the_question() -> None:
+    run = made(compiled(A, 10, 0, 20), compiled(C, 11, 0, 40), hit(B, 10, 31))
+    assert question(run, 0.0, B) is None
+    assert question(run, 0.0, "no such graph") is None
+    assert [one.module for one in questions(run, 0.0)] == [C, A]
+
+
+def test_a_recorded_job_names_its_cache_by_its_environment() -> None:
+    run = Run()
+    started = ev.RunStarted(run="r", directory="/work", environment={"NEURON_COMPILE_CACHE_URL": "cache"})
+    run.apply(started)
+    assert roots(run) == ("/work/cache",)
+    run.apply(ev.RunStarted(run="r", environment={"NEURON_CC_FLAGS": "--cache_dir=/flags"}))
+    assert roots(run) == ("/flags",)
+    assert roots(Run()) == ()
+
+
+def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(tmp_path: Path, library: Library) -> None:
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 1, OLD)
+    module = stored(root, training_step(Step(batch=16)), 2, NOW)
+    version = COMPILER.partition("-")[2]
+    told = library.why(Question(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
+    assert told.reasons[0].kind == "batch size"
+    assert told.reasons[0].entry.startswith(COMPILER)
+    assert told.headline == told.reasons[0].text
+    assert told.footnote.startswith(f"compared with 1 graph(s) of {root}")
+
+
+def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, library: Library) -> None:
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 1, OLD)
+    log = FAILURE_LOG.format(message="[NCC_EXTP003] too many instructions").encode()
+    files = {"model.hlo_module.pb": training_step(Step(batch=16)), "model.log": log}
+    module = write_entry(root, files, flags=FLAGS, graph=f"{2:020x}", age=NOW).name
+    asked = Question(module=module, roots=(str(root),))
+    assert library.why(asked).reasons[0].kind == "failed"
+    here = Question(module=module, roots=(str(root),), compiled_here=True)
+    assert library.why(here).reasons[0].kind == "batch size"
+
+
+def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Library) -> None:
+    told = library.why(Question(module=A, roots=("s3://bucket/cache",)))
+    assert (told.headline, told.reasons) == (
+        "cannot be told: the cache s3://bucket/cache is no folder of this machine",
+        (),
+    )
+
+
+def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
+    tmp_path: Path, library: Library
+) -> None:
+    root = tmp_path / "cache"
+    module = stored(root, training_step(Step()), 1, OLD)
+    stored(root, training_step(Step(batch=16)), 2, NOW)
+    told = library.why(Question(module=module, roots=(str(root),), compiled_here=True))
+    assert told.reasons[0].kind == "nothing near"
+    assert "new here" in told.headline
