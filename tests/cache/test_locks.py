@@ -55,12 +55,23 @@ def test_on_a_shared_file_system_death_is_never_proved() -> None:
     assert judge(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Verdict.UNKNOWN
 
 
+UNTIL_TOLD = "print('up', flush=True); input()"
+
+
+def started(command: list[str]) -> subprocess.Popen[bytes]:
+    """A process that runs: between fork and the end of exec a process has no command line to be found by."""
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    return child
+
+
 def test_our_own_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
     owner = msgspec.json.encode(lock_owner.current())
     (folder / f"{HLO_NAME}.lock.owner").write_bytes(owner)
     assert scan.scan(str(tmp_path)).entries[0].state is State.COMPILING
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    child = started([sys.executable, "-c", UNTIL_TOLD])
     try:
         there = msgspec.structs.replace(
             lock_owner.current(), pid=child.pid, started=lock_owner.process_start(child.pid)
@@ -76,8 +87,7 @@ def test_our_own_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
 
 def test_a_real_process_that_names_the_key_is_found(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
-    command = [sys.executable, "-c", "input()", f"model.{folder.name}.hlo_module.pb"]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE)
+    child = started([sys.executable, "-c", UNTIL_TOLD, f"model.{folder.name}.hlo_module.pb"])
     try:
         (entry,) = scan.scan(str(tmp_path)).entries
     finally:
