@@ -21,8 +21,9 @@ run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
 	  assets/examples/train_bert_tp.py --tensor_parallel_size $(TP) --steps_this_run $(STEPS)
 
+# Two at a time; the tests that really compile with every core stay together on one of the two.
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
