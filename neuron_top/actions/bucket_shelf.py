@@ -25,6 +25,9 @@ class BucketShelf:
         """The URL."""
         return self._bucket.url
 
+    def make(self) -> None:
+        """See Shelf: a bucket is made by its owner."""
+
     def modules(self) -> set[str]:
         """See Shelf: one paged listing."""
         return {entry.path for entry in s3.take(self._bucket).snapshot.entries if entry.parts & Part.DONE}

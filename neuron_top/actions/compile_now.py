@@ -1,11 +1,16 @@
 """Retry now: compile failed graphs again, several at a time, with the compiler that their folder names.
 
-The compile component does the work, under each entry's lock; a stored failure gives way only to a finished artefact.
-What was done is journalled beside the cache like everything else, though there is nothing to undo.
+Each entry is looked at again first, through descriptors that follow no link; what is no longer the failure that was
+planned is refused. The compile component does the work, under each entry's lock; a stored failure gives way only to a
+finished artefact, so there is nothing to undo. It is journalled beside the cache like everything else, and a plan that
+was interrupted can be given again: what is compiled by then counts as done.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,11 +18,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import journal
-from neuron_top.actions.journal import PlanEnded, Trash
-from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.admission import admit
+from neuron_top.actions.journal import PlanEnded, StepsRefused, Trash
+from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.plan import Action, Outcome, Plan, Step
 from neuron_top.cache import layout, lock_owner
-from neuron_top.cache.entry import Part
-from neuron_top.cache.snapshot import Snapshot
 from neuron_top.compile.cache_root import check_artefact_owner, check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.flags import parse_environment
@@ -25,31 +30,11 @@ from neuron_top.compile.parallel import CompilePids, ParallelCompile
 from neuron_top.compile.parallel_collect import Counts, largest_peak
 from neuron_top.compile.parallel_lines import ParallelLog
 from neuron_top.compile.parallel_queue import CollectedGraph, Progress
+from neuron_top.compile.parallel_queue import Outcome as Compiled
 from neuron_top.compile.wrapper import Wrapper
-from neuron_top.errors import CompilerMissing, RefusedForSafety
+from neuron_top.errors import RefusedForSafety
 
-
-def compilers_here(snapshot: Snapshot) -> tuple[dict[str, Compiler], list[str]]:
-    """(compiler by graph file name, why others cannot be started) for the failed graphs of a cache."""
-    from neuron_top.compile.compilers.inductor import Inductor
-    from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-
-    found: dict[str, Compiler] = {}
-    missing: list[str] = []
-    for name in sorted({graph.name for entry in snapshot.entries if entry.failure and entry.parts & Part.GRAPH
-                        and (graph := graph_file(Path(snapshot.root, entry.path)))}):  # fmt: skip
-        compiler: Compiler = Inductor() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
-        try:
-            compiler.directory()
-            found[name] = compiler
-        except (CompilerMissing, ImportError) as problem:
-            missing.append(f"graphs in {name} cannot be compiled here: {problem}")
-    return found, missing
-
-
-def graph_file(entry: Path) -> Path | None:
-    """The graph in an entry's folder."""
-    return next((entry / name for name in layout.GRAPH_NAMES if (entry / name).exists()), None)
+_LOCKS = frozenset(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
 
 
 def compile_now(
@@ -59,44 +44,116 @@ def compile_now(
     *,
     jobs: int,
     log: ParallelLog,
-    show: Callable[[Progress], None],
+    watch: Callable[[Progress], bool],
     read_only: bool = False,
 ) -> Outcome:
-    """Compile the plan's graphs again, at most `jobs` at a time.
+    """Compile the plan's graphs again, at most `jobs` at a time; when `watch` gives False every compile is ended.
 
-    Raises RefusedForSafety where the plan forbids it, KeyboardInterrupt after every compile was ended.
+    Raises RefusedForSafety where the plan, the mode or the place forbids it.
     """
-    if read_only or plan.refused:
-        raise RefusedForSafety(plan.refused or "read-only mode: nothing is changed")
-    root = trash.root
-    check_root(root)
+    admit(plan, os.path.realpath(plan.root), str(trash.root), {Action.COMPILE}, read_only=read_only)
+    check_root(trash.root)
     trash.prepare()
-    graphs = {graph: step.path for step in plan.steps if (graph := _collected(root, step.path)) is not None}
-    trash.write(journal.begun(plan, lock_owner.current()))
-    pids = CompilePids()
-    options = msgspec.structs.replace(parse_environment(), retry_failed=True)
-    wrappers = {name: Wrapper(each, options, log=log, tell=pids.tell) for name, each in compilers.items()}
-    done, refused, interrupted = 0, [], True
+    work = _Compiles(plan, trash, compilers)
+    work.begin()
     try:
-        work = ParallelCompile(wrappers, workers=jobs, retries=0, log=log, show=show, pids=pids)
-        peak = largest_peak(root, {path.rpartition("/")[0] for path in graphs.values()})
-        outcomes = work.run(tuple(graphs), Counts(), peak) if graphs else {}
-        done = sum(outcome.ok for outcome in outcomes.values())
-        refused = [(graphs[graph], outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
-        interrupted = False
+        work.run(jobs, log, watch)
     finally:
         for compiler in compilers.values():
             compiler.close()
-        trash.write(PlanEnded(plan=plan.identity, at=time.time(), done=done, refused=len(refused), moved_bytes=0,
-                              interrupted=interrupted))  # fmt: skip
-    gone = [(step.path, "it holds no graph any more") for step in plan.steps if step.path not in graphs.values()]
-    return Outcome(plan=plan.identity, done=done, refused=(*refused, *gone), moved_bytes=0)
+        work.end()
+    return work.outcome()
 
 
-def _collected(root: Path, path: str) -> CollectedGraph | None:
+class _Compiles:
+    def __init__(self, plan: Plan, trash: Trash, compilers: Mapping[str, Compiler]) -> None:
+        self.plan, self.trash, self.compilers = plan, trash, compilers
+        self.folders = {name: compiler.directory() for name, compiler in compilers.items()}
+        self.resumed = any(chapter.begun.plan == plan.identity for chapter in trash.entries())
+        self.graphs: dict[CollectedGraph, int] = {}
+        self.refused: list[tuple[int, str]] = []
+        self.done = 0
+        self.interrupted = True
+        self._ended: dict[CollectedGraph, Compiled] = {}
+
+    def begin(self) -> None:
+        """Look at every step again, and journal the plan. Raises RefusedForSafety."""
+        with contextlib.closing(OpenRoot(self.trash.root)) as root:
+            for number, step in enumerate(self.plan.steps):
+                try:
+                    self._look(root, number, step)
+                except (Changed, OSError) as problem:
+                    self.refused.append((number, str(problem)))
+        self.trash.keep(self.plan)
+        self.trash.write(journal.begun(self.plan, lock_owner.current()))
+
+    def run(self, jobs: int, log: ParallelLog, watch: Callable[[Progress], bool]) -> None:
+        """Compile what may be compiled."""
+        options = msgspec.structs.replace(parse_environment(), retry_failed=True)
+        pids = CompilePids()
+        wrappers = {name: Wrapper(each, options, log=log, tell=pids.tell) for name, each in self.compilers.items()}
+
+        def show(progress: Progress) -> None:
+            if not watch(progress):
+                raise KeyboardInterrupt
+
+        work = ParallelCompile(wrappers, workers=jobs, retries=0, log=log, show=show, pids=pids)
+        peak = largest_peak(self.trash.root, {step.path.rpartition("/")[0] for step in self.plan.steps})
+        try:
+            self._ended = work.run(tuple(self.graphs), Counts(), peak) if self.graphs else {}
+            self.interrupted = False
+        except KeyboardInterrupt:
+            self._ended = work.ended
+        for graph, ended in self._ended.items():
+            if ended.ok:
+                self.done += 1
+            else:
+                self.refused.append((self.graphs[graph], ended.message.partition("\n")[0]))
+
+    def end(self) -> None:
+        """The closing records; where they find no room the plan counts as interrupted."""
+        at, identity = time.time(), self.plan.identity
+        closing = PlanEnded(plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=0,
+                            interrupted=self.interrupted)  # fmt: skip
+        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
+        with contextlib.suppress(RefusedForSafety):
+            self.trash.write(*refused, closing)
+
+    def outcome(self) -> Outcome:
+        """What to tell."""
+        return Outcome(
+            plan=self.plan.identity,
+            done=self.done,
+            refused=tuple((self.plan.steps[number].path, reason) for number, reason in sorted(self.refused)),
+            moved_bytes=0,
+            interrupted=self.interrupted,
+        )
+
+    def _look(self, root: OpenRoot, number: int, step: Step) -> None:
+        """Raises Changed for an entry that is no longer the failure that was planned."""
+        with root.entry(step.path) as entry:
+            names = entry.names()
+            if self.resumed and layout.DONE in names:
+                self.done += 1
+                return
+            if names & _LOCKS and not entry.is_left_by_dead():
+                raise Changed("it is locked")
+            # Compiling leaves its traces in the folder: after an interruption only its identity counts.
+            entry.check(step.fingerprint, touched=self.resumed)
+            graph = _graph(self.trash.root, step.path, entry, names)
+        if self.folders.get(graph.path.name) != step.path.rpartition("/")[0]:
+            raise Changed("its compiler is not installed here")
+        self.graphs[graph] = number
+
+
+def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> CollectedGraph:
     """The entry's graph; compiling a local one unpickles it, so a stranger's file is refused (RefusedForSafety)."""
-    graph = graph_file(root / path)
-    if graph is None:
-        return None
+    name = next((name for name in layout.GRAPH_NAMES if name in names), None)
+    if name is None:
+        raise Changed("it holds no graph any more")
+    facts = entry.facts(name)
+    if not stat.S_ISREG(facts.st_mode):
+        raise Changed(f"{name} is a link or no file")
+    graph = root / path / name
     check_artefact_owner(graph, root)
-    return CollectedGraph(path=graph, module=graph.parent.name, bytes=graph.stat().st_size)
+    return CollectedGraph(path=graph, module=graph.parent.name, bytes=facts.st_size)

@@ -6,17 +6,23 @@ a hit, and the next copy does it again.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
+import time
 from collections.abc import Callable, Collection
 
+from neuron_top.actions import journal
+from neuron_top.actions.admission import admit
 from neuron_top.actions.compiler_filter import compiler_filter
+from neuron_top.actions.journal import PlanEnded, StepsRefused, Trash
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
 from neuron_top.actions.shelves import Shelf, Slot
-from neuron_top.cache import layout
+from neuron_top.cache import layout, lock_owner
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 ORDER = (
@@ -100,21 +106,62 @@ def arrival(path: str) -> str:
     return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path
 
 
-def copy(plan: Plan, source: Shelf, target: Shelf, watch: Callable[[Progress], bool]) -> Outcome:
-    """Carry the plan out, entry by entry; a false `watch` stops before the next."""
-    done = copied = 0
-    refused: list[tuple[str, str]] = []
-    interrupted = False
-    for step in plan.steps:
-        try:
-            copied += _entry(step.path, source, target)
-            done += 1
-        except (Changed, OSError) as problem:
-            refused.append((step.path, str(problem)))
-        if not watch(Progress(done, len(refused), len(plan.steps), copied, step.path)):
-            interrupted = True
-            break
-    return Outcome(plan=plan.identity, done=done, refused=tuple(refused), moved_bytes=copied, interrupted=interrupted)
+def copy(
+    plan: Plan,
+    source: Shelf,
+    target: Shelf,
+    trash: Trash,
+    watch: Callable[[Progress], bool],
+    *,
+    read_only: bool = False,
+) -> Outcome:
+    """Carry the plan out, entry by entry; a false `watch` stops before the next. Journalled at the destination.
+
+    Raises RefusedForSafety where the plan, the mode or the place forbids it.
+    """
+    admit(plan, plan.target, target.name, {Action.COPY}, read_only=read_only)
+    target.make()
+    trash.prepare()
+    trash.keep(plan)
+    trash.write(journal.begun(plan, lock_owner.current()))
+    work = _Copies(plan, source, target)
+    try:
+        work.run(watch)
+    finally:
+        work.end(trash)
+    refused = tuple((plan.steps[number].path, reason) for number, reason in work.refused)
+    return Outcome(plan=plan.identity, done=work.done, refused=refused, moved_bytes=work.copied,
+                   interrupted=work.interrupted)  # fmt: skip
+
+
+class _Copies:
+    def __init__(self, plan: Plan, source: Shelf, target: Shelf) -> None:
+        self.plan, self.source, self.target = plan, source, target
+        self.done = self.copied = 0
+        self.refused: list[tuple[int, str]] = []
+        self.interrupted = True
+
+    def run(self, watch: Callable[[Progress], bool]) -> None:
+        """All steps."""
+        total = len(self.plan.steps)
+        for number, step in enumerate(self.plan.steps):
+            try:
+                self.copied += _entry(step.path, self.source, self.target)
+                self.done += 1
+            except (Changed, OSError) as problem:
+                self.refused.append((number, str(problem)))
+            if not watch(Progress(self.done, len(self.refused), total, self.copied, step.path)):
+                return
+        self.interrupted = False
+
+    def end(self, trash: Trash) -> None:
+        """The closing records; where they find no room the copy counts as interrupted."""
+        at, identity = time.time(), self.plan.identity
+        closing = PlanEnded(plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=self.copied,
+                            interrupted=self.interrupted)  # fmt: skip
+        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
+        with contextlib.suppress(RefusedForSafety):
+            trash.write(*refused, closing)
 
 
 def _entry(path: str, source: Shelf, target: Shelf) -> int:

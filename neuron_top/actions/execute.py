@@ -18,6 +18,7 @@ import msgspec
 
 from neuron_top.actions import gather, journal, sweep
 from neuron_top.actions import plan as plans
+from neuron_top.actions.admission import admit
 from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused, Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
@@ -29,6 +30,8 @@ BATCH = 256
 
 QUIET_SECONDS = 1.0
 """How long a look at the machine's processes is believed during an execution."""
+OWN = frozenset(Action) - {Action.COMPILE, Action.COPY}
+"""Actions that this hand carries out."""
 NEEDS_QUIET = frozenset({Action.EVICT, Action.SLIM})
 """Actions that take what a client could be reading; the others take what no client can use."""
 
@@ -48,18 +51,7 @@ def execute(
     Raises RefusedForSafety when the plan or the place forbids it. A plan that was interrupted may be given again: steps
     that are done already are passed over.
     """
-    if read_only:
-        raise RefusedForSafety("read-only mode: nothing is changed")
-    if plan.refused:
-        raise RefusedForSafety(plan.refused)
-    try:
-        plans.check(plan)
-    except ValueError as problem:
-        raise RefusedForSafety(f"this plan cannot be carried out: {problem}") from None
-    if any(step.action in (Action.COMPILE, Action.COPY) for step in plan.steps):
-        raise RefusedForSafety(f"a plan to {plan.verb} is not for this hand")
-    if os.path.realpath(plan.root) != str(trash.root):
-        raise RefusedForSafety(f"this trash belongs to {trash.root}, the plan to {plan.root}")
+    admit(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
     with trash.exclusively(), _Execution(plan, trash, watch, in_use) as execution:
         execution.run()
         return execution.outcome()

@@ -34,8 +34,8 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 TRASH = f".neurontop-trash-{os.getuid()}"
 """One per user, as in the trash of desktops: in a folder like /var/tmp nobody can get in another's way."""
 _GOING = ".purging"
-GRACE_SECONDS = 7 * 86400.0
-"""How long something stays in the trash before `maintain` purges it."""
+ADDING = frozenset({"compile", "copy"})
+"""Verbs of plans that take nothing away: there is nothing to bring back."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -176,6 +176,17 @@ class Trash:
             raise RefusedForSafety(
                 f"the journal {self.journal} cannot be written ({problem.strerror or problem}), and nothing is done "
                 "without it: purge the trash (neurontop cache purge), or name another with --trash"
+            ) from None
+
+    def keep(self, plan: Plan) -> None:
+        """Keep a plan that is about to be carried out, so that it can be gone on with. Raises RefusedForSafety."""
+        place = self.folder / plan.identity
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            (place / "plan.json").write_bytes(plans.encode(plan))
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror})"
             ) from None
 
     def records(self) -> list[AnyRecord]:

@@ -101,13 +101,25 @@ class OpenEntry:
         held = [name for name in _LOCKS if name in present]
         return next((lock_owner.read(self._path / name) for name in held), None)
 
-    def check(self, planned: Fingerprint, ours: frozenset[str] = frozenset()) -> None:
+    def is_left_by_dead(self) -> bool:
+        """True when the process that its lock names is proved dead."""
+        owner = self.owner()
+        return owner is not None and lock_owner.is_alive(owner) is False
+
+    def facts(self, name: str) -> os.stat_result:
+        """Of a file in the folder, no link followed."""
+        return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+
+    def check(self, planned: Fingerprint, ours: frozenset[str] = frozenset(), *, touched: bool = False) -> None:
         """Raises Changed unless it is the folder that was planned, untouched since.
 
         `ours` are tokens of earlier attempts at the same plan: under such a lock only we can have touched it.
+        `touched`: an earlier attempt changed it without leaving a trace of itself; only its identity is compared.
         """
         if self._facts.st_ino != planned.folder_inode:
             raise Changed("another folder has taken its place since the plan was made")
+        if touched:
+            return
         owner = self.owner()
         if self._facts.st_mtime_ns != planned.folder_mtime_ns and not (owner and owner.token in ours):
             raise Changed("files came or went since the plan was made")

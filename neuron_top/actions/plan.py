@@ -177,6 +177,8 @@ class Progress(msgspec.Struct, frozen=True):
     total: int
     moved_bytes: int
     path: str
+    detail: str = ""
+    """What goes on besides, in words: `2 running, about 40 s to go`."""
 
 
 TAKES: dict[Action, tuple[int, ...]] = {

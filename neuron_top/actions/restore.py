@@ -9,12 +9,13 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.actions import journal
 from neuron_top.actions.journal import Chapter, Move, PlanRestored, Trash
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
-from neuron_top.errors import RefusedForSafety
+from neuron_top.errors import NothingToShow, RefusedForSafety
 
 
 def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRestored:
@@ -28,6 +29,8 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         chapter = trash.chapter(identity)
         if chapter.purged:
             raise RefusedForSafety(f"plan {chapter.begun.plan} was purged: nothing is left to restore")
+        if chapter.begun.verb in journal.ADDING:
+            raise NothingToShow(f"plan {chapter.begun.plan} took nothing away: there is nothing to bring back")
         restored, kept = _all_back(chapter, trash)
         record = PlanRestored(
             plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()

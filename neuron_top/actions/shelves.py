@@ -56,6 +56,10 @@ class Shelf(Protocol):
         """Path or URL."""
         ...
 
+    def make(self) -> None:
+        """Make the root where there is none."""
+        ...
+
     def modules(self) -> set[str]:
         """`compiler/module` of every entry that is marked as done."""
         ...
@@ -88,6 +92,10 @@ class Folder:
         """Its real path."""
         return str(self._root)
 
+    def make(self) -> None:
+        """See Shelf."""
+        self._root.mkdir(parents=True, exist_ok=True)
+
     def modules(self) -> set[str]:
         """See Shelf; a root that does not exist yet has none."""
         found = {path.parent for path in self._root.glob("*/MODULE_*/model.done")}
@@ -108,7 +116,7 @@ class Folder:
     @contextmanager
     def slot(self, entry: str) -> Iterator[OpenEntry]:
         """See Shelf: the entry's lock is held, a link on the way is refused."""
-        self._root.mkdir(parents=True, exist_ok=True)
+        self.make()
         root = OpenRoot(self._root)
         try:
             root.make(entry)

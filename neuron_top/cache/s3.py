@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -227,6 +229,16 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         folder_mtime_ns=round(changed_at * 1e9),
         others=tuple(others),
     )
+
+
+def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:
+    """Copy objects below the prefix to a folder of ours, with their times. Raises NothingToShow."""
+    for each in objects:
+        path = root / each.key[len(bucket.prefix) :]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with explained(bucket):
+            bucket.client.download_file(bucket.name, each.key, str(path))
+        os.utime(path, (each.changed, each.changed))
 
 
 def check_head(bucket: Bucket, objects: list[Object]) -> str | None:

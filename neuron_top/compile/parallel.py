@@ -101,12 +101,15 @@ class ParallelCompile:
         self._threads: list[threading.Thread] = []
         self._tasks: dict[int, int] = {}
         self._stopped = False
+        self.ended: dict[CollectedGraph, Outcome] = {}
+        """How each graph ended so far; also after an interrupt."""
 
     def run(
         self, graphs: Sequence[CollectedGraph], counts: Counts, observed_peak: int | None
     ) -> dict[CollectedGraph, Outcome]:
         """Compile them all; gives how each ended. Raises KeyboardInterrupt after everything has been ended."""
         line = Queue(graphs, min(self._workers, len(graphs)), time.monotonic(), observed_peak)
+        self.ended = line.outcomes
         try:
             while not line.finished:
                 self._start_what_fits(line, len(graphs))
@@ -170,8 +173,10 @@ class ParallelCompile:
     def _stop(self) -> None:
         """End every compile; a second interrupt must not leave a lock behind, so it waits, too."""
         self._stopped = True
-        for wrapper in set(self._wrappers.values()):
-            wrapper.interrupt()
-        for thread in self._threads:
+        deadline = time.monotonic() + _JOIN_SECONDS
+        while self._threads and time.monotonic() < deadline:
             with contextlib.suppress(KeyboardInterrupt):
-                thread.join(_JOIN_SECONDS)
+                for wrapper in set(self._wrappers.values()):
+                    wrapper.interrupt()  # again and again: a compile that is just beginning escapes the first call
+                self._threads[0].join(TICK_SECONDS)
+            self._threads = [thread for thread in self._threads if thread.is_alive()]

@@ -14,14 +14,17 @@ import pytest
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
-from neuron_top.actions import bucket_evict, copies  # noqa: E402
+from neuron_top.actions import bucket_hand, bucket_restore, copies  # noqa: E402
+from neuron_top.actions.bucket_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.bucket_shelf import BucketShelf  # noqa: E402
 from neuron_top.actions.evict import EvictPolicy, plan_eviction  # noqa: E402
+from neuron_top.actions.journal import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals  # noqa: E402
-from neuron_top.actions.shelves import Folder  # noqa: E402
+from neuron_top.actions.shelves import Folder, Shelf  # noqa: E402
 from neuron_top.actions.surroundings import Surroundings  # noqa: E402
 from neuron_top.cache import s3  # noqa: E402
 from neuron_top.cache.entry import State  # noqa: E402
+from neuron_top.cache.snapshot import Snapshot  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
@@ -85,23 +88,24 @@ def test_copies_travel_both_ways_and_the_mark_comes_last(bucket: s3.Bucket, tmp_
     here, back = tmp_path / "here", tmp_path / "back"
     caches.entry(here, 1, blocks=700)
     states.entry_in(here, State.FAILED, number=2)
-    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here))
+    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here), BucketJournal(bucket.url, tmp_path / "state"))
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {
         "compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff",
     }  # fmt: skip
     versions = bucket.client.list_object_versions(Bucket=bucket.name, Prefix=bucket.prefix)["Versions"]
     newest = max(versions, key=lambda each: each["LastModified"])
     assert newest["LastModified"] == next(v["LastModified"] for v in versions if v["Key"].endswith("model.done"))
-    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot)
+    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot, Trash(back))
     found = caches.looked_at(back).entries
     assert [entry.state for entry in found] == [State.HIT]
     name = f"{found[0].path}/model.neff"
     assert (back / name).read_bytes() == (here / name).read_bytes()
 
 
-def copied(source: object, target: object, snapshot: object) -> None:
+def copied(source: Shelf, target: Shelf, snapshot: Snapshot, trash: Trash) -> None:
     plan = copies.plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
-    outcome = copies.copy(plan, source, target, lambda progress: True)
+    outcome = copies.copy(plan, source, target, trash, lambda progress: True)
+    assert trash.chapter(plan.identity).state == "done"
     assert (outcome.refused, outcome.done) == ((), len(plan.steps))
 
 
@@ -121,15 +125,15 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
     before = keys(bucket)
-    plan, trash = planned(bucket), bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
     while_waiting: list[set[str]] = []
-    outcome = bucket_evict.evict(
+    outcome = bucket_hand.execute(
         plan, bucket, trash, drain_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
     )
     assert (outcome.done, outcome.refused) == (1, ())
     assert {key.rpartition("/")[2] for key in before - while_waiting[0]} == {"model.done"}
     assert keys(bucket) == set()
-    record = bucket_evict.restore(plan.identity, bucket, trash)
+    record = bucket_restore.restore(plan.identity, bucket, trash)
     assert record.kept == ()
     assert keys(bucket) == before
     assert trash.chapter(plan.identity).state == "restored"
@@ -139,8 +143,8 @@ def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
     plan = planned(bucket, EvictPolicy(older_than=0.0, slim=True))
-    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
-    bucket_evict.evict(plan, bucket, journal, sleep=lambda seconds: None)
+    journal = BucketJournal(bucket.url, tmp_path / "state")
+    bucket_hand.execute(plan, bucket, journal, sleep=lambda seconds: None)
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
 
 
@@ -156,8 +160,8 @@ def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_pa
         key = f"{bucket.prefix}{late.relative_to(tmp_path)}/model.done"
         bucket.client.put_object(Bucket=bucket.name, Key=key, Body=b"")
 
-    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
-    outcome = bucket_evict.evict(plan, bucket, journal, sleep=meanwhile)
+    journal = BucketJournal(bucket.url, tmp_path / "state")
+    outcome = bucket_hand.execute(plan, bucket, journal, sleep=meanwhile)
     assert outcome.done == 0
     assert {reason for _, reason in outcome.refused} == {
         "its objects changed since the plan was made",
@@ -169,11 +173,11 @@ def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_pa
 def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path: Path) -> None:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
-    journal = bucket_evict.BucketJournal(bucket, tmp_path / "state")
+    journal = BucketJournal(bucket.url, tmp_path / "state")
     with pytest.raises(RefusedForSafety, match="--i-am-alone"):
-        bucket_evict.evict(planned(bucket, alone=False), bucket, journal)
+        bucket_hand.execute(planned(bucket, alone=False), bucket, journal)
     with pytest.raises(RefusedForSafety, match="read-only"):
-        bucket_evict.evict(planned(bucket), bucket, journal, read_only=True)
+        bucket_hand.execute(planned(bucket), bucket, journal, read_only=True)
     assert len(keys(bucket)) == 4
 
 

@@ -7,38 +7,33 @@ terminal nothing is done. What is large, or a whole compiler version, needs the 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import signal
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top import settings
 from neuron_top.actions import gather, history
 from neuron_top.actions import plan as plans
-from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
-from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.shelves import Folder, Shelf
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.shelves import Shelf
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
-from neuron_top.views.plan import VERBS, outcome_lines, plan_lines, typed_word
+from neuron_top.views.plan import outcome_lines, plan_lines, typed_word
 
 REFUSED = RefusedForSafety.exit_code
 SHOWN = 25
 """Steps, and exclusions of each reason, that are shown before the question; --dry-run shows all."""
 
-Carry = Callable[[Plan, Callable[[Progress], bool]], Outcome]
 
-
-def add_options(parser: argparse.ArgumentParser, *, undoable: bool = True) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Options of every command that changes a cache."""
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument("--dry-run", action="store_true", help="print the whole plan and change nothing")
@@ -49,8 +44,7 @@ def add_options(parser: argparse.ArgumentParser, *, undoable: bool = True) -> No
         "--i-am-alone", action="store_true",
         help="state that no other host or container uses this cache (shared file systems, S3)",
     )  # fmt: skip
-    if undoable:
-        add_trash(parser)
+    add_trash(parser)
 
 
 def add_trash(parser: argparse.ArgumentParser) -> None:
@@ -66,8 +60,14 @@ def trash_of(root: str, arguments: argparse.Namespace) -> Trash:
 
 
 def open_trash(arguments: argparse.Namespace) -> Trash:
-    """The trash of the root that the arguments mean."""
-    return trash_of(local_root(arguments.root), arguments)
+    """The trash, or a bucket's journal, of the root that the arguments mean."""
+    return journal_at(root_meant(arguments.root), arguments.trash)
+
+
+def root_meant(given: str | None) -> str:
+    """The folder or bucket that is meant. Raises UsageError."""
+    root = common.chosen_root(given, buckets=True)
+    return root.rstrip("/") if root.startswith("s3://") else local_root(root)
 
 
 def local_root(given: str | None) -> str:
@@ -80,14 +80,18 @@ def local_root(given: str | None) -> str:
     return root
 
 
-def look(root: str, arguments: argparse.Namespace) -> tuple[Snapshot, Surroundings]:
-    """The cache as it is, and all that planners must know besides."""
+def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, Surroundings]:
+    """The cache as it is, and all that planners must know besides; `with_logs`: of a bucket, failure logs too."""
+    if root.startswith("s3://"):
+        from neuron_top.cli.cache_commands import bucket
+
+        return bucket.look(root, arguments, with_logs=with_logs)
     current = settings.load()[0]
     snapshot = common.take_snapshot(root)
     past = history.known(current.state_path)
     around = gather.surroundings(
         snapshot,
-        pins=(*Pins(current.state_path).patterns(), *words(current.cache_pins)),
+        pins=(*Pins(current.state_path).patterns(), *common.words(current.cache_pins)),
         used=past.used,
         compiled=past.compiled,
         shared_confirmed=arguments.i_am_alone,
@@ -95,18 +99,6 @@ def look(root: str, arguments: argparse.Namespace) -> tuple[Snapshot, Surroundin
         trash=Trash(root, getattr(arguments, "trash", None)),
     )
     return snapshot, around
-
-
-@contextlib.contextmanager
-def shelf(place: str) -> Iterator[Shelf]:
-    """A root to copy from or to: a folder or an `s3://` URL."""
-    if place.startswith("s3://"):
-        from neuron_top.actions.bucket_shelf import BucketShelf
-        from neuron_top.cache import s3
-
-        yield BucketShelf(s3.connect(place))
-    else:
-        yield Folder(Path(place))
 
 
 def pictured(place: Shelf) -> Snapshot:
@@ -118,12 +110,7 @@ def pictured(place: Shelf) -> Snapshot:
     return common.take_snapshot(place.name)
 
 
-def words(text: str) -> tuple[str, ...]:
-    """`a, b` → (a, b)."""
-    return tuple(word for part in text.split(",") if (word := part.strip()))
-
-
-def settle(found: Sequence[Plan], arguments: argparse.Namespace, carry: Carry | None = None) -> int:
+def settle(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
     """Show the plans, save them or ask, carry them out, tell; gives the exit status."""
     if arguments.save_plan is not None:
         _save(arguments.save_plan, found)
@@ -139,7 +126,7 @@ def settle(found: Sequence[Plan], arguments: argparse.Namespace, carry: Carry | 
         return _nothing(found, arguments)
     if not arguments.yes:
         _confirm(wanted)
-    outcomes = [_carried(plan, arguments, carry) for plan in wanted]
+    outcomes = [carried_out(plan, arguments) for plan in wanted]
     if arguments.json:
         _print_json(found, outcomes)
     else:
@@ -214,42 +201,3 @@ def ask(question: str) -> str:
     """The answer typed on the terminal; an end of input is none."""
     print(question, end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
-
-
-def _carried(plan: Plan, arguments: argparse.Namespace, carry: Carry | None) -> Outcome:
-    with LiveLine(VERBS.get(plan.verb, plan.verb), live=sys.stderr.isatty()) as progress:
-        if carry is not None:
-            return carry(plan, progress.show)
-        return execute(plan, trash_of(plan.root, arguments), read_only=arguments.read_only, watch=progress.show)
-
-
-class LiveLine:
-    """One line on the terminal that says how far the execution is; an interrupt stops it before the next step."""
-
-    def __init__(self, verb: str, *, live: bool) -> None:
-        self._verb, self._live = verb, live
-        self._next = 0.0
-        self._stopped = False
-
-    def __enter__(self) -> LiveLine:
-        self._before = signal.signal(signal.SIGINT, self._stop)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-        if self._live and self._next:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def _stop(self, number: int, frame: object) -> None:
-        self._stopped = True
-
-    def show(self, progress: Progress) -> bool:
-        """Draw, ten times a second at most."""
-        now = time.monotonic()
-        if self._live and now >= self._next:
-            self._next = now + 0.1
-            text = f"{self._verb}: {count_text(progress.done)} of {count_text(progress.total)}"
-            text += f", {bytes_text(progress.moved_bytes)}"
-            text += f", {count_text(progress.refused)} left alone" if progress.refused else ""
-            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
-        return not self._stopped

@@ -3,6 +3,7 @@
   neurontop cache evict --free 50GB --save-plan tonight.json
   neurontop cache apply tonight.json --yes
   neurontop cache apply 3f9a                      an interrupted plan of the cache in force, by its name
+  neurontop cache apply 3f9a s3://bucket/prefix   or of another root (of a copy: its destination)
 
 Every step is checked against the disk again; what changed since the plan was made is left alone, and said.
 
@@ -20,7 +21,7 @@ import msgspec
 from neuron_top.actions import plan as plans
 from neuron_top.actions.plan import Plan
 from neuron_top.cache import filesystem
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.errors import FileMalformed, UsageError
 
 
@@ -28,6 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache apply`."""
     parser.add_argument("plan", metavar="PLANFILE", help="a file written by --save-plan, or an interrupted plan's name")
     common.add_root(parser)
+    carrying.add_jobs(parser)
+    carrying.add_drain(parser)
     acting.add_options(parser)
 
 
@@ -54,8 +57,17 @@ def _interrupted(arguments: argparse.Namespace) -> Plan:
 
 def _with_this_machine(plan: Plan, arguments: argparse.Namespace) -> Plan:
     """What forbids it is judged here and now, not as it was when the plan was saved."""
-    shared = filesystem.describe(plan.root).why_shared
+    shared = _why_shared(plan.target or plan.root)
     refused = "read-only mode" if arguments.read_only else ""
     if shared and not arguments.i_am_alone:
         refused = f"{shared}: say --i-am-alone when no other host or container uses this cache"
     return msgspec.structs.replace(plan, refused=refused)
+
+
+def _why_shared(place: str) -> str | None:
+    if place.startswith("s3://"):
+        from neuron_top.cache import s3
+
+        return s3.WHY_SHARED
+    there = next(path for path in (Path(place), *Path(place).parents) if path.exists())
+    return filesystem.describe(str(there)).why_shared

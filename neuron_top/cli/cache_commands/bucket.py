@@ -1,50 +1,55 @@
-"""The commands on a cache in S3: the same plans, another hand."""
+"""What the commands need when the root is a bucket: its listing, its surroundings, one entry fetched to look at."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
 
 from neuron_top import settings
-from neuron_top.actions import bucket_evict, history
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions import bucket_restore, history
+from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.pins import Pins
-from neuron_top.actions.plan import Outcome, Plan, Progress, Totals
+from neuron_top.actions.plan import Totals
 from neuron_top.actions.surroundings import Surroundings
-from neuron_top.amounts import parse_seconds
-from neuron_top.cache import s3
-from neuron_top.cache.entry import HITS
-from neuron_top.cli.cache_commands import acting, common
-from neuron_top.cli.output import narrate, print_json, table
-from neuron_top.errors import UsageError
-from neuron_top.units import count_text
+from neuron_top.cache import failures, s3, scan, verify
+from neuron_top.cache.entry import FAILURES, HITS, Entry
+from neuron_top.cache.layout import FAILURE_LOG
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.output import narrate, print_json
+from neuron_top.units import bytes_text, count_text
 
 
-def evict(policy: EvictPolicy, arguments: argparse.Namespace) -> int:
-    """`neurontop cache evict s3://…`."""
-    if policy.free_bytes is not None or arguments.workdirs:
-        raise UsageError("--free and --workdirs speak of a disk: in a bucket, say --max-size or --older-than")
-    bucket = s3.connect(arguments.root)
+def look(url: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, Surroundings]:
+    """The listing, and what planners must know besides; `with_logs` reads the failures' logs, a request each."""
+    bucket = s3.connect(url)
     listing = s3.take(bucket)
-    try:
-        plan = plan_eviction(listing.snapshot.entries, bucket.url, policy, _around(listing, bucket, arguments))
-    except ValueError as problem:
-        raise UsageError(f"--compiler: {problem}") from None
-    drain = parse_seconds(arguments.drain)
-
-    def carry(wanted: Plan, watch: Callable[[Progress], bool]) -> Outcome:
-        narrate(f"neurontop: the marks go first; then {arguments.drain} for downloads under way, then the rest")
-        return bucket_evict.evict(
-            wanted, bucket, journal_of(bucket), read_only=arguments.read_only, drain_seconds=drain, watch=watch
-        )
-
-    return acting.settle([plan], arguments, carry)
+    snapshot = listing.snapshot
+    if with_logs:
+        entries = tuple(_with_failure(bucket, listing, entry) for entry in snapshot.entries)
+        snapshot = msgspec.structs.replace(snapshot, entries=entries)
+    return snapshot, _around(listing, bucket, arguments)
 
 
-def bring_back(arguments: argparse.Namespace) -> int:
+def _with_failure(bucket: s3.Bucket, listing: s3.Listing, entry: Entry) -> Entry:
+    if entry.state not in FAILURES:
+        return entry
+    log = next(each for each in listing.objects[entry.path] if each.key.endswith(f"/{FAILURE_LOG}"))
+    text = bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log.size else ""
+    return msgspec.structs.replace(entry, failure=failures.read_failure(text))
+
+
+def bring_back(url: str, arguments: argparse.Namespace) -> int:
     """`neurontop cache restore PLAN s3://…`."""
-    bucket = s3.connect(arguments.root)
-    record = bucket_evict.restore(arguments.plan, bucket, journal_of(bucket), read_only=arguments.read_only)
+    bucket = s3.connect(url)
+    trash = BucketJournal(bucket.url, common.state_path())
+    record = bucket_restore.restore(arguments.plan, bucket, trash, read_only=arguments.read_only)
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
@@ -54,27 +59,40 @@ def bring_back(arguments: argparse.Namespace) -> int:
     return 1 if record.kept else 0
 
 
-def verify(arguments: argparse.Namespace) -> int:
-    """`neurontop cache verify s3://…`: headers and flags of every hit, a request each."""
-    bucket = s3.connect(arguments.root)
-    listing = s3.take(bucket)
-    hits = [entry for entry in listing.snapshot.entries if entry.state in HITS]
-    found = [(entry, what) for entry in hits if (what := s3.check_head(bucket, listing.objects[entry.path]))]
-    if arguments.json:
-        rows = [{**common.entry_json(entry, common.now()), "findings": [{"level": "broken", "what": what}]}
-                for entry, what in found]  # fmt: skip
-        print_json({"root": bucket.url, "full": False, "entries": rows,
-                    "totals": {"entries": len(hits), "broken": len(found), "warnings": 0}})  # fmt: skip
-    else:
-        if found:
-            print(table(("", "entry", "what"), [("broken", entry.path, what) for entry, what in found]))
-        narrate(f"{count_text(len(hits))} entries looked at: {len(found)} broken")
-    return 1 if found else 0
+def findings(url: str, entries: Iterable[Entry], *, full: bool) -> Iterator[verify.Finding]:
+    """What is wrong with the hits among `entries`: headers and flags, a request each; `full` fetches each one whole."""
+    bucket = s3.connect(url)
+    objects = s3.take(bucket).objects
+    wanted = [entry for entry in entries if entry.state in HITS and entry.path in objects]
+    total, done = sum(entry.apparent for entry in wanted), 0
+    yield from verify.cheap(entry for entry in entries if entry.state not in HITS)
+    for entry in wanted:
+        if full:
+            with fetched(bucket, objects[entry.path], entry) as (root, local):
+                found = [*verify.cheap([local]), *verify.deep(root, local)]
+            yield from (msgspec.structs.replace(one, entry=entry) for one in found)
+        elif what := s3.check_head(bucket, objects[entry.path]):
+            yield verify.Finding(entry=entry, level=verify.BROKEN_LEVEL, what=what)
+        done += entry.apparent
+        if full and sys.stderr.isatty():
+            print(f"\r{bytes_text(done)} of {bytes_text(total)} read\x1b[K", end="", file=sys.stderr, flush=True)
+    if full and sys.stderr.isatty():
+        print(file=sys.stderr)
 
 
-def journal_of(bucket: s3.Bucket) -> bucket_evict.BucketJournal:
-    """The journal of a bucket, in the state folder."""
-    return bucket_evict.BucketJournal(bucket, common.state_path())
+def fetched_from(url: str, entry: Entry) -> contextlib.AbstractContextManager[tuple[str, Entry]]:
+    """See `fetched`, for one entry of the bucket at `url`."""
+    bucket = s3.connect(url)
+    return fetched(bucket, s3.look_again(bucket, entry.path)[1], entry)
+
+
+@contextlib.contextmanager
+def fetched(bucket: s3.Bucket, objects: Iterable[s3.Object], entry: Entry) -> Iterator[tuple[str, Entry]]:
+    """(root, entry) of a copy of one entry in a folder of its own, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
+        s3.fetch(bucket, objects, Path(root))
+        found = next((each for each in scan.scan(root).entries if each.path == entry.path), None)
+        yield root, found or entry
 
 
 def _around(listing: s3.Listing, bucket: s3.Bucket, arguments: argparse.Namespace) -> Surroundings:
@@ -98,7 +116,7 @@ def _around(listing: s3.Listing, bucket: s3.Bucket, arguments: argparse.Namespac
         shared_confirmed=arguments.i_am_alone,
         read_only=arguments.read_only,
         caveats=tuple(caveats),
-        pins=(*Pins(current.state_path).patterns(), *acting.words(current.cache_pins)),
+        pins=(*Pins(current.state_path).patterns(), *common.words(current.cache_pins)),
         used=past.used,
         compiled=past.compiled,
     )

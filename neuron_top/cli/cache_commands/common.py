@@ -35,7 +35,7 @@ def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.usage = f"%(prog)s [options] {word}"
 
 
-def root_and_entry(arguments: argparse.Namespace, *, required: bool) -> tuple[str, str | None]:
+def root_and_entry(arguments: argparse.Namespace, *, required: bool, buckets: bool = False) -> tuple[str, str | None]:
     """(root, text naming an entry) from one or two words in either order; an entry's own folder names both."""
     words = [word for word in (arguments.root, arguments.module) if word is not None]
     entry_folder = next((Path(word) for word in words if _is_entry_folder(Path(word))), None)
@@ -47,7 +47,7 @@ def root_and_entry(arguments: argparse.Namespace, *, required: bool) -> tuple[st
         raise UsageError("give one ROOT and one MODULE")
     if required and not texts:
         raise UsageError("which entry? give a module key, or a part of one")
-    return chosen_root(roots_named[0] if roots_named else None), texts[0] if texts else None
+    return chosen_root(roots_named[0] if roots_named else None, buckets=buckets), texts[0] if texts else None
 
 
 def _is_entry_folder(path: Path) -> bool:
@@ -139,6 +139,11 @@ def instant(seconds: float | None) -> str | None:
 def known_past() -> Past:
     """What earlier runs recorded, by the settings in force."""
     return recorded(state_path())
+
+
+def words(text: str) -> tuple[str, ...]:
+    """`a, b` → (a, b)."""
+    return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
 def entry_json(entry: Entry, now: float, past: Past = NO_PAST) -> dict[str, Any]:

@@ -15,11 +15,9 @@ exit status: 0 done · 1 some entries were not copied · 2 usage · 3 no such ca
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 from neuron_top.actions import copies
-from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.errors import UsageError
 
 
@@ -30,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
     parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    acting.add_options(parser, undoable=False)
+    acting.add_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -39,7 +37,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("copy from one ROOT to one DEST")
     source = _place(arguments.places[0] if len(arguments.places) == 2 else None)
     target = _place(arguments.places[-1])
-    with acting.shelf(source) as shelf, acting.shelf(target) as other:
+    with carrying.shelf(source) as shelf, carrying.shelf(target) as other:
         if shelf.name == other.name:
             raise UsageError("source and destination are the same cache")
         snapshot = acting.pictured(shelf)
@@ -51,15 +49,11 @@ def execute(arguments: argparse.Namespace) -> int:
             )  # fmt: skip
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
-
-        def carry(wanted: Plan, watch: Callable[[Progress], bool]) -> Outcome:
-            return copies.copy(wanted, shelf, other, watch)
-
-        return acting.settle([plan], arguments, carry)
+    return acting.settle([plan], arguments)
 
 
 def _place(given: str | None) -> str:
-    return given if given is not None and given.startswith("s3://") else acting.local_root(given)
+    return acting.root_meant(given)
 
 
 def _refusal(arguments: argparse.Namespace, shared: str | None) -> str:

@@ -24,7 +24,7 @@ from neuron_top.actions import sweep
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.plan import Plan
 from neuron_top.amounts import parse_bytes, parse_seconds
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.errors import UsageError
 
 
@@ -34,10 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_filters(parser)
     parser.add_argument("--workdirs", action="store_true", help="also what dead compiles left in their work folders")
     parser.add_argument("--slim", action="store_true", help="keep graph and flags, so that it can be compiled again")
-    parser.add_argument(
-        "--drain", metavar="AGE", default="60s",
-        help="S3: wait so long between the marks and the rest (default: 60s; the slowest download)",
-    )  # fmt: skip
+    carrying.add_drain(parser)
     acting.add_options(parser)
 
 
@@ -71,15 +68,13 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "evict what? give --max-size, --free, --older-than, --compiler, --state, --module or --workdirs"
         )
-    if arguments.root is not None and arguments.root.startswith("s3://"):
-        from neuron_top.cli.cache_commands import bucket
+    root = acting.root_meant(arguments.root)
+    if root.startswith("s3://") and (policy.free_bytes is not None or arguments.workdirs):
+        raise UsageError("--free and --workdirs speak of a disk: in a bucket, say --max-size or --older-than")
+    return acting.settle(_plans(root, policy, arguments), arguments)
 
-        return bucket.evict(policy, arguments)
-    return acting.settle(_plans(policy, arguments), arguments)
 
-
-def _plans(policy: EvictPolicy, arguments: argparse.Namespace) -> list[Plan]:
-    root = acting.local_root(arguments.root)
+def _plans(root: str, policy: EvictPolicy, arguments: argparse.Namespace) -> list[Plan]:
     snapshot, around = acting.look(root, arguments)
     found = []
     if not policy.empty:

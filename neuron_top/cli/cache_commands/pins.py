@@ -6,7 +6,7 @@ import argparse
 
 from neuron_top import settings
 from neuron_top.actions.pins import Pins
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN
@@ -22,7 +22,7 @@ def execute(arguments: argparse.Namespace) -> int:
     current = settings.load()[0]
     found = Pins(current.state_path).all()
     rows = [(pin.pattern, pin.why, pin.by, common.instant(pin.at or None)) for pin in found]
-    rows += [(pattern, "settings", "", None) for pattern in acting.words(current.cache_pins)]
+    rows += [(pattern, "settings", "", None) for pattern in common.words(current.cache_pins)]
     if arguments.json:
         print_json({"pins": [{"pattern": row[0], "why": row[1], "by": row[2], "at": row[3]} for row in rows]})
     elif rows:

@@ -30,11 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Restore."""
-    if arguments.root is not None and arguments.root.startswith("s3://"):
+    root = acting.root_meant(arguments.root)
+    if root.startswith("s3://"):
         from neuron_top.cli.cache_commands import bucket
 
-        return bucket.bring_back(arguments)
-    root = acting.local_root(arguments.root)
+        return bucket.bring_back(root, arguments)
     record = restore(arguments.plan, acting.trash_of(root, arguments), read_only=arguments.read_only)
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import os
-from collections.abc import Callable
 
 import msgspec
 
-from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.plan import Plan
 from neuron_top.actions.retry import plan_retry
-from neuron_top.cache.entry import Entry
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.cache.entry import FAILURES, Entry
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 
@@ -36,24 +35,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", dest="patterns", metavar="PATTERN", action="append", help="only these modules")
     parser.add_argument("--next-run", action="store_true", help="move the failure marks aside, compile nothing")
     parser.add_argument("--deterministic", action="store_true", help="also what is bound to fail again")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compiles side by side, at most (default: cores)")
-    parser.add_argument("--fewer-jobs", action="store_true", help="half as many, for compilers killed for memory")
+    carrying.add_jobs(parser)
+    carrying.add_drain(parser)
     acting.add_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, carry out."""
-    given, text = common.root_and_entry(arguments, required=False)
-    root = acting.local_root(given)
-    snapshot, around = acting.look(root, arguments)
+    given, text = common.root_and_entry(arguments, required=False, buckets=True)
+    root = acting.root_meant(given)
+    snapshot, around = acting.look(root, arguments, with_logs=True)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
     entries = tuple(entry for entry in entries if _named(entry, arguments.patterns))
     if arguments.next_run:
         plan = plan_retry(entries, root, around, deterministic=arguments.deterministic)
-        return acting.settle([plan], arguments)
-    from neuron_top.actions import compile_now
+    elif root.startswith("s3://"):
+        raise UsageError("in a bucket failures can be forgotten (--next-run); compiling needs a folder")
+    else:
+        carrying.jobs(arguments)  # a wrong number is said before anything else
+        plan = _compiled_here(entries, root, around, arguments)
+    return acting.settle([plan], arguments)
 
-    compilers, missing = compile_now.compilers_here(snapshot)
+
+def _compiled_here(entries: tuple[Entry, ...], root: str, around: Surroundings, arguments: argparse.Namespace) -> Plan:
+    from neuron_top.actions.compilers import compilers_for
+
+    compilers, missing = compilers_for(root, (entry.path for entry in entries if entry.state in FAILURES))
     for problem in missing:
         narrate(f"neurontop: {problem}")
     folders = {compiler.directory() for compiler in compilers.values()}
@@ -61,31 +68,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if not arguments.fewer_jobs and any("killed" in step.reason for step in plan.steps):
         hint = "a compiler was killed, probably for memory: --fewer-jobs compiles half as many at a time"
         plan = msgspec.structs.replace(plan, caveats=(*plan.caveats, hint))
-
-    def carry(wanted: Plan, watch: Callable[[Progress], bool]) -> Outcome:
-        from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
-        from neuron_top.compile import log_lines
-        from neuron_top.compile.parallel_lines import ParallelLog
-
-        screen = ProgressScreen()
-        log = ParallelLog(form=log_lines.generation(), level="ERROR", stream=AboveScreen(screen))
-        try:
-            return compile_now.compile_now(
-                wanted, acting.trash_of(root, arguments), compilers, jobs=_jobs(arguments), log=log, show=screen.show,
-                read_only=arguments.read_only,
-            )  # fmt: skip
-        finally:
-            screen.close()
-
-    return acting.settle([plan], arguments, carry)
+    return plan
 
 
 def _named(entry: Entry, patterns: list[str] | None) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in patterns)
-
-
-def _jobs(arguments: argparse.Namespace) -> int:
-    jobs = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
-    if jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, is {jobs}")
-    return max(1, int(jobs) // 2) if arguments.fewer_jobs else int(jobs)

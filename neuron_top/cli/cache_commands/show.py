@@ -38,16 +38,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    root, text = common.root_and_entry(arguments, required=True)
+    root, text = common.root_and_entry(arguments, required=True, buckets=True)
     snapshot = common.take_snapshot(root)
     entry = common.one_entry(snapshot, text or "")
-    contents = Contents(snapshot.root, entry)
+    if snapshot.root.startswith("s3://"):
+        from neuron_top.cli.cache_commands import bucket
+
+        with bucket.fetched_from(snapshot.root, entry) as (folder, local):
+            return _shown(snapshot.root, Contents(folder, local), arguments)
+    return _shown(snapshot.root, Contents(snapshot.root, entry), arguments)
+
+
+def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
+    entry = contents.entry
     neff, graph, log = contents.neff(payload=arguments.payload), contents.graph(), contents.log()
     past = common.known_past()
     if arguments.json:
         print_json(
             {
-                "root": common.root_text(snapshot.root),
+                "root": common.root_text(root),
                 **common.entry_json(entry, common.now(), past),
                 "files": contents.files(),
                 "neff": None if neff is None else _neff_json(neff),

@@ -11,7 +11,9 @@ from __future__ import annotations
 import argparse
 
 from neuron_top.cache import catalogue, filesystem
+from neuron_top.cache.catalogue import Sums
 from neuron_top.cache.entry import MEANINGS, State
+from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Tally
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
@@ -27,10 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    root = common.chosen_root(arguments.root)
-    trusted = 0.0 if arguments.fresh else catalogue.TRUSTED_SECONDS
-    sums = catalogue.sums(root, common.state_path(), trusted_seconds=trusted)
-    disk = filesystem.describe(sums.root)
+    root = common.chosen_root(arguments.root, buckets=True)
+    sums, disk = _in_bucket(root) if root.startswith("s3://") else _on_disk(root, fresh=arguments.fresh)
     if arguments.json:
         totals = common.totals_json(sums.totals, disk)
         print_json(
@@ -49,6 +49,24 @@ def execute(arguments: argparse.Namespace) -> int:
     print(f"as of {common.instant(sums.as_of)}")
     common.name_others(root)
     return 0
+
+
+def _on_disk(root: str, *, fresh: bool) -> tuple[Sums, Filesystem]:
+    trusted = 0.0 if fresh else catalogue.TRUSTED_SECONDS
+    sums = catalogue.sums(root, common.state_path(), trusted_seconds=trusted)
+    return sums, filesystem.describe(sums.root)
+
+
+def _in_bucket(url: str) -> tuple[Sums, Filesystem]:
+    snapshot = common.take_snapshot(url)
+    sums = Sums(
+        root=snapshot.root,
+        totals=snapshot.totals(),
+        as_of=snapshot.taken_at,
+        other_bytes=sum(other.allocated for other in snapshot.others),
+        other_files=sum(other.files for other in snapshot.others),
+    )
+    return sums, snapshot.filesystem
 
 
 def _part(name: str, tallies: dict[str, Tally], *, meanings: bool) -> str:

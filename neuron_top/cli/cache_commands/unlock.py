@@ -19,7 +19,7 @@ import msgspec
 
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.unlock import plan_unlock
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import narrate
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.escapes import visible
@@ -30,13 +30,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_root(parser)
     common.add_entry(parser, required=False)
     parser.add_argument("--force", action="store_true", help="also locks without proof; each is asked for again")
+    carrying.add_drain(parser)
     acting.add_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, carry out."""
-    given, text = common.root_and_entry(arguments, required=False)
-    root = acting.local_root(given)
+    given, text = common.root_and_entry(arguments, required=False, buckets=True)
+    root = acting.root_meant(given)
     snapshot, around = acting.look(root, arguments)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
     plan = plan_unlock(entries, root, around, force=arguments.force)

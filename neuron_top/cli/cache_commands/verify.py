@@ -25,7 +25,7 @@ from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.cache import verify
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
@@ -37,21 +37,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_entry(parser, required=False)
     parser.add_argument("--full", action="store_true", help="read artefacts and graphs, not only headers")
     parser.add_argument("--quarantine", action="store_true", help="move broken artefacts to the trash")
+    carrying.add_drain(parser)
     acting.add_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print what was found."""
-    if arguments.root is not None and arguments.root.startswith("s3://"):
-        from neuron_top.cli.cache_commands import bucket
-
-        return bucket.verify(arguments)
-    root, text = common.root_and_entry(arguments, required=False)
+    given, text = common.root_and_entry(arguments, required=False, buckets=True)
+    root = acting.root_meant(given)
     snapshot = common.take_snapshot(root, full=True)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
-    findings = list(verify.cheap(entries))
-    if arguments.full:
-        findings += list(_deep(snapshot, entries))
+    findings = _findings(snapshot, entries, full=arguments.full)
     if arguments.quarantine:
         return _quarantine(snapshot, findings, arguments)
     broken = sum(finding.level == verify.BROKEN_LEVEL for finding in findings)
@@ -65,6 +61,14 @@ def execute(arguments: argparse.Namespace) -> int:
         warnings = len(findings) - broken
         narrate(f"{count_text(len(entries))} entries {looked}: {broken} broken, {warnings} with a warning")
     return 1 if broken else 0
+
+
+def _findings(snapshot: Snapshot, entries: tuple[Entry, ...], *, full: bool) -> list[verify.Finding]:
+    if snapshot.root.startswith("s3://"):
+        from neuron_top.cli.cache_commands import bucket
+
+        return list(bucket.findings(snapshot.root, entries, full=full))
+    return [*verify.cheap(entries), *(_deep(snapshot, entries) if full else ())]
 
 
 def _quarantine(snapshot: Snapshot, findings: list[verify.Finding], arguments: argparse.Namespace) -> int:

@@ -1,0 +1,193 @@
+"""The hand for S3: marks first, then a wait, then the rest; a versioned bucket is the trash.
+
+There is no lock that the SDK's clients would respect, so this is only done when the operator states that nobody uses
+the bucket. Each entry is listed again before anything of it goes; one that changed is left alone. All that a step will
+delete is journalled with its tags before the first of it goes, so an interrupted plan can be gone on with. Deleting in
+a versioned bucket writes delete markers, which `actions.bucket_restore` takes away; without versioning there is no
+undo, and the plan says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from neuron_top.actions import journal
+from neuron_top.actions import plan as plans
+from neuron_top.actions.admission import admit
+from neuron_top.actions.bucket_journal import BucketJournal
+from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused
+from neuron_top.actions.opened import Changed
+from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.cache import lock_owner, s3
+from neuron_top.cache.entry import PARTS, Part
+
+DRAIN_SECONDS = 60.0
+"""Default wait between the marks and the rest: as long as the slowest download of somebody who saw the mark."""
+OWN = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE, Action.RETRY, Action.UNLOCK})
+"""Actions that this hand carries out."""
+_MARKED = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE})
+_MOST_KEYS = 1000
+
+
+def takes_marks(plan: Plan) -> bool:
+    """Whether clients must be given time between the marks and the rest."""
+    return any(step.action in _MARKED for step in plan.steps)
+
+
+def execute(
+    plan: Plan,
+    bucket: s3.Bucket,
+    trash: BucketJournal,
+    *,
+    read_only: bool = False,
+    drain_seconds: float = DRAIN_SECONDS,
+    watch: Callable[[Progress], bool] = lambda progress: True,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Outcome:
+    """Carry out a plan on a bucket. Raises RefusedForSafety where the plan, the mode or the place forbids it.
+
+    A plan that was interrupted may be given again: what it took already is passed over.
+    """
+    admit(plan, plan.root, bucket.url, OWN, read_only=read_only)
+    versioned = bucket.versioned()
+    with trash.exclusively():
+        run = _Execution(plan, bucket, trash)
+        trash.keep(plan)
+        trash.write(journal.begun(plan, lock_owner.current()))
+        try:
+            run.marks(watch)
+            if run.marks_taken:
+                sleep(drain_seconds)
+            run.rest()
+        finally:
+            run.end()
+    return Outcome(
+        plan=plan.identity,
+        done=len(run.done),
+        refused=tuple((plan.steps[number].path, reason) for number, reason in run.refused),
+        moved_bytes=run.bytes,
+        freed_bytes=0 if versioned else run.bytes,
+        interrupted=run.interrupted,
+        trash=bucket.url if versioned else "",
+        undo=f"undo: neurontop cache restore {plan.identity} {bucket.url}" if versioned
+        else "this bucket keeps no versions: it cannot be undone",
+    )  # fmt: skip
+
+
+class _Execution:
+    def __init__(self, plan: Plan, bucket: s3.Bucket, trash: BucketJournal) -> None:
+        self.plan, self.bucket, self.trash = plan, bucket, trash
+        self.earlier = {
+            (move.path, move.inode)
+            for chapter in trash.entries() if chapter.begun.plan == plan.identity
+            for move in chapter.moves
+        }  # fmt: skip
+        self.taken: dict[int, list[s3.Object]] = {}
+        self.done: set[int] = set()
+        self.refused: list[tuple[int, str]] = []
+        self.bytes = 0
+        self.marks_taken = self.interrupted = False
+
+    def marks(self, watch: Callable[[Progress], bool]) -> None:
+        """Look at each entry again and take its mark: from here on a client sees a miss."""
+        for number, step in enumerate(self.plan.steps):
+            try:
+                self._mark(number, step)
+            except Changed as problem:
+                self.taken.pop(number, None)
+                self.refused.append((number, str(problem)))
+            steps = len(self.plan.steps)
+            if not watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, step.path)):
+                self.interrupted = True
+                return
+
+    def _mark(self, number: int, step: Step) -> None:
+        objects = self._objects(step)
+        goes = _in_order(step, objects)
+        if not goes and not self.earlier:
+            raise Changed("nothing of it is left to take")
+        self.taken[number] = objects
+        moves = tuple(Move(number, step.action, each.key, tag_number(each.tag), 0, each.size) for each in goes)
+        if moves:
+            self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=moves))
+        marks = [each for each in goes if _part(each) & Part.DONE]
+        self._delete(marks)
+        self.marks_taken |= bool(marks)
+
+    def rest(self) -> None:
+        """Take what is left of the entries that were looked at, unless somebody wrote there meanwhile."""
+        for number, before in self.taken.items():
+            step = self.plan.steps[number]
+            _, now = s3.look_again(self.bucket, step.path)
+            goes = [each for each in _in_order(step, before) if not _part(each) & Part.DONE]
+            stays = {
+                (each.key, each.tag) for each in before if not _part(each) & Part.DONE or step.action not in _MARKED
+            }
+            if {(each.key, each.tag) for each in now} != stays:
+                self.refused.append((number, "somebody wrote to it after its mark was taken"))
+                continue
+            try:
+                self._delete(goes)
+            except Changed as problem:
+                self.refused.append((number, str(problem)))
+                continue
+            self.done.add(number)
+            self.bytes += step.frees
+
+    def end(self) -> None:
+        """The closing records."""
+        at, identity = time.time(), self.plan.identity
+        self.interrupted |= len(self.done) + len(self.refused) < len(self.plan.steps)
+        closing = PlanEnded(plan=identity, at=at, done=len(self.done), refused=len(self.refused),
+                            moved_bytes=self.bytes, interrupted=self.interrupted)  # fmt: skip
+        refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
+        self.trash.write(*refused, closing)
+
+    def _objects(self, step: Step) -> list[s3.Object]:
+        entry, objects = s3.look_again(self.bucket, step.path)
+        ours = self.earlier and all((each.key, tag_number(each.tag)) in self.earlier or not _goes(step, each)
+                                    for each in objects)  # fmt: skip
+        if ours:
+            return objects
+        if not objects:
+            raise Changed("it is gone")
+        if entry.folder_inode != step.fingerprint.folder_inode:
+            raise Changed("its objects changed since the plan was made")
+        return objects
+
+    def _delete(self, objects: Sequence[s3.Object]) -> None:
+        for start in range(0, len(objects), _MOST_KEYS):
+            keys = [{"Key": each.key} for each in objects[start : start + _MOST_KEYS]]
+            with s3.explained(self.bucket):
+                answer = self.bucket.client.delete_objects(
+                    Bucket=self.bucket.name,
+                    Delete={"Objects": keys, "Quiet": True},  # type: ignore[typeddict-item]
+                )
+            for error in answer.get("Errors", ()):
+                raise Changed(f"{error.get('Key')}: {error.get('Code')}")
+
+
+def tag_number(tag: str) -> int:
+    """An object's tag as the journal keeps it, in the place of an inode."""
+    return int.from_bytes(hashlib.sha256(tag.encode()).digest()[:6])
+
+
+def _in_order(step: Step, objects: Iterable[s3.Object]) -> list[s3.Object]:
+    """What a step takes, marks first, then in the order of its action."""
+    order = plans.TAKES.get(step.action, plans.TAKES[Action.SLIM])
+    rank = {part: number for number, parts in enumerate(order) for part in _bits(parts)}
+    return sorted((each for each in objects if _goes(step, each)), key=lambda each: rank.get(_part(each), len(order)))
+
+
+def _bits(parts: int) -> Iterable[int]:
+    return (1 << bit for bit in range(parts.bit_length()) if parts >> bit & 1)
+
+
+def _part(each: s3.Object) -> int:
+    return PARTS.get(each.key.rpartition("/")[2], Part.OTHER)
+
+
+def _goes(step: Step, each: s3.Object) -> bool:
+    return step.action is Action.EVICT or any(_part(each) & taken for taken in plans.TAKES[step.action])

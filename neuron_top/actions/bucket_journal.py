@@ -1,0 +1,25 @@
+"""The journal of a cache in S3: what a folder's trash holds, but kept in the state folder of whoever acts."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from neuron_top.actions.journal import Trash
+from neuron_top.errors import RefusedForSafety
+
+
+class BucketJournal(Trash):
+    """The journal of one bucket or prefix. What goes is kept by the bucket itself, where it keeps versions."""
+
+    def __init__(self, url: str, state: Path) -> None:
+        super().__init__(state)
+        self.folder = state / "s3-journal" / hashlib.sha256(url.encode()).hexdigest()[:16]
+        self.journal = self.folder / "journal.jsonl"
+
+    def prepare(self) -> None:
+        """Make its folder. Raises RefusedForSafety."""
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RefusedForSafety(f"the journal {self.folder} cannot be made: {problem.strerror}") from None

@@ -1,0 +1,85 @@
+"""Undo in a versioned bucket: the delete markers that a plan left are taken away, the entries' marks last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from neuron_top.actions import journal
+from neuron_top.actions.bucket_hand import tag_number
+from neuron_top.actions.bucket_journal import BucketJournal
+from neuron_top.actions.journal import Move, PlanRestored
+from neuron_top.actions.user import user_name
+from neuron_top.cache import s3
+from neuron_top.errors import NothingToShow, RefusedForSafety
+
+_CLOCKS_SECONDS = 300.0
+"""How far the service's clock may be from ours."""
+
+
+def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only: bool = False) -> PlanRestored:
+    """Undo a plan. What exists again, with other content, stays as it is, and is said.
+
+    Raises NothingToShow for an unknown plan, RefusedForSafety without versions or in read-only mode.
+    """
+    if read_only:
+        raise RefusedForSafety("read-only mode: nothing is changed")
+    if not bucket.versioned():
+        raise RefusedForSafety(f"{bucket.url} keeps no versions: nothing can be restored")
+    with trash.exclusively():
+        chapter = trash.chapter(identity)
+        if chapter.begun.verb in journal.ADDING:
+            raise NothingToShow(f"plan {chapter.begun.plan} took nothing away: there is nothing to bring back")
+        restored, kept = 0, []
+        for entry, moves in _by_entry(list(dict.fromkeys(reversed(chapter.moves)))).items():
+            found = _Versions(bucket, entry, chapter.begun.at - _CLOCKS_SECONDS)
+            for move in moves:
+                problem = found.undelete(move)
+                if problem is None:
+                    restored += 1
+                elif problem:
+                    kept.append((move.path, problem))
+        record = PlanRestored(
+            plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
+        )
+        trash.write(record)
+    return record
+
+
+def _by_entry(moves: Sequence[Move]) -> dict[str, list[Move]]:
+    found: dict[str, list[Move]] = {}
+    for move in moves:
+        found.setdefault(move.path.rpartition("/")[0], []).append(move)
+    return found
+
+
+class _Versions:
+    """What a bucket keeps of one entry: newest delete markers, and what lies there now. One paged listing."""
+
+    def __init__(self, bucket: s3.Bucket, entry: str, since: float) -> None:
+        self._bucket, self._since = bucket, since
+        self._markers: dict[str, tuple[str, float]] = {}
+        self._there: dict[str, str] = {}
+        pages = bucket.client.get_paginator("list_object_versions").paginate(Bucket=bucket.name, Prefix=f"{entry}/")
+        with s3.explained(bucket):
+            for page in pages:
+                for marker in page.get("DeleteMarkers", ()):
+                    if marker["IsLatest"]:
+                        self._markers[marker["Key"]] = (marker["VersionId"], marker["LastModified"].timestamp())
+                for version in page.get("Versions", ()):
+                    if version["IsLatest"]:
+                        self._there[version["Key"]] = version["ETag"]
+
+    def undelete(self, move: Move) -> str | None:
+        """Bring one object back: None when done, empty when it never went, else why not."""
+        if move.path in self._there:
+            same = tag_number(self._there[move.path]) == move.inode
+            return "" if same else "it exists again"
+        if move.path not in self._markers:
+            return "no version of it is kept"
+        version, at = self._markers[move.path]
+        if at < self._since:
+            return "it was deleted before this plan"
+        with s3.explained(self._bucket):
+            self._bucket.client.delete_object(Bucket=self._bucket.name, Key=move.path, VersionId=version)
+        return None

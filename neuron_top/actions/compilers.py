@@ -1,0 +1,58 @@
+"""The compilers that can be started on this machine for graphs that lie in a cache, by the graph files they read."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from neuron_top.cache import layout
+from neuron_top.compile.compilers.base import Compiler
+from neuron_top.compile.compilers.inductor import Inductor
+from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.errors import CompilerMissing
+
+_ASK = "from neuron_top.compile.platform_facts import directory_name; print(directory_name())"
+_ASK_SECONDS = 600.0
+"""How long the import of PyTorch may take, on a cold network file system too."""
+
+
+class LocalCompiler(Inductor):
+    """Inductor, asked for its version in another process: whoever draws a screen must not import PyTorch."""
+
+    def directory(self) -> str:
+        """`inductor-<version>+<platform facts>`. Raises CompilerMissing."""
+        return _local_directory()
+
+
+@functools.cache
+def _local_directory() -> str:
+    command = [sys.executable, "-c", _ASK]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise CompilerMissing(f"PyTorch cannot be asked for its version: {problem}") from None
+    if answer.returncode != 0:
+        last = answer.stderr.strip().rpartition("\n")[2] or f"exit status {answer.returncode}"
+        raise CompilerMissing(f"PyTorch cannot be imported: {last}")
+    return answer.stdout.split()[-1]
+
+
+def compilers_for(root: str | Path, paths: Iterable[str]) -> tuple[dict[str, Compiler], list[str]]:
+    """(compiler by graph file name, why others cannot be started) for the entries at `paths` below `root`."""
+    found: dict[str, Compiler] = {}
+    missing: list[str] = []
+    for name in sorted({graph.name for path in paths if (graph := _graph_file(Path(root, path)))}):
+        compiler: Compiler = LocalCompiler() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
+        try:
+            compiler.directory()
+            found[name] = compiler
+        except CompilerMissing as problem:
+            missing.append(f"graphs in {name} cannot be compiled here: {problem}")
+    return found, missing
+
+
+def _graph_file(entry: Path) -> Path | None:
+    return next((entry / name for name in layout.GRAPH_NAMES if (entry / name).exists()), None)

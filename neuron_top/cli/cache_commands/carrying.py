@@ -1,0 +1,126 @@
+"""Which hand carries a plan out: made just now, saved days ago, or interrupted, the plan itself says what is needed."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from neuron_top.actions.execute import execute
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.shelves import Folder, Shelf
+from neuron_top.amounts import parse_seconds
+from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands.live_line import LiveLine
+from neuron_top.cli.output import narrate
+from neuron_top.errors import UsageError
+from neuron_top.views.plan import VERBS
+
+DRAIN = "60s"
+"""Default of --drain."""
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """How many compiles at a time."""
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compiles side by side, at most (default: cores)")
+    parser.add_argument("--fewer-jobs", action="store_true", help="half as many, for compilers killed for memory")
+
+
+def add_drain(parser: argparse.ArgumentParser) -> None:
+    """How long S3's readers get."""
+    parser.add_argument(
+        "--drain", metavar="AGE", default=DRAIN,
+        help="S3: wait so long between the marks and the rest (default: 60s; the slowest download)",
+    )  # fmt: skip
+
+
+def carried_out(plan: Plan, arguments: argparse.Namespace) -> Outcome:
+    """Carry `plan` out, with progress where a person looks on. Raises RefusedForSafety."""
+    own_screen = plan.verb == "compile"
+    with LiveLine(VERBS.get(plan.verb, plan.verb), live=sys.stderr.isatty() and not own_screen) as line:
+        if plan.verb == "compile":
+            return _compiled(plan, arguments, line)
+        if plan.verb == "copy":
+            return _copied(plan, arguments, line)
+        if plan.root.startswith("s3://"):
+            return _done_in_bucket(plan, arguments, line)
+        return execute(plan, Trash(plan.root, arguments.trash), read_only=arguments.read_only, watch=line.show)
+
+
+def _compiled(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
+    from neuron_top.actions.compile_now import compile_now
+    from neuron_top.actions.compilers import compilers_for
+    from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
+    from neuron_top.compile import log_lines
+    from neuron_top.compile.parallel_lines import ParallelLog
+    from neuron_top.compile.parallel_queue import Progress
+
+    compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps))
+    screen = ProgressScreen()
+    log = ParallelLog(form=log_lines.generation(), level="ERROR", stream=AboveScreen(screen))
+
+    def watch(progress: Progress) -> bool:
+        screen.show(progress)
+        return not line.stopped
+
+    try:
+        return compile_now(plan, Trash(plan.root, arguments.trash), compilers, jobs=jobs(arguments), log=log,
+                           watch=watch, read_only=arguments.read_only)  # fmt: skip
+    finally:
+        screen.close()
+
+
+def jobs(arguments: argparse.Namespace) -> int:
+    """How many compiles at a time. Raises UsageError."""
+    wanted = arguments.jobs if arguments.jobs is not None else len(os.sched_getaffinity(0))
+    if wanted < 1:
+        raise UsageError(f"--jobs must be at least 1, is {wanted}")
+    return max(1, int(wanted) // 2) if arguments.fewer_jobs else int(wanted)
+
+
+def _copied(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
+    from neuron_top.actions import copies
+
+    with shelf(plan.root) as source, shelf(plan.target) as target:
+        return copies.copy(
+            plan, source, target, journal_at(plan.target, arguments.trash), line.show, read_only=arguments.read_only
+        )
+
+
+def _done_in_bucket(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
+    from neuron_top.actions import bucket_hand
+    from neuron_top.actions.bucket_journal import BucketJournal
+    from neuron_top.cache import s3
+
+    bucket = s3.connect(plan.root)
+    if bucket_hand.takes_marks(plan):
+        narrate(f"neurontop: the marks go first; then {arguments.drain} for downloads under way, then the rest")
+    return bucket_hand.execute(
+        plan, bucket, BucketJournal(bucket.url, common.state_path()), read_only=arguments.read_only,
+        drain_seconds=parse_seconds(arguments.drain), watch=line.show,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def shelf(place: str) -> Iterator[Shelf]:
+    """A root to copy from or to: a folder or an `s3://` URL."""
+    if place.startswith("s3://"):
+        from neuron_top.actions.bucket_shelf import BucketShelf
+        from neuron_top.cache import s3
+
+        yield BucketShelf(s3.connect(place))
+    else:
+        yield Folder(Path(place))
+
+
+def journal_at(place: str, trash: Path | None = None) -> Trash:
+    """The journal of a root of either kind."""
+    if place.startswith("s3://"):
+        from neuron_top.actions.bucket_journal import BucketJournal
+
+        return BucketJournal(place, common.state_path())
+    return Trash(place, trash)

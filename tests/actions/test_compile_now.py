@@ -1,0 +1,190 @@
+"""Retry now, for real: failed graphs compiled again, side by side, with progress; what changed is left alone."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neuron_top.actions import compilers
+from neuron_top.actions.compile_now import compile_now
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.retry import plan_retry
+from neuron_top.cache.entry import State
+from neuron_top.compile.compilers.base import Compiler
+from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.parallel_lines import ParallelLog
+from neuron_top.compile.parallel_queue import Progress
+from neuron_top.errors import RefusedForSafety
+from tests.actions import caches, states
+from tests.parallel import jobs
+from tests.parallel.conftest import collected  # noqa: F401 (a fixture: one trial run for all tests)
+
+VERSION = "2.21.18209.0+043b1bf7"
+assert f"neuronxcc-{VERSION}" == caches.COMPILER
+
+
+def sdk_compiler(folder: Path, body: str = 'cp "$3" "$5"') -> NeuronxCC:
+    """The SDK's compiler, played by a script."""
+    program = folder / "neuronx-cc"
+    program.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then echo "version {VERSION}"; exit 0; fi\n{body}\n')
+    program.chmod(0o755)
+    return NeuronxCC(str(program))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three failures: two of memory, one that the compiler will reject again."""
+    place = tmp_path / "cache"
+    for number in (1, 2):
+        states.entry_in(place, State.FAILED, number=number)
+    rejected = states.entry_in(place, State.FAILED, number=3)
+    (rejected / "model.log").write_text("Failed compilation with ['neuronx-cc']: [NCC_EOOM002] too large")
+    caches.grow_old(rejected, 10)
+    return place
+
+
+def planned(root: Path, *, deterministic: bool = False, folders: frozenset[str] = frozenset({caches.COMPILER})) -> Plan:
+    snapshot = caches.looked_at(root)
+    return plan_retry(
+        snapshot.entries, str(root), caches.around(snapshot), deterministic=deterministic, compilers=folders
+    )
+
+
+def compiled(
+    plan: Plan, one: Compiler, watch: Callable[[Progress], bool] = lambda progress: True, jobs: int = 2
+) -> Outcome:
+    log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    return compile_now(plan, Trash(plan.root), {one.graph_name: one}, jobs=jobs, log=log, watch=watch)
+
+
+def states_of(root: Path) -> dict[int, str]:
+    return {int(entry.module[7:27]): str(entry.state) for entry in caches.looked_at(root).entries}
+
+
+def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Path, tmp_path: Path) -> None:
+    plan = planned(root)
+    assert [each.reason for each in plan.exclusions] == [
+        "bound to fail again (NCC_EOOM002: a retry is useless: use a smaller batch, more parallelism or other flags); "
+        "--deterministic tries all the same"
+    ]
+    seen: list[Progress] = []
+    outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)
+    assert (outcome.done, outcome.refused, outcome.interrupted) == (2, (), False)
+    assert seen[-1].done == 2
+    assert states_of(root)[3] == State.FAILED
+    for number in (1, 2):
+        entry = root / caches.COMPILER / caches.module(number)
+        assert (entry / "model.neff").read_bytes() == (entry / "model.hlo_module.pb").read_bytes()
+        assert (entry / "model.done").exists()
+        assert not (entry / "model.log").exists()
+
+
+def test_a_failure_that_comes_again_stays_and_is_told_in_the_compilers_words(root: Path, tmp_path: Path) -> None:
+    outcome = compiled(planned(root, deterministic=True), sdk_compiler(tmp_path, "echo '[NCC_EOOM002] no'; exit 70"))
+    assert outcome.done == 0
+    assert len(outcome.refused) == 3
+    assert set(states_of(root).values()) == {State.FAILED}
+    chapter = Trash(root).entries()[0]
+    assert (chapter.state, chapter.begun.verb, len(chapter.refused)) == ("done", "compile", 3)
+
+
+def test_no_more_compile_at_a_time_than_allowed(root: Path, tmp_path: Path) -> None:
+    most = [0]
+
+    def watch(progress: Progress) -> bool:
+        most[0] = max(most[0], progress.running_count)
+        return True
+
+    compiled(planned(root, deterministic=True), sdk_compiler(tmp_path), watch, jobs=1)
+    assert most == [1]
+
+
+def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_gone_on_with(root: Path, tmp_path: Path) -> None:
+    plan = planned(root)
+    outcome = compiled(plan, sdk_compiler(tmp_path, "exec sleep 600"), lambda progress: progress.running_count == 0)
+    assert (outcome.interrupted, outcome.done) == (True, 0)
+    assert set(states_of(root).values()) == {State.FAILED}
+    assert not list(root.rglob("*.lock"))
+    trash = Trash(root)
+    assert trash.chapter(plan.identity).state == "interrupted"
+    assert compiled(trash.plan(plan.identity), sdk_compiler(tmp_path)).done == 2
+    assert trash.chapter(plan.identity).state == "done"
+
+
+def test_what_changed_since_the_plan_is_left_alone(root: Path, tmp_path: Path) -> None:
+    states.entry_in(root, State.FAILED, number=4)
+    plan = planned(root, deterministic=True)
+    first, second, third, fourth = (root / caches.COMPILER / caches.module(number) for number in (1, 2, 3, 4))
+    (first / "model.hlo_module.pb.lock").write_bytes(states.living_owner())
+    (second / "model.neff").write_bytes(b"somebody wrote this")
+    third.rename(tmp_path / "elsewhere")
+    third.symlink_to(tmp_path / "elsewhere")
+    fourth.rename(tmp_path / "gone")
+    outcome = compiled(plan, sdk_compiler(tmp_path))
+    reasons = dict(outcome.refused)
+    assert outcome.done == 0
+    assert reasons[f"{caches.COMPILER}/{first.name}"] == "it is locked"
+    assert reasons[f"{caches.COMPILER}/{second.name}"] == "files came or went since the plan was made"
+    assert "link" in reasons[f"{caches.COMPILER}/{third.name}"]
+    assert "No such file" in reasons[f"{caches.COMPILER}/{fourth.name}"]
+
+
+def test_a_saved_plan_is_not_carried_out_by_another_version_of_the_compiler(root: Path, tmp_path: Path) -> None:
+    plan = planned(root)
+    older = sdk_compiler(tmp_path)
+    program = tmp_path / "neuronx-cc"
+    program.write_text(program.read_text().replace(VERSION, "2.22.1.0+0a1b2c3d"))
+    outcome = compiled(plan, older)
+    assert {reason for _, reason in outcome.refused} == {"its compiler is not installed here"}
+    assert set(states_of(root).values()) == {State.FAILED}
+
+
+def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_path: Path) -> None:
+    one, log = sdk_compiler(tmp_path), ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    snapshot = caches.looked_at(root)
+    shared = plan_retry(snapshot.entries, str(root), caches.around(snapshot, shared="nfs4"),
+                        compilers={caches.COMPILER})  # fmt: skip
+    for plan, read_only, words in ((planned(root), True, "read-only"), (shared, False, "--i-am-alone")):
+        with pytest.raises(RefusedForSafety, match=words):
+            compile_now(plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True,
+                        read_only=read_only)  # fmt: skip
+
+
+def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found, missing = compilers.compilers_for(root, [f"{caches.COMPILER}/{caches.module(1)}"])
+    assert found == {}
+    assert "neuronx-cc is not on the PATH" in missing[0]
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(900)
+def test_real_graphs_are_compiled_side_by_side_and_the_job_hits_them(collected: Path, tmp_path: Path) -> None:  # noqa: F811
+    environ = jobs.copied(collected, tmp_path)
+    logs = ("Killed", "No space left on device", "[NCC_EOOM002] too large")
+    for graph, message in zip(jobs.files(tmp_path, "model.fxgraph"), logs, strict=True):
+        (graph.parent / "model.log").write_text(f"Failed compilation with ['inductor', 'compile']: {message}")
+
+    def retry(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [*jobs.NEURONTOP, "cache", *words]
+        return subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True,
+                              timeout=jobs.TIMEOUT, check=False)  # fmt: skip
+
+    assert retry("retry", "--save-plan", "plan.json", "-j", "2").returncode == 0
+    done = retry("apply", "plan.json", "--yes", "-j", "2")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 graphs: 2 done" in done.stderr, done.stderr
+    assert len(jobs.files(tmp_path, "model.done")) == 2
+    assert len(jobs.files(tmp_path, "model.log")) == 1
+    last = retry("retry", "--deterministic", "--fewer-jobs", "--yes", "--json")
+    assert (last.returncode, '"done": 1' in last.stdout) == (0, True), last.stderr
+    job = subprocess.run([sys.executable, jobs.script(tmp_path)], env={**os.environ, **environ}, capture_output=True,
+                         text=True, check=True, timeout=jobs.TIMEOUT)  # fmt: skip
+    assert job.stderr.count("Using a cached neff at") == 3, job.stderr
