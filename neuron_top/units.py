@@ -60,6 +60,11 @@ def count_text(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 graph`, `1,200 graphs`."""
+    return f"{count_text(count)} {one if count == 1 else many or one + 's'}"
+
+
 def number_text(value: float | None, digits: int = 4) -> str:
     """A measured number with so many significant digits: `2.304`."""
     return UNKNOWN if value is None else f"{value:.{digits}g}"

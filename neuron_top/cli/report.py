@@ -30,7 +30,8 @@ from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses, first_here
 from neuron_top.settings import Settings
-from neuron_top.views.report import Prices, Report, report
+from neuron_top.views.report import Report, report
+from neuron_top.views.report_figures import Prices
 from neuron_top.views.why import roots
 
 MISSES_EXPLAINED = 25

@@ -1,22 +1,28 @@
-"""The charts of a report: who compiled when, how many at once, memory, loss and throughput."""
+"""The charts of a report: where the time went, who compiled when, how many at once, memory, loss and throughput."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.report.columns import short
-from neuron_top.report.svg import Axis, Bar, Point, lanes, lines, steps
-from neuron_top.units import bytes_text, duration_text, number_text
+from neuron_top.report.columns import figure_text, seconds_text, short
+from neuron_top.report.svg import Amount, Axis, Bar, Point, bars, lanes, lines, steps
+from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.graphs import Lane
 from neuron_top.views.report import Report
-from neuron_top.views.report_time import Step
+from neuron_top.views.report_time import Segment, Step
 
 LANES_DRAWN = 64
 BARS_DRAWN = 4000
 """Bars of all lanes together; the longest are drawn, and the heading says so."""
 CURVES_DRAWN = 64
+CURVES_NAMED = 8
+"""As many as there are colours; of more, only a hover tells which is which."""
+LARGEST = 15
+_PARTS = {"compiling": "done", "waiting": "wait", "training": "train", "rest": "interrupted"}
+_TOLD = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),
+         ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
 
 
 class Chart(msgspec.Struct, frozen=True):
@@ -31,17 +37,16 @@ class Chart(msgspec.Struct, frozen=True):
 
 def charts(view: Report) -> list[Chart]:
     """The charts that have anything to show; all with times share one axis."""
-    found: list[Chart] = []
     axis = _axis(view)
-    if axis is not None:
-        found += _time_charts(view, axis)
+    found = [*_parts(view), *(_over_time(view, axis) if axis is not None else ()), *_of_graphs(view)]
     for series in view.series:
         by_step = series.name.endswith("by step")
         own = Axis(series.points[0].time, series.points[-1].time, not by_step)
         if own.end > own.start and (by_step or axis is not None):
             title = series.name.capitalize() + (f", {series.unit}" if series.unit else "")
-            found.append(Chart(title, lines(own if by_step else axis or own, [(series.name, _points(series.points))],
-                                            number_text, zero=False)))  # fmt: skip
+            drawn = lines(own if by_step else axis or own, [(series.name, _points(series.points))], number_text,
+                          zero=False)  # fmt: skip
+            found.append(Chart(title, drawn))
     return found
 
 
@@ -51,26 +56,67 @@ def _axis(view: Report) -> Axis | None:
     return Axis(min(known), max(known)) if known and max(known) > min(known) else None
 
 
-def _time_charts(view: Report, axis: Axis) -> list[Chart]:
-    found = []
+def _parts(view: Report) -> Iterator[Chart]:
+    """The wall time as one bar; of one part alone there is nothing to see."""
+    whole = sum(part.seconds for part in view.parts)
+    if len(view.parts) < 2:
+        return
+    reach, drawn, legend = 0.0, [], []
+    for part in view.parts:
+        text = f"{part.name}, {duration_text(part.seconds)} ({percent_text(part.seconds / whole)})"
+        drawn.append(Bar(reach, reach + part.seconds, _PARTS[part.name], text))
+        legend.append((_PARTS[part.name], text))
+        reach += part.seconds
+    yield Chart("Where the time went", lanes(Axis(0.0, whole), [("wall time", drawn)], height=30.0), tuple(legend),
+                "Each second once: somebody compiled, else somebody waited for that, else it trained.")  # fmt: skip
+
+
+def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
     rows = _lanes(view)
     if rows:
         drawn, left = _longest(rows)
-        note = f"{left} short bars are not drawn" if left else ""
         hidden = len(view.timeline.lanes) - LANES_DRAWN
-        note += f"{'; ' if note else ''}{hidden} more workers are not drawn" if hidden > 0 else ""
-        legend = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),
-                  ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
-        found.append(Chart("Timeline", lanes(axis, drawn), legend, note))
+        notes = [f"{counted(left, 'short bar')} not drawn"] if left else []
+        notes += [f"{counted(hidden, 'more worker')} not drawn"] if hidden > 0 else []
+        kinds = {bar.kind for _, bars_of in drawn for bar in bars_of}
+        legend = tuple(pair for pair in _TOLD if pair[0] in kinds)
+        yield Chart("Timeline", lanes(axis, drawn, height=20.0), legend, "; ".join(notes))
     if view.concurrency:
-        found.append(Chart("Compiles at once", steps(axis, _points(view.concurrency), number_text)))
+        yield Chart("Compiles at once", steps(axis, _points(view.concurrency), number_text))
+    if view.compile_memory:
+        yield Chart("Memory of the compilers", steps(axis, _points(view.compile_memory), bytes_text),
+                    note="At most: the peaks of the compiles that ran, added up.")  # fmt: skip
+    if view.host_memory:
+        yield Chart("Host memory in use", lines(axis, [("host", _points(view.host_memory))], bytes_text))
     memory = [(f"core {line.core}", _points(line.series)) for line in view.memory if line.series]
     if memory:
         note = f"the first {CURVES_DRAWN} of {len(memory)} cores" if len(memory) > CURVES_DRAWN else ""
-        found.append(Chart("Memory per core", lines(axis, memory[:CURVES_DRAWN], bytes_text), note=note))
-    if view.host_memory:
-        found.append(Chart("Host memory in use", lines(axis, [("host", _points(view.host_memory))], bytes_text)))
-    return found
+        few = memory if len(memory) <= CURVES_NAMED else []
+        named = tuple((f"line-key c{index}", name) for index, (name, _) in enumerate(few))
+        yield Chart("Memory per core", lines(axis, memory[:CURVES_DRAWN], bytes_text), named, note)
+
+
+def _of_graphs(view: Report) -> Iterator[Chart]:
+    slow = [line for line in view.graphs if line.attempts and line.seconds][:LARGEST]
+    if len(slow) > 1:
+        rows = [Amount(short(line.key), line.seconds or 0.0, seconds_text(line.seconds, line.basis),
+                       "failed" if line.result == "failed" else "done") for line in slow]  # fmt: skip
+        compiled = sum(1 for line in view.graphs if line.attempts and line.seconds)
+        yield Chart("Slowest compiles", bars(rows), note=f"the longest of {compiled}" if compiled > LARGEST else "")
+    large = sorted((line for line in view.graphs if line.peak_rss_bytes), key=lambda line: -(line.peak_rss_bytes or 0))
+    if len(large) > 1:
+        rows = [Amount(short(line.key), float(line.peak_rss_bytes or 0), bytes_text(line.peak_rss_bytes))
+                for line in large[:LARGEST]]  # fmt: skip
+        yield Chart(
+            "Peak memory of compiles", bars(rows), note="Resident memory of the compiler's processes, measured."
+        )
+    spent = next(one for one in view.figures if one.name == "compile_wall")
+    if len(view.precompile) > 1 and spent.value:
+        rows = [Amount("this run was held up for", spent.value, figure_text(spent), "wait")]
+        rows += [Amount(f"beforehand with {counted(one.workers, 'worker')}", one.seconds,
+                        f"≈ {duration_text(one.seconds)}") for one in view.precompile]  # fmt: skip
+        yield Chart("What compiling beforehand would have taken", bars(rows), note="Estimated: simulated from the "
+                    "durations above, longest first, with memory and processors for all workers.")  # fmt: skip
 
 
 def _points(points: Sequence[Step]) -> list[Point]:
@@ -79,7 +125,9 @@ def _points(points: Sequence[Step]) -> list[Point]:
 
 def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
     end = view.timeline.end or 0.0
-    rows = [(_name(lane), [_bar(bar.graph, bar.kind, bar.outcome, bar.start, bar.end if bar.end is not None else end)
+    path = [_segment(one) for one in view.critical_path]
+    rows = [("critical path", path)] if path and len(view.timeline.lanes) > 1 else []
+    rows += [(_name(lane), [_bar(bar.graph, bar.kind, bar.outcome, bar.start, bar.end if bar.end is not None else end)
                            for bar in lane.bars]) for lane in view.timeline.lanes[:LANES_DRAWN]]  # fmt: skip
     if view.training:
         rows.append(("training", [Bar(start, stop, "train", f"training, {duration_text(stop - start)}")
@@ -91,6 +139,11 @@ def _name(lane: Lane) -> str:
     if lane.rank is not None:
         return f"rank {lane.rank}"
     return f"pid {lane.pid}" if lane.pid is not None else "compiles"
+
+
+def _segment(one: Segment) -> Bar:
+    kind = "wait" if one.kind == "wait" else "done"
+    return Bar(one.start, one.end, kind, f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}")
 
 
 def _bar(graph: str, kind: str, outcome: str, start: float, end: float) -> Bar:

@@ -9,7 +9,8 @@ import msgspec
 
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.figure import Basis, Figure
-from neuron_top.views.report import MemoryLine, Report
+from neuron_top.views.report import Report
+from neuron_top.views.report_around import MemoryLine
 
 _PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
 
@@ -35,6 +36,8 @@ def tables(view: Report) -> list[Table]:
     """The tables of a report that have rows, in the order of reading."""
     found = [
         Table("Failures", FAILURES, view.failures, "What failed, whether a retry can help, and what to do."),
+        Table("Errors in the output", ERRORS, view.errors, "What went wrong and names no graph."),
+        Table("Parallel compile, as it told itself", PARALLEL, view.parallel),
         Table("Why was that a miss?", MISSES, view.misses),
         Table("Compiled after warm-up", LATE, view.after_warm_up,
               "Graphs that were new after the third reported step: shapes, branches or numbers that change."),
@@ -44,6 +47,7 @@ def tables(view: Report) -> list[Table]:
               "What the run waited for, the longest parts; overlaps belong to the compile that ended last."),
         Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
               "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
+        Table("Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."),
         Table("Memory peaks", memory_columns(view), view.memory,
               "Highest sample of each core; kinds need not have peaked at one moment."),
         Table("Device memory ran out", EXHAUSTED, view.exhausted),
@@ -85,6 +89,10 @@ def ranks_text(ranks: Sequence[int]) -> str:
 
 def _n(value: int) -> str:
     return count_text(value) if value else ""
+
+
+def _saved(seconds: float) -> str:
+    return f"≈ {duration_text(seconds)}" if seconds > 0 else "nothing"
 
 
 def _optional(value: int | None) -> str:
@@ -150,6 +158,25 @@ PATH = (
 PRECOMPILE = (
     Column("workers", lambda row: count_text(row.workers), lambda row: row.workers),
     Column("all compiled after", lambda row: seconds_text(row.seconds, Basis.ESTIMATED), lambda row: row.seconds),
+    Column("would have saved", lambda row: _saved(row.saved_seconds), lambda row: row.saved_seconds),
+    Column("memory of the compilers", lambda row: _bytes(row.memory), lambda row: row.memory),
+)
+ERRORS = (
+    Column("kind", lambda row: row.kind),
+    Column("times", lambda row: count_text(row.count), lambda row: row.count),
+    Column("ranks", lambda row: ranks_text(row.ranks)),
+    Column("text", lambda row: row.text),
+)
+PARALLEL = (
+    Column("node", lambda row: row.node),
+    Column("graphs", lambda row: _optional(row.total), lambda row: row.total),
+    Column("compiled", lambda row: _optional(row.success), lambda row: row.success),
+    Column("failed", lambda row: _optional(row.failed), lambda row: row.failed),
+    Column("took", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
+)
+STAGES = (
+    Column("stage", lambda row: row.name),
+    Column("seconds", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
 )
 EXHAUSTED = (
     Column("device", lambda row: _optional(row.device)),

@@ -4,6 +4,7 @@ every request. Whatever comes from logs is text, escaped, with control character
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -18,6 +19,7 @@ from neuron_top.views.figure import Figure
 from neuron_top.views.report import Report
 
 MOST_ROWS = 2000
+_COMMAND = re.compile(r"`([^`]+)`")
 _CARDS = ("wall", "compile_wall", "compile_share", "hit_rate", "saved", "waiting", "failures", "late", "step_seconds",
           "throughput", "loss", "cost")  # fmt: skip
 
@@ -31,7 +33,7 @@ def html(view: Report) -> str:
         f'<p class="when">{when}</p>',
         listing(view.headline, "headline"),
         _cards(view.figures),
-        section("What to do next time", listing(view.recommendations)) if view.recommendations else "",
+        section("What to do next time", advice(view.recommendations)) if view.recommendations else "",
         *(chart_section(chart) for chart in charts(view)),
         *(table_section(table) for table in tables(view)),
         section("All figures", _figures(view.figures)),
@@ -67,6 +69,12 @@ def section(heading: str, body: str, note: str = "") -> str:
 def listing(items: Sequence[str], kind: str = "") -> str:
     """Sentences one below the other."""
     return f'<ul class="{kind}">' + "".join(f"<li>{text(item)}</li>" for item in items) + "</ul>"
+
+
+def advice(items: Sequence[str]) -> str:
+    """Sentences in order of weight; what stands between back ticks is a command."""
+    marked = (_COMMAND.sub(r"<code>\1</code>", text(item)) for item in items)
+    return "<ol>" + "".join(f"<li>{item}</li>" for item in marked) + "</ol>"
 
 
 def chart_section(chart: Chart) -> str:

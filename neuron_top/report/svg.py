@@ -15,6 +15,8 @@ import msgspec
 from neuron_top.units import duration_text
 
 WIDTH, LEFT, RIGHT = 1000.0, 90.0, 12.0
+NAMES, FIGURES = 330.0, 90.0
+"""Pixels beside horizontal bars: for their names, and for their values."""
 AXIS_HEIGHT = 24.0
 _STEPS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 _NARROWEST = 0.6
@@ -48,6 +50,15 @@ class Axis(msgspec.Struct, frozen=True):
             yield at, (duration_text(value) if value else "0") if self.clock else f"{value:g}"
 
 
+class Amount(msgspec.Struct, frozen=True):
+    """One horizontal bar: its name, how long it is, the value in words, its class."""
+
+    name: str
+    value: float
+    text: str
+    kind: str = "done"
+
+
 class Bar(msgspec.Struct, frozen=True):
     """One bar of a lane: `kind` is its class, `text` what a hover says."""
 
@@ -64,7 +75,21 @@ def lanes(axis: Axis, rows: Sequence[tuple[str, Sequence[Bar]]], *, height: floa
         top = index * height
         parts.append(f'<text class="name" x="{LEFT - 6:g}" y="{top + height - 4:g}">{escape(name)}</text>')
         parts += [_rectangle(axis, bar, top + 1, height - 2) for bar in bars]
-    return _picture("".join(parts), len(rows) * height, axis)
+    return _picture("".join(parts), len(rows) * height)
+
+
+def bars(rows: Sequence[Amount], *, height: float = 20.0) -> str:
+    """Amounts side by side, one below the other, from zero."""
+    most = max((row.value for row in rows), default=0.0) or 1.0
+    parts = []
+    for index, row in enumerate(rows):
+        top, width = index * height, max(_NARROWEST, row.value / most * (WIDTH - NAMES - FIGURES))
+        parts.append(f'<text class="name" x="{NAMES - 6:g}" y="{top + height - 6:g}">{escape(row.name)}</text>')
+        title = f"<title>{escape(row.name)}: {escape(row.text)}</title>"
+        place = f'x="{NAMES:g}" y="{top + 2:g}" width="{width:.1f}" height="{height - 4:g}"'
+        parts.append(f'<rect class="{row.kind}" {place}>{title}</rect>')
+        parts.append(f'<text x="{NAMES + width + 6:.1f}" y="{top + height - 6:g}">{escape(row.text)}</text>')
+    return _framed("".join(parts), len(rows) * height + 6)
 
 
 def steps(axis: Axis, points: Sequence[Point], label: Callable[[float], str], *, height: float = 110.0,
@@ -78,7 +103,7 @@ def steps(axis: Axis, points: Sequence[Point], label: Callable[[float], str], *,
         path.append(f"H{x:.1f}V{y:.1f}")
     path.append(f"H{axis.x(axis.end):.1f}V{height:g}Z")
     body = _vertical_lines(axis, height) + _scale(top, label, height) + f'<path class="{kind}" d="{"".join(path)}"/>'
-    return _picture(body, height, axis)
+    return _picture(body, height)
 
 
 def lines(axis: Axis, rows: Sequence[tuple[str, Sequence[Point]]], label: Callable[[float], str], *,
@@ -94,7 +119,7 @@ def lines(axis: Axis, rows: Sequence[tuple[str, Sequence[Point]]], label: Callab
             continue
         path = " ".join(f"{axis.x(x):.1f},{height - (y - bottom) / span * (height - 8):.1f}" for x, y in points)
         parts.append(f'<polyline class="line c{index % 8}" points="{path}"><title>{escape(name)}</title></polyline>')
-    return _picture("".join(parts), height, axis)
+    return _picture("".join(parts), height)
 
 
 def _before(points: Sequence[Point], index: int, top: float, height: float) -> float:
@@ -122,9 +147,12 @@ def _scale(top: float, label: Callable[[float], str], height: float, bottom: flo
             f'<text class="name" x="{LEFT - 6:g}" y="{height:g}">{escape(label(bottom))}</text>')  # fmt: skip
 
 
-def _picture(body: str, height: float, axis: Axis) -> str:
-    whole = height + AXIS_HEIGHT
-    return f'<svg viewBox="0 0 {WIDTH:g} {whole:g}" role="img" preserveAspectRatio="xMinYMin meet">{body}</svg>'
+def _picture(body: str, height: float) -> str:
+    return _framed(body, height + AXIS_HEIGHT)
+
+
+def _framed(body: str, height: float) -> str:
+    return f'<svg viewBox="0 0 {WIDTH:g} {height:g}" role="img" preserveAspectRatio="xMinYMin meet">{body}</svg>'
 
 
 def _time_step(least: float) -> float:

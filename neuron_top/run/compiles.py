@@ -332,8 +332,9 @@ class CompileLedger(GraphTotals):
         attempt.seconds, attempt.cause = event.seconds, event.cause
         attempt.peak_rss_bytes, attempt.artefact_bytes = event.peak_rss_bytes, event.artefact_bytes
         graph.artefact_bytes = event.artefact_bytes if event.artefact_bytes is not None else graph.artefact_bytes
-        if attempt.start is None and event.time is not None:
-            attempt.start, attempt.exact_start = event.time - event.seconds, True
+        if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
+            began = event.time - event.seconds
+            attempt.start, attempt.exact_start = min(began, attempt.start or began), True
         outcome = "done" if event.ok else ("interrupted" if event.cause == "interrupted" else "failed")
         self._book.close(graph, meeting, attempt, event.time, outcome, exact=True)
 

@@ -42,14 +42,16 @@ def merged(intervals: Iterable[Interval]) -> list[Interval]:
 def without(intervals: Iterable[Interval], holes: Iterable[Interval]) -> list[Interval]:
     """The time covered by `intervals` and by none of `holes`, in order."""
     left: list[Interval] = []
-    cuts = merged(holes)
+    cuts, next_cut = merged(holes), 0
     for start, end in merged(intervals):
-        for cut_start, cut_end in cuts:
-            if cut_end <= start or cut_start >= end:
-                continue
-            if cut_start > start:
-                left.append((start, cut_start))
-            start = cut_end
+        while next_cut < len(cuts) and cuts[next_cut][1] <= start:
+            next_cut += 1
+        at = next_cut
+        while at < len(cuts) and cuts[at][0] < end:
+            if cuts[at][0] > start:
+                left.append((start, cuts[at][0]))
+            start = cuts[at][1]
+            at += 1
         if start < end:
             left.append((start, end))
     return left

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -33,10 +34,26 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Precompile(msgspec.Struct, frozen=True, kw_only=True):
-    """A simulated parallel pre-compilation: seconds until all graphs are compiled with so many workers."""
+    """A simulated parallel pre-compilation with so many workers."""
 
     workers: int
     seconds: float
+    """Until all graphs are compiled."""
+    saved_seconds: float
+    """Less than the run was held up; negative where it would have taken longer."""
+    memory: int | None
+    """Bytes that so many of the largest compiles take together; None where a peak was not measured."""
+
+
+class Job(Protocol):
+    """A compile that was done: what the simulation packs."""
+
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def seconds(self) -> float | None: ...
+    @property
+    def peak_rss_bytes(self) -> int | None: ...
 
 
 def closed(spans: Sequence[Span], end: float) -> list[Span]:
@@ -112,17 +129,22 @@ def _uncovered(one: Segment, covered: Sequence[Interval]) -> list[Segment]:
     return [msgspec.structs.replace(one, start=start, end=end) for start, end in left]
 
 
-def precompiled(durations: Sequence[float], workers: Sequence[int] = WORKERS) -> tuple[Precompile, ...]:
-    """Compile these graphs with so many workers, longest first: when the last is done.
+def precompiled(graphs: Sequence[Job], spent: float, own: int | None = None) -> tuple[Precompile, ...]:
+    """Compile these graphs beforehand, each once, longest first: an estimate for 1, 2, 4, … and `own` workers.
 
-    Longest first is within a third of the best possible order (Graham 1969).
+    `spent`: seconds for which compiling held up the run. Longest first is within a third of the best possible order
+    (Graham 1969); that compiles slow each other down on few processors is not in it.
     """
-    found = []
-    for count in workers:
-        loads = [0.0] * max(1, min(count, len(durations)))
-        for seconds in sorted(durations, reverse=True):
-            heapq.heapreplace(loads, loads[0] + seconds)
-        found.append(Precompile(workers=count, seconds=max(loads)))
-        if count >= len(durations):
+    jobs = [one for one in graphs if one.attempts and one.seconds]
+    durations = sorted((one.seconds or 0.0 for one in jobs), reverse=True)
+    peaks = sorted((one.peak_rss_bytes or 0 for one in jobs), reverse=True)
+    found: list[Precompile] = []
+    for count in sorted({*WORKERS, *([own] if own else [])}):
+        if found and found[-1].workers >= len(jobs):
             break
-    return tuple(found)
+        loads = [0.0] * max(1, min(count, len(durations)))
+        for seconds in durations:
+            heapq.heapreplace(loads, loads[0] + seconds)
+        memory = sum(peaks[:count]) if all(peaks) else None
+        found.append(Precompile(workers=count, seconds=max(loads), saved_seconds=spent - max(loads), memory=memory))
+    return tuple(found) if jobs else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,8 @@ from neuron_top import events as ev
 from neuron_top.pipeline.afterwards import end_of, read_logs
 from neuron_top.run.spans import Span, merged, union_seconds, without
 from neuron_top.views.figure import Basis, Figure
-from neuron_top.views.report import Prices, Report, report
+from neuron_top.views.report import Report, report
+from neuron_top.views.report_figures import Prices
 from neuron_top.views.report_graphs import Remembered
 from neuron_top.views.report_time import concurrency, critical_path, precompiled
 from tests.corpus import CORPUS, corpus
@@ -105,11 +107,38 @@ def test_five_lines_at_the_top_whatever_happened() -> None:
 def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
     view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
     assert told(view, "compile_wall").basis is Basis.UNKNOWN
-    assert any("no time at all" in note for note in view.notes)
+    assert any("without any time" in note for note in view.notes)
+
+
+class Done(NamedTuple):
+    seconds: float | None
+    peak_rss_bytes: int | None = None
+    attempts: int = 1
 
 
 def test_compiling_beforehand_is_simulated_longest_first() -> None:
-    assert [(one.workers, one.seconds) for one in precompiled([3, 3, 2, 2, 2])] == [(1, 12), (2, 7), (4, 4), (8, 3)]
+    found = precompiled([Done(seconds) for seconds in (3, 3, 2, 2, 2)], 12.0)
+    assert [(one.workers, one.seconds, one.saved_seconds) for one in found] == [
+        (1, 12, 0), (2, 7, 5), (4, 4, 8), (8, 3, 9),
+    ]  # fmt: skip
+    assert all(one.memory is None for one in found)
+
+
+def test_compiling_beforehand_takes_the_memory_of_the_largest_side_by_side() -> None:
+    found = precompiled([Done(5.0, 10), Done(4.0, 30), Done(3.0, 20)], 12.0, own=3)
+    assert [(one.workers, one.memory) for one in found] == [(1, 30), (2, 50), (3, 60)]
+
+
+def test_nothing_that_was_compiled_is_nothing_to_compile_beforehand() -> None:
+    assert precompiled([Done(None), Done(7.0, attempts=0)], 12.0) == ()
+
+
+def test_the_parts_of_the_wall_time_add_up_to_it() -> None:
+    view = report(sample(), 0.0)
+    assert {one.name: one.seconds for one in view.parts} == pytest.approx(
+        {"compiling": 30 + 10 + 8, "waiting": 1, "training": (50 - 35) + 2 + 20, "rest": 4 + 10}
+    )
+    assert sum(one.seconds for one in view.parts) == pytest.approx(told(view, "wall").value)
 
 
 _moments = st.integers(0, 300).map(lambda tenth: T0 + tenth / 10)

@@ -1,0 +1,179 @@
+"""The numbers of a report, each with how it is known: time, graphs, what it cost and what hits saved, training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from neuron_top.run.model import Run
+from neuron_top.run.spans import Interval, Span
+from neuron_top.views.figure import Basis, Figure, figure
+from neuron_top.views.report_graphs import Duplicate, GraphLine
+from neuron_top.views.summary import Summary
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine costs."""
+
+    per_hour: float
+    currency: str = "$"
+
+
+class Basics(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figures are made from, worked out once."""
+
+    run: Run
+    closing: Summary
+    spans: Sequence[Span]
+    """Compiles and waits, closed at `end`."""
+    lines: Sequence[GraphLine]
+    training: Sequence[Interval]
+    twice: Sequence[Duplicate]
+    end: float
+
+    @property
+    def whole(self) -> bool:
+        """Whether the recording has a beginning and an end, so that its length is the command's."""
+        return self.run.job.finished is not None and self.run.job.started is not None
+
+    @property
+    def wall(self) -> float | None:
+        """Seconds from start to end."""
+        return max(0.0, self.end - self.run.started) if self.run.started is not None else None
+
+    @property
+    def spent(self) -> float | None:
+        """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
+        silent = any(line.attempts for line in self.lines) or self.run.compiles.passes > 0
+        return self.closing.compile_seconds if self.closing.compile_seconds or not silent else None
+
+
+def figures(basics: Basics, prices: Prices | None) -> tuple[Figure, ...]:
+    """All of them, in the order of reading."""
+    return (
+        *_time(basics),
+        *_counts(basics),
+        *_gains(basics),
+        *_training(basics.run),
+        *(_money(basics, prices) if prices is not None else ()),
+    )
+
+
+def _time(basics: Basics) -> Iterator[Figure]:
+    closing, wall, spent = basics.closing, basics.wall, basics.spent
+    undated = sum(1 for line in basics.lines if line.attempts and line.seconds is None)
+    exact = all(span.exact for span in basics.spans)
+    complete = not undated and (basics.whole or not basics.run.compiles.compiling)
+    basis = _basis(exact=exact, complete=complete)
+    summed = _compile_sum(basics)
+    alone = basics.run.compiles.seconds_spent(basics.end, ("compile",))
+    dated = sum((span.end or span.start) - span.start for span in basics.spans if span.kind == "compile")
+    yield figure("wall", "wall time", wall, "seconds", Basis.MEASURED if basics.whole else Basis.AT_LEAST,
+                 "from the start to the end of the command" if basics.whole
+                 else "from the first to the last time in the log")  # fmt: skip
+    yield figure("compile_wall", "compiling, on the wall clock", spent, "seconds", basis,
+                 "while at least one worker compiled or waited for a compile; overlaps counted once"
+                 + (f"; {undated} compile(s) have no known time" if undated else ""))  # fmt: skip
+    yield figure("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
+                 else None, "share", basis, "the two above, divided")  # fmt: skip
+    yield figure("compile_sum", "compiles added up", summed, "seconds", _basis(exact=exact, complete=not undated),
+                 "what they would take one after the other")  # fmt: skip
+    yield figure("parallelism", "compiles side by side, on average", dated / alone if alone else None, "",
+                 Basis.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
+    yield figure("waiting", "waiting for others' compiles", closing.lock_wait_seconds if basics.spans else None,
+                 "seconds", Basis.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
+    yield figure("training", "training", sum(end - start for start, end in basics.training) or None, "seconds",
+                 Basis.COMPUTED, "from the first to the last step printed, less compiling and waiting")  # fmt: skip
+
+
+def _compile_sum(basics: Basics) -> float | None:
+    """Every attempt that has a length, also those whose place in time nobody told."""
+    attempts = [one.duration.seconds for graph in basics.run.compiles.graphs.values() for one in graph.attempts]
+    return _sum(attempts)
+
+
+def _counts(basics: Basics) -> Iterator[Figure]:
+    closing, run = basics.closing, basics.run
+    late = sum(line.after_warm_up for line in basics.lines)
+    after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
+    for name, label, value, note in (
+        ("graphs", "graphs", closing.graphs, "distinct graphs met"),
+        ("graphs_hit", "graphs from the cache", closing.graphs_hit, "compiled by nobody in this run"),
+        ("graphs_missed", "graphs compiled", closing.graphs_missed, "distinct"),
+        ("extracted", "graphs extracted", _extracted(run), "collected for a compile beforehand, distinct"),
+    ):
+        yield figure(name, label, value, "count", Basis.COUNTED, note)
+    yield figure("hit_rate", "hit rate", closing.hit_rate, "share", Basis.COUNTED,
+                 "graphs from the cache ÷ graphs asked for")  # fmt: skip
+    for name, label, value, note in (
+        ("hits", "look-ups that hit", closing.hits, "every rank counts"
+         + (f"; {after_wait} of them after waiting for another's compile" if after_wait else "")),
+        ("misses", "compiles begun", closing.misses, "every occurrence counts"),
+        ("failures", "compiles failed", closing.failures, "in this run, every occurrence counts"),
+        ("cached_failures", "stored failures met", closing.cached_failures, "served from the cache, not tried again"),
+        ("fallbacks", "graphs that ran without a compiler", closing.fallbacks, "every occurrence counts"),
+        ("lock_waits", "lock waits", closing.lock_waits, "waits for another process's compile"),
+        ("late", "graphs compiled after warm-up", late if run.training.warm_time is not None else None,
+         "new after the third step that was reported"),
+    ):  # fmt: skip
+        yield figure(name, label, value, "count", Basis.COUNTED, note)
+
+
+def _extracted(run: Run) -> int | None:
+    graphs = {place.rpartition("/")[0].rpartition("/")[2] for place in run.queue.listed}
+    return len(graphs) or None
+
+
+def _gains(basics: Basics) -> Iterator[Figure]:
+    """What compiling cost more than it had to, and what the cache saved."""
+    lines = basics.lines
+    late = [line.seconds for line in lines if line.after_warm_up]
+    saved = [line.saved_seconds for line in lines if line.saved_seconds is not None]
+    only_hit = sum(1 for line in lines if line.hits and not line.attempts)
+    made = [line.artefact_bytes for line in lines if line.attempts and line.artefact_bytes is not None]
+    peaks = [line.peak_rss_bytes for line in lines if line.peak_rss_bytes is not None]
+    yield figure("late_seconds", "compiling after warm-up", _sum(late), "seconds", Basis.AT_MOST,
+                 "of the graphs that were new after the third step")  # fmt: skip
+    yield figure("duplicate_seconds", "work done twice", _sum(one.seconds for one in basics.twice), "seconds",
+                 Basis.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
+    yield figure("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Basis.ESTIMATED,
+                 f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, "
+                 "added up")  # fmt: skip
+    yield figure("stored", "added to the cache", sum(made) if made else None, "bytes", Basis.MEASURED,
+                 f"artefacts of {len(made)} graphs that were compiled")  # fmt: skip
+    yield figure("compile_peak", "largest compile in memory", max(peaks, default=None), "bytes", Basis.MEASURED,
+                 f"resident memory of the compiler's processes, of {len(peaks)} compiles")  # fmt: skip
+
+
+def _training(run: Run) -> Iterator[Figure]:
+    training = run.training
+    yield figure("step_seconds", "step time", training.step_seconds, "seconds", Basis.MEASURED,
+                 "median of the last reports")  # fmt: skip
+    yield figure("throughput", "throughput", training.throughput, training.throughput_unit or "/s", Basis.MEASURED,
+                 "median of the last reports, as printed")  # fmt: skip
+    yield figure("loss", "last loss", training.loss, "", Basis.MEASURED, "as printed")
+
+
+def _money(basics: Basics, prices: Prices) -> Iterator[Figure]:
+    saved = _sum(line.saved_seconds for line in basics.lines)
+    for name, label, seconds, basis in (
+        ("cost", "cost of the run", basics.wall, Basis.COMPUTED),
+        ("compile_cost", "cost of compiling", basics.spent, Basis.COMPUTED),
+        ("saved_cost", "cost that hits saved", saved, Basis.ESTIMATED),
+    ):
+        value = seconds / 3600.0 * prices.per_hour if seconds is not None else None
+        yield figure(name, f"{label}, {prices.currency}", value, "money", basis,
+                     f"at {prices.currency}{prices.per_hour:g} an hour")  # fmt: skip
+
+
+def _basis(*, exact: bool, complete: bool) -> Basis:
+    """Bounds make a sum too large, missing parts make it too small; with both it is an estimate."""
+    if complete:
+        return Basis.MEASURED if exact else Basis.AT_MOST
+    return Basis.AT_LEAST if exact else Basis.ESTIMATED
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
