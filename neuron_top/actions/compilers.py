@@ -40,13 +40,20 @@ def _local_directory() -> str:
     return answer.stdout.split()[-1]
 
 
-def compilers_for(root: str | Path, paths: Iterable[str]) -> tuple[dict[str, Compiler], list[str]]:
-    """(compiler by graph file name, why others cannot be started) for the entries at `paths` below `root`."""
+def compilers_for(
+    root: str | Path, paths: Iterable[str], *, soon: bool = False
+) -> tuple[dict[str, Compiler], list[str]]:
+    """(compiler by graph file name, why others cannot be started) for the entries at `paths` below `root`.
+
+    `soon`: they will be used at once, and get ready while they are asked for their version.
+    """
     found: dict[str, Compiler] = {}
     missing: list[str] = []
     for name in sorted({graph.name for path in paths if (graph := _graph_file(Path(root, path)))}):
         compiler: Compiler = LocalCompiler() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
         try:
+            if soon:
+                compiler.start()
             compiler.directory()
             found[name] = compiler
         except CompilerMissing as problem:

@@ -9,7 +9,10 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+import msgspec
+
 from neuron_top.actions import gather, history
+from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Chapter, Trash
@@ -17,16 +20,16 @@ from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.retry import for_memory, plan_retry
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache import catalogue, verify
-from neuron_top.cache.entry import Entry
+from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.settings import Settings
 
-EVICT, SLIM, RETRY, UNLOCK, VERIFY = "evict", "slim", "retry", "unlock", "verify"
+EVICT, SLIM, RETRY, COMPILE, UNLOCK, VERIFY = "evict", "slim", "retry", "compile", "unlock", "verify"
 
 
 class Desk:
@@ -54,12 +57,25 @@ class Desk:
             return plan_eviction(snapshot.entries, root, policy, around)
         if verb == RETRY:
             return plan_retry(entries, root, around)
+        if verb == COMPILE:
+            return self._compile_plan(entries, root, around)
         if verb == UNLOCK:
             return plan_unlock(entries, root, around)
         return plan_quarantine(entries, root, around, _broken(root, entries, watch))
 
+    @staticmethod
+    def _compile_plan(entries: list[Entry], root: str, around: Surroundings) -> Plan:
+        from neuron_top.actions.compilers import compilers_for
+
+        found, missing = compilers_for(root, [entry.path for entry in entries if entry.state in FAILURES])
+        plan = plan_retry(entries, root, around, compilers={one.directory() for one in found.values()})
+        remarks = [f"a compiler was killed for memory: {_jobs(plan)} at a time"] if for_memory(plan) else []
+        return msgspec.structs.replace(plan, caveats=(*plan.caveats, *missing, *remarks))
+
     def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
-        """Execute a plan. Raises RefusedForSafety."""
+        """Execute a plan, compiles in a process of their own. Raises RefusedForSafety."""
+        if plan.verb == COMPILE:
+            return compile_apart(plan, jobs=_jobs(plan), read_only=self.read_only, watch=watch)
         return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch)
 
     def last_done(self, root: str) -> Chapter:
@@ -98,6 +114,12 @@ class Desk:
             snapshot, pins=self.pinned(), used=past.used, compiled=past.compiled, read_only=self.read_only,
             trash=Trash(snapshot.root),
         )  # fmt: skip
+
+
+def _jobs(plan: Plan) -> int:
+    """Compiles at a time: as many as there are cores, half of that when memory was the cause."""
+    cores = len(os.sched_getaffinity(0))
+    return max(1, cores // 2) if for_memory(plan) else cores
 
 
 def _broken(root: str, entries: list[Entry], watch: Callable[[int, int], None]) -> dict[str, str]:

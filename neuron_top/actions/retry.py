@@ -13,7 +13,7 @@ from neuron_top.actions.assemble import assembled, left_alone, step_of
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import FAILURES, Entry, State
-from neuron_top.cache.failures import DETERMINISTIC
+from neuron_top.cache.failures import DETERMINISTIC, MEMORY_ADVICE
 
 
 def plan_retry(
@@ -43,6 +43,11 @@ def plan_retry(
     wish = "failures, also those bound to come again" if deterministic else "failures that need not come again"
     verb = "retry" if compilers is None else "compile"
     return assembled(verb, root, wish, steps, exclusions, around)
+
+
+def for_memory(plan: Plan) -> bool:
+    """Whether one of the failures is of a compiler that was killed for memory."""
+    return any(step.reason.endswith(MEMORY_ADVICE) for step in plan.steps)
 
 
 def _decide(

@@ -18,7 +18,7 @@ READ_BYTES = 256 * 1024
 
 _HBM = "a retry is useless: use a smaller batch, more parallelism or other flags"
 _COMPILER = "fails again until compiler or flags change: report it, or try another version or other flags"
-_MEMORY = "the compiler was probably killed for host memory: retry with fewer compiles at a time"
+MEMORY_ADVICE = "the compiler was probably killed for host memory: retry with fewer compiles at a time"
 
 _RULES: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"No space left on device|\berrno 28\b", re.IGNORECASE), ENVIRONMENT, "free disk space, then retry"),
@@ -29,9 +29,9 @@ _RULES: tuple[tuple[re.Pattern[str], str, str], ...] = (
             r"\bSIGKILL\b|\bKilled\b|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b|signal 9\b|oom-kill"
         ),
         ENVIRONMENT,
-        _MEMORY,
+        MEMORY_ADVICE,
     ),
-    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), ENVIRONMENT, _MEMORY),
+    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), ENVIRONMENT, MEMORY_ADVICE),
     (
         re.compile(r"KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"),
         ENVIRONMENT,
@@ -77,7 +77,7 @@ def _message(text: str) -> str:
 
 def _judge(message: str) -> tuple[str, str]:
     if not message:
-        return ENVIRONMENT, _MEMORY
+        return ENVIRONMENT, MEMORY_ADVICE
     for pattern, kind, advice in _RULES:
         if pattern.search(message):
             return kind, advice

@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.actions.plan import THROWS_WORK_AWAY, Action, Exclusion, Outcome, Plan, Step
 from neuron_top.actions.surroundings import LAST_USE_COMPILE
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, duration_text
 
 HEADING, STEP, EXCLUSION, TOTAL, CAVEAT, WARNING, REFUSAL, MORE = (
     "heading", "step", "exclusion", "total", "caveat", "warning", "refusal", "more",
@@ -49,6 +49,16 @@ def typed_word(*plans: Plan) -> str:
     """The word to be typed for what is large or takes a whole compiler version; empty for a plain question."""
     large = sum(plan.frees for plan in plans) >= TYPED_BYTES
     return plans[0].verb if large or any(plan.emptied for plan in plans) else ""
+
+
+def choice_text(plan: Plan) -> str:
+    """What a button says: `Evict: 12 steps, 3.4 GiB`."""
+    count = count_text(len(plan.steps))
+    if plan.verb == "compile":
+        return f"Compile now: {count} graphs"
+    if plan.verb == "retry":
+        return f"On the next run: {count} failures"
+    return f"{VERBS.get(plan.verb, plan.verb).capitalize()}: {count} steps, {bytes_text(plan.frees)}"
 
 
 def cost(plan: Plan) -> Cost:
@@ -124,7 +134,7 @@ def _exclusions(exclusions: Sequence[Exclusion], most: int | None) -> Iterator[P
 
 def _totals(plan: Plan) -> Iterator[PlanLine]:
     before, after = plan.before, plan.after
-    if not plan.steps:
+    if not plan.steps or plan.verb == "compile":
         return
     yield PlanLine(HEADING, "before → after")
     yield PlanLine(TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
@@ -159,7 +169,7 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
-    lines = [PlanLine(HEADING, f"{state} {count_text(outcome.done)} steps, {_moved(outcome)}")]
+    lines = [PlanLine(HEADING, f"{state} {count_text(outcome.done)} steps{_moved(outcome)}")]
     lines += [PlanLine(REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
@@ -169,5 +179,5 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
 
 def _moved(outcome: Outcome) -> str:
     if outcome.trash:
-        return f"{bytes_text(outcome.moved_bytes)} in the trash, {bytes_text(outcome.freed_bytes)} free already"
-    return f"{bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else UNKNOWN
+        return f", {bytes_text(outcome.moved_bytes)} in the trash, {bytes_text(outcome.freed_bytes)} free already"
+    return f", {bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else ""

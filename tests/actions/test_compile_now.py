@@ -1,17 +1,20 @@
-"""Retry now, for real: failed graphs compiled again, side by side, with progress; what changed is left alone."""
+"""Retry now: failed graphs compiled again, side by side, with progress; what changed meanwhile is left alone.
+
+The SDK's compiler is played by a script; `tests/parallel/test_retry_now.py` compiles real graphs.
+"""
 
 from __future__ import annotations
 
 import io
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from neuron_top.actions import compilers
+from neuron_top.actions import plan as plans
+from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.compile_now import compile_now
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Outcome, Plan
@@ -23,8 +26,6 @@ from neuron_top.compile.parallel_lines import ParallelLog
 from neuron_top.compile.parallel_queue import Progress
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
-from tests.parallel import jobs
-from tests.parallel.conftest import collected  # noqa: F401 (a fixture: one trial run for all tests)
 
 VERSION = "2.21.18209.0+043b1bf7"
 assert f"neuronxcc-{VERSION}" == caches.COMPILER
@@ -164,27 +165,24 @@ def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.Mo
     assert "neuronx-cc is not on the PATH" in missing[0]
 
 
-@pytest.mark.torch
-@pytest.mark.timeout(900)
-def test_real_graphs_are_compiled_side_by_side_and_the_job_hits_them(collected: Path, tmp_path: Path) -> None:  # noqa: F811
-    environ = jobs.copied(collected, tmp_path)
-    logs = ("Killed", "No space left on device", "[NCC_EOOM002] too large")
-    for graph, message in zip(jobs.files(tmp_path, "model.fxgraph"), logs, strict=True):
-        (graph.parent / "model.log").write_text(f"Failed compilation with ['inductor', 'compile']: {message}")
+def test_for_a_screen_it_runs_in_a_process_of_its_own(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sdk_compiler(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    plan = planned(root)
+    seen: list[plans.Progress] = []
+    outcome = compile_apart(plan, jobs=2, read_only=False, watch=lambda progress: seen.append(progress) is None)
+    assert (outcome.done, outcome.refused) == (2, ())
+    assert (seen[-1].done, seen[-1].total) == (2, 2)
+    assert "running" in seen[0].detail
+    with pytest.raises(RefusedForSafety, match="read-only"):
+        compile_apart(plan, jobs=2, read_only=True, watch=lambda progress: True)
 
-    def retry(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [*jobs.NEURONTOP, "cache", *words]
-        return subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True,
-                              timeout=jobs.TIMEOUT, check=False)  # fmt: skip
 
-    assert retry("retry", "--save-plan", "plan.json", "-j", "2").returncode == 0
-    done = retry("apply", "plan.json", "--yes", "-j", "2")
-    assert done.returncode == 0, done.stderr
-    assert "2 of 2 graphs: 2 done" in done.stderr, done.stderr
-    assert len(jobs.files(tmp_path, "model.done")) == 2
-    assert len(jobs.files(tmp_path, "model.log")) == 1
-    last = retry("retry", "--deterministic", "--fewer-jobs", "--yes", "--json")
-    assert (last.returncode, '"done": 1' in last.stdout) == (0, True), last.stderr
-    job = subprocess.run([sys.executable, jobs.script(tmp_path)], env={**os.environ, **environ}, capture_output=True,
-                         text=True, check=True, timeout=jobs.TIMEOUT)  # fmt: skip
-    assert job.stderr.count("Using a cached neff at") == 3, job.stderr
+def test_in_a_process_of_its_own_it_can_be_stopped(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sdk_compiler(tmp_path, "exec sleep 600")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    outcome = compile_apart(planned(root), jobs=2, read_only=False, watch=lambda progress: False)
+    assert (outcome.interrupted, outcome.done) == (True, 0)
+    assert set(states_of(root).values()) == {State.FAILED}

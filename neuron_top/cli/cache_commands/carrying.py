@@ -59,7 +59,7 @@ def _compiled(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outc
     from neuron_top.compile.parallel_lines import ParallelLog
     from neuron_top.compile.parallel_queue import Progress
 
-    compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps))
+    compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
     screen = ProgressScreen()
     log = ParallelLog(form=log_lines.generation(), level="ERROR", stream=AboveScreen(screen))
 

@@ -20,7 +20,7 @@ import fnmatch
 import msgspec
 
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.retry import for_memory, plan_retry
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cli.cache_commands import acting, carrying, common
@@ -65,7 +65,7 @@ def _compiled_here(entries: tuple[Entry, ...], root: str, around: Surroundings, 
         narrate(f"neurontop: {problem}")
     folders = {compiler.directory() for compiler in compilers.values()}
     plan = plan_retry(entries, root, around, deterministic=arguments.deterministic, compilers=folders)
-    if not arguments.fewer_jobs and any("killed" in step.reason for step in plan.steps):
+    if not arguments.fewer_jobs and for_memory(plan):
         hint = "a compiler was killed, probably for memory: --fewer-jobs compiles half as many at a time"
         plan = msgspec.structs.replace(plan, caveats=(*plan.caveats, hint))
     return plan

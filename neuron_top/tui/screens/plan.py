@@ -32,19 +32,23 @@ PREVIEW, WORKING, DONE = "preview", "working", "done"
 
 
 class PlanPage(LiveScreen):
-    """`done` is called with the outcome, which may be None when nothing was done."""
+    """`done` is called with this page when the plan was carried out. Where there are `others`, other ways to the same
+    end, each that can be carried out is a choice of its own, and the lines shown are those of the chosen one."""
 
     PLACE: ClassVar[str] = "detail"
     BINDINGS = bindings_for("detail")
 
-    def __init__(self, plan: Plan, desk: Desk, done: Callable[[PlanPage], None]) -> None:
+    def __init__(self, plan: Plan, desk: Desk, done: Callable[[PlanPage], None], others: Sequence[Plan] = ()) -> None:
         super().__init__()
-        self.plan, self.desk, self._done = plan, desk, done
+        self.desk, self._done = desk, done
+        self.choices = [each for each in (plan, *others) if self._allowed(each)]
+        self.plan = self.choices[0] if self.choices else plan
         self.stage = PREVIEW
         self.chosen = 0
+        """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
-        self.word = plan_view.typed_word(plan)
-        self.lines: Sequence[PlanLine] = plan_view.plan_lines(plan)
+        self.word = plan_view.typed_word(self.plan)
+        self.lines: Sequence[PlanLine] = plan_view.plan_lines(self.plan)
         self._stop = False
         self.progress: Progress | None = None
 
@@ -66,15 +70,27 @@ class PlanPage(LiveScreen):
     @property
     def can_act(self) -> bool:
         """Whether there is anything to carry out, and nothing forbids it."""
-        return bool(self.plan.steps) and not self.plan.refused and not self.desk.read_only
+        return bool(self.choices)
+
+    def _allowed(self, plan: Plan) -> bool:
+        return bool(plan.steps) and not plan.refused and not self.desk.read_only
 
     # Keys
 
     def action_shift(self, by: int) -> None:
         """The other choice."""
         if self.stage == PREVIEW and self.can_act:
-            self.chosen = 1 - self.chosen
-            self._redraw()
+            step = 1 if by > 0 else -1
+            self.chosen = (self.chosen + step) % (1 + len(self.choices))
+            self._choose(self.choices[max(0, self.chosen - 1)])
+
+    def _choose(self, plan: Plan) -> None:
+        """Show another of the choices."""
+        if plan is not self.plan:
+            self.plan, self.typed, self.word = plan, "", plan_view.typed_word(plan)
+            self.lines = plan_view.plan_lines(plan)
+            self.query_one(Page).first = 0
+        self._redraw()
 
     def action_next_place(self) -> None:
         """The other choice."""
@@ -120,7 +136,7 @@ class PlanPage(LiveScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a word is typed its letters are letters, and no key's action."""
-        typing = self.stage == PREVIEW and self.chosen == 1 and bool(self.word)
+        typing = self.stage == PREVIEW and self.chosen > 0 and bool(self.word)
         return not (typing and action in ("quit", "pause", "alerts", "copy", "log_lines", "next_theme", "help"))
 
     def action_move(self, by: int) -> None:
@@ -157,7 +173,7 @@ class PlanPage(LiveScreen):
     def _watch(self, progress: Progress) -> bool:
         news = self.progress is None or progress.done + progress.refused >= progress.total
         self.progress = progress
-        if news or (progress.done + progress.refused) % 64 == 0:
+        if news or progress.detail or (progress.done + progress.refused) % 64 == 0:
             self.app.call_from_thread(self._redraw)
         return not self._stop
 
@@ -190,11 +206,10 @@ class PlanPage(LiveScreen):
             return [_button(line, look, "Close", chosen=True).strip()]
         _button(line, look, "Cancel", chosen=self.chosen == 0).gap(3)
         if self.can_act:
-            verb = plan_view.VERBS.get(self.plan.verb, self.plan.verb).capitalize()
-            words = f"{verb}: {count_text(len(self.plan.steps))} steps, {bytes_text(self.plan.frees)}"
-            _button(line, look, words, chosen=self.chosen == 1)
+            for number, plan in enumerate(self.choices, 1):
+                _button(line, look, plan_view.choice_text(plan), chosen=self.chosen == number).gap(3)
             asked = Line(look, width).gap(2)
-            if self.word and self.chosen == 1:
+            if self.word and self.chosen:
                 asked.put(f"type {self.word} to go on: {self.typed}_", look.warn)
             return [line.strip(), asked.strip()]
         why = self.plan.refused or ("read-only mode" if self.desk.read_only else "there is nothing to do")
@@ -205,6 +220,9 @@ class PlanPage(LiveScreen):
         if now is None:
             return "beginning"
         left = f", {count_text(now.refused)} left alone" if now.refused else ""
+        if now.detail:
+            failed = f", {count_text(now.refused)} failed" if now.refused else ""
+            return f"{count_text(now.done)} of {count_text(now.total)} done{failed}, {now.detail}"
         return f"{count_text(now.done)} of {count_text(now.total)} done, {bytes_text(now.moved_bytes)}{left}"
 
 

@@ -1,0 +1,116 @@
+"""Retry now in a process of its own, for whoever draws a screen: compilers may write to its streams, it can be ended.
+
+The parent writes a `Job` as one JSON line to its stdin; it answers with JSON lines, `Progress` of the plan and at last
+an `Outcome` or a `Refusal`. An interrupt (SIGINT) stops it before its next step; the kernel ends it with its parent.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import msgspec
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Plan
+from neuron_top.compile.processes import die_with_parent
+from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.units import duration_text
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked for."""
+
+    plan: Plan
+    jobs: int
+    read_only: bool = False
+
+
+class Progress(plans.Progress, frozen=True, tag=True):
+    """Where it stands."""
+
+
+class Outcome(plans.Outcome, frozen=True, kw_only=True, tag=True):
+    """What happened."""
+
+
+class Refusal(msgspec.Struct, frozen=True, tag=True):
+    """Nothing was done."""
+
+    why: str
+
+
+_answers: msgspec.json.Decoder[Progress | Outcome | Refusal] = msgspec.json.Decoder(Progress | Outcome | Refusal)
+
+
+def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[plans.Progress], bool]) -> plans.Outcome:
+    """Carry out a plan to compile now; when `watch` gives False it is stopped. Raises RefusedForSafety."""
+    job = Job(plan=plan, jobs=jobs, read_only=read_only)
+    with subprocess.Popen(
+        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True, preexec_fn=die_with_parent(),
+    ) as child:  # fmt: skip
+        if child.stdin is None or child.stdout is None:
+            raise AssertionError("both are pipes")
+        child.stdin.write(msgspec.json.encode(job) + b"\n")
+        child.stdin.close()
+        stopped = False
+        for line in child.stdout:
+            answer = _answers.decode(line)
+            if isinstance(answer, Refusal):
+                raise RefusedForSafety(answer.why)
+            if isinstance(answer, plans.Outcome):
+                return answer
+            if not watch(answer) and not stopped:
+                stopped = True
+                child.send_signal(signal.SIGINT)
+    raise RefusedForSafety(f"the compiles were ended from outside (status {child.returncode}): look at the journal")
+
+
+def main() -> None:
+    """The child's end."""
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
+    stopped = False
+
+    def stop(number: int, frame: object) -> None:
+        nonlocal stopped
+        stopped = True
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        _tell(msgspec.convert(_compiled(job, lambda: stopped), Outcome, from_attributes=True))
+    except NeuronTopError as problem:
+        _tell(Refusal(str(problem)))
+
+
+def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
+    from neuron_top.actions.compile_now import compile_now
+    from neuron_top.actions.compilers import compilers_for
+    from neuron_top.compile.parallel_lines import ParallelLog
+    from neuron_top.compile.parallel_queue import Progress as Compiling
+
+    def watch(now: Compiling) -> bool:
+        words = f"{now.running_count} running"
+        words += f", about {duration_text(now.remaining)} to go" if now.remaining else ""
+        words += f", waiting for {now.held_back}" if now.held_back else ""
+        names = ", ".join(running.module for running in now.running[:1])
+        _tell(Progress(now.done, now.failed, now.total or 0, 0, names, words))
+        return not stopped()
+
+    compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)
+    log = ParallelLog(level="ERROR", stream=io.StringIO())
+    return compile_now(job.plan, Trash(job.plan.root), compilers, jobs=job.jobs, log=log, watch=watch,
+                       read_only=job.read_only)  # fmt: skip
+
+
+def _tell(answer: Progress | Outcome | Refusal) -> None:
+    os.write(1, msgspec.json.encode(answer) + b"\n")
+
+
+if __name__ == "__main__":
+    main()
