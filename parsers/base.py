@@ -20,8 +20,9 @@ _MOST_RECORDS = 2000
 LEVELS = "INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|TRACE"
 _LEVEL_NAMES = {"WARN": "WARNING", "FATAL": "CRITICAL", "E": "ERROR", "W": "WARNING", "F": "CRITICAL"}
 HEADER = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}): *"
-    rf"(?:(?:(?P<pid>\d{{1,10}}) +)?(?:(?P<level>{LEVELS}) +\|\|(?P<tag>[A-Z_]+)\|\||\[(?P<bracket>{LEVELS})\]):"
+    r"(?P<date>\d{4}-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<digits>\d{6}):[ \t\xa0]*"
+    rf"(?:(?:(?P<pid>\d{{1,10}})[ \t\xa0]+)?(?:(?P<level>{LEVELS})[ \t\xa0]+\|\|(?P<tag>[A-Z_]+)\|\|"
+    rf"|\[(?P<bracket>{LEVELS})\]):"
     r"|(?P<xla>[IWEF]) (?=\S+:\d+\]))"
     r"|(?P<rdate>\d{4}-[A-Z][a-z]{2}-\d\d) (?P<rclock>\d\d:\d\d:\d\d)\."
     r"(?P<rdigits>\d{4}(?:\d\d)?)(?=\d{4}-[A-Z]|\D|$)"
@@ -29,6 +30,12 @@ HEADER = re.compile(
 """Headers that begin a record wherever they stand: the wrapper's three shapes, XLA's C++ one, the runtime's.
 
 Never anchored: dots, progress bars and prefixes stand in front, and torn lines hold several."""
+_BLANKS = " \t\xa0"
+"""Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
+_SECOND = re.compile(
+    r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,30}/[\w.]{1,40} not found in |\{'\w{1,40}': |\s*\d{1,3}%\|"
+)
+"""What another process may print behind a wrapper's words without a line end between: a record of its own."""
 
 
 _G1_TAGS = ("NCC_WRAPPER", "PARALLEL_COMPILE")
@@ -102,7 +109,7 @@ def records(text: str, offset: int) -> list[Record]:
     """The records of one segment of a line, ANSI codes already gone."""
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:
-        return [_headed(first, text[first.end() :].lstrip(" "), offset)]  # nothing in front, no room for a second
+        return _apart(_headed(first, text[first.end() :].lstrip(_BLANKS), offset))  # nothing in front, no second header
     prefix, body = prefixes.split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)
@@ -117,11 +124,25 @@ def records(text: str, offset: int) -> list[Record]:
         result.append(_bare(lead, prefix, offset))
     for index, header in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(body)
-        record = _headed(header, body[header.end() : end].lstrip(" "), offset)
+        record = _headed(header, body[header.end() : end].lstrip(_BLANKS), offset)
         record.rank = prefix.rank
         record.pid = prefix.pid if record.pid is None else record.pid
-        result.append(record)
+        result += _apart(record)
     return result
+
+
+def _apart(record: Record) -> list[Record]:
+    """A wrapper's record, and what another process printed behind it."""
+    text = record.text
+    if record.shape != "wrapper" or not ("not found in" in text or "{'" in text or "%|" in text):
+        return [record]
+    found = _SECOND.search(text, 1)
+    if found is None or "['" in text[: found.start()]:  # an argv is quoted text
+        return [record]
+    record.text = text[: found.start()]
+    second = Record(text[found.start() :], record.offset)
+    second.rank, second.pid = record.rank, record.pid
+    return [record, second]
 
 
 def _bare(text: str, prefix: prefixes.Prefix, offset: int, shape: str = "") -> Record:

@@ -47,7 +47,8 @@ FAMILIES = (
     Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,)),
     Row(
         Runtime,
-        (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc"),
+        (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM ",
+         b"\\_NC ", b"\\_NEFF ", b" Overall ", b"Per NEFF", b"Usage Total"),
         ("runtime", ""),
     ),
     Row(

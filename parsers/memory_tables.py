@@ -6,6 +6,9 @@
 | 2025 | `… (alignment: none, usage: tensors) on ND 0:NC 4` | table by core and NEFF, then names |
 | 2026 | the same, aligned | table by memory bank as well |
 
+A table whose header was lost still tells who held what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF
+at level INFO, when nothing failed.
+
 Units are powers of 1024 written KB, MB, GB.
 """
 
@@ -13,7 +16,8 @@ from __future__ import annotations
 
 import re
 
-from neuron_top.events import DeviceMemoryExhausted, MemoryRow
+from neuron_top.events import AnyEvent, DeviceMemoryExhausted, MemoryRow, NeffMemoryReported
+from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record, clip, common
 
 _SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?$")
@@ -77,14 +81,16 @@ def size_in_bytes(text: str) -> int | None:
 class Exhaustion:
     """One failed allocation and the breakdown that follows it."""
 
-    def __init__(self, record: Record, found: re.Match[str]) -> None:
+    def __init__(self, record: Record, found: re.Match[str] | None) -> None:
+        """`found` is the header; None = it was lost, and the record is the first line of the breakdown."""
         self._record = record
         self._found = found
         self._rows: list[MemoryRow] = []
         self._names: dict[int, str] = {}
         self._bullets: dict[str, int] = {}
         self._headings: list[list[str]] = []
-        self.requested = size_in_bytes(found["size"])
+        self._device: int | None = None
+        self.requested = size_in_bytes(found["size"]) if found else None
 
     @property
     def begun(self) -> bool:
@@ -107,19 +113,21 @@ class Exhaustion:
         elif _HEADING.match(text) and len(self._headings) < 4:
             self._headings.append([cell.strip() for cell in text.split("|")[1:21]])
 
-    def event(self) -> DeviceMemoryExhausted:
+    def events(self) -> list[AnyEvent]:
         """What is known by now."""
         found = self._found
-        core, device = int(found["core"]), int(found["device"])
+        core, device = (int(found["core"]), int(found["device"])) if found else (None, self._device)
         rows = [self._named(row) for row in self._rows]
         if self._bullets:
             kinds = {kind: size for kind, size in self._bullets.items() if kind != "total"}
             rows.insert(0, MemoryRow(scope="core", index=core, total=self._bullets.get("total"), kinds=kinds))
-        alignment = found["alignment"]
-        return DeviceMemoryExhausted(
-            **common(self._record), requested=self.requested, usage=clip(found["usage"]), device=device, core=core,
-            alignment=size_in_bytes(alignment) if alignment else None, rows=tuple(rows),
-        )  # fmt: skip
+        alignment = found["alignment"] if found else None
+        return [
+            DeviceMemoryExhausted(
+                **common(self._record), requested=self.requested, usage=clip(found["usage"]) if found else "",
+                device=device, core=core, alignment=size_in_bytes(alignment) if alignment else None, rows=tuple(rows),
+            )
+        ]  # fmt: skip
 
     def _bullet(self, name: str, size: str) -> None:
         value, key = size_in_bytes(size), _kind(name)
@@ -135,6 +143,8 @@ class Exhaustion:
             if value is not None:
                 kinds[_kind(column)] = kinds.get(_kind(column), 0) + value
         total = kinds.pop("total", None)
+        if self._device is None and row["device"] is not None:
+            self._device = int(row["device"])
         scope = next(name for name in ("bank", "core", "neff", "device") if row[name] is not None)
         self._rows.append(MemoryRow(scope=scope, index=int(row[scope]), total=total, kinds=kinds))
 
@@ -151,6 +161,60 @@ class Exhaustion:
         if row.scope != "neff" or not name:
             return row
         return MemoryRow(scope="neff", index=row.index, total=row.total, kinds=row.kinds, name=name)
+
+
+NEFF_MEMORY = "dml_log_dev_neff_mem"
+"""The runtime's function that prints what each loaded NEFF takes."""
+_IN_USE = re.compile(r"\s*\[ND (\d{1,4})[:\]]\s?\[?NC (\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
+_PER_NEFF = re.compile(r"\s*Per NEFF memory usage breakdown for \[([^\]]{1,1000})\]:?")
+_NEFF_LINE = re.compile(r"\s*(?:\*\s*)?([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
+
+
+class NeffMemory:
+    """What loaded programs take of one core: the block behind one `dml_log_dev_neff_mem` line."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._place: tuple[int | None, int | None, int | None] = (None, None, None)
+        self._neffs: list[tuple[str, dict[str, int]]] = []
+        self.take(record.text)
+
+    @property
+    def begun(self) -> bool:
+        """Some of the block has been read."""
+        return self._place[0] is not None or bool(self._neffs)
+
+    def accepts(self, text: str) -> bool:
+        """Whether a line is one of the block."""
+        return any(pattern.match(text) for pattern in (_IN_USE, _PER_NEFF, _NEFF_LINE))
+
+    def take(self, text: str) -> None:
+        """Read an accepted line."""
+        in_use, neff, line = _IN_USE.match(text), _PER_NEFF.match(text), _NEFF_LINE.match(text)
+        if in_use:
+            self._place = (int(in_use[1]), int(in_use[2]), size_in_bytes(in_use[3]))
+        elif neff and len(self._neffs) < _MOST_ROWS:
+            self._neffs.append((neff[1], {}))
+        elif line and self._neffs:
+            kinds, key, size = self._neffs[-1][1], _kind(line[1]), size_in_bytes(line[2])
+            if size is not None and len(kinds) < 50:
+                kinds[key] = kinds.get(key, 0) + size
+
+    def events(self) -> list[AnyEvent]:
+        """One for each program."""
+        device, core, in_use = self._place
+        return [
+            NeffMemoryReported(
+                **common(self._record), name=clip(name), module=paths.module_in(name), device=device, core=core,
+                total=kinds.pop("total", None), kinds=kinds, core_total=in_use,
+            )
+            for name, kinds in self._neffs
+        ]  # fmt: skip
+
+
+def is_row(text: str) -> bool:
+    """A line of a memory table, enough to know one whose header was lost."""
+    return _ROW.match(text) is not None
 
 
 def inf1_event(record: Record, found: re.Match[str]) -> DeviceMemoryExhausted:

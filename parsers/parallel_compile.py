@@ -38,10 +38,14 @@ _WORKER_FAILED = re.compile(
 )
 _TOTALS = re.compile(rf"Total (graphs|successful compilations|failed compilations): {_N}")
 _SUMMARY = re.compile(rf"Compilation summary - Total graphs: {_N}, Success: {_N}, Failed: {_N}")
+_SHORT_SUMMARY = re.compile(rf"Compilation summary: {_N}/{_N} failed, {_N} succeeded")
+"""G3 says it once more in other words."""
 _TOKEN = re.compile(
     r"\"((?:[^\"\\]|\\.){1,1000})\"\s*:\s*(?:(\{)|\"([^\"]{0,200})\"|(-?\d[\d.eE+-]{0,30}|true|false|null)|(\[))|(\})"
 )
 _REPORT_LINE = re.compile(r"\s*(?:\"[^\"]*\"\s*:\s*(?:[{\[]|\"[^\"]*\"|[\w.+-]+)?|[{}\]])")
+_HEADLESS = re.compile(r"\s*\"(?:compilation_(?:summary|report)|[^\"]{1,1000}/MODULE_[^\"]{1,200}\.pb)\"\s*:\s*\{")
+"""A line only the report has: its head may be lost, or somebody has quoted a part of it."""
 _WORDS = re.compile(
     r"Total |ompilation summary|[Ww]orker |ubprocess |sub-process |trial run"
     r"|Running cmd|graph list|master grab|exited with error"
@@ -50,6 +54,8 @@ _WORDS = re.compile(
 _MOST_PATHS = 100_000
 _PATIENCE = 200
 """Foreign lines inside a report before it is given up; other processes may write into it."""
+_PATIENCE_HEADLESS = 3
+"""The same for a part of a report, whose end can't be told."""
 
 
 class ParallelCompile:
@@ -61,6 +67,7 @@ class ParallelCompile:
         self._list: tuple[Record, list[str]] | None = None
         self._report: _Report | None = None
         self._totals: dict[int | None, _Totals] = {}
+        self._said: set[tuple[int | None, int, int]] = set()
 
     @property
     def open(self) -> bool:
@@ -101,7 +108,7 @@ class ParallelCompile:
             return None
         if not _REPORT_LINE.match(text):
             self._report.foreign += 1
-            if self._report.foreign > _PATIENCE:
+            if self._report.foreign > self._report.patience:
                 self._report = None
             return None
         return self._read_report(self._report, text)
@@ -121,6 +128,9 @@ class ParallelCompile:
         text = record.text
         if record.shape == "wrapper" and text.startswith("{"):
             self._report = _Report(record)
+            return self._read_report(self._report, text)
+        if record.shape == "" and self._report is None and _HEADLESS.match(text):
+            self._report = _Report(record, _PATIENCE_HEADLESS)
             return self._read_report(self._report, text)
         if _COUNTERS_BEGIN in text:
             return _counted(record)
@@ -143,13 +153,28 @@ class ParallelCompile:
         summary = _SUMMARY.search(record.text)
         if summary:
             total, success, failed = (int(part) for part in summary.groups())
-            seconds = self._totals.pop(record.pid, _Totals(record)).seconds
-            return [SummaryReported(**common(record), total=total, success=success, failed=failed, seconds=seconds)]
+            self._said.discard((record.pid, total, failed))
+            return self._summed(record, total, success, failed)
+        summary = _SHORT_SUMMARY.search(record.text)
+        if summary:
+            failed, total, success = (int(part) for part in summary.groups())
+            return self._summed(record, total, success, failed)
         events: list[AnyEvent] = []
         found = None
         for found in _TOTALS.finditer(record.text):
             events += self._add_total(record, found[1], int(found[2]))
         return events if found else None
+
+    def _summed(self, record: Record, total: int, success: int, failed: int) -> list[AnyEvent]:
+        """G3's summary in one line, unless this process has just said the same."""
+        said = (record.pid, total, failed)
+        if said in self._said:
+            self._said.discard(said)
+            return []
+        if len(self._said) < _MOST_PATHS:
+            self._said.add(said)
+        seconds = self._totals.pop(record.pid, _Totals(record)).seconds
+        return [SummaryReported(**common(record), total=total, success=success, failed=failed, seconds=seconds)]
 
     def _add_total(self, record: Record, what: str, count: int) -> list[AnyEvent]:
         totals = self._totals.get(record.pid)
@@ -189,8 +214,9 @@ class _Totals:
 class _Report:
     """Walks the JSON report by its tokens, so that foreign lines in it and lost line ends do no harm."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, patience: int = _PATIENCE) -> None:
         self.record = record
+        self.patience = patience
         self.depth = 1
         self.foreign = 0
         self.seconds: float | None = None

@@ -11,6 +11,11 @@ MODULE = re.compile(r"MODULE_(?:[0-9a-f]{20}(?![0-9a-f])|\d{8,20}(?![0-9a-f]))(?
 COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
 _BEFORE_A_PATH = re.compile(r"[\s'\"()\[\],=|]")
 _LONGEST = 1000
+_ANNOUNCED = re.compile(
+    r"(?:(?:neff at|must be compiling|the neff:|found under) |graphs \()(?=\S* )"
+    r"((?:[a-z0-9]{2,5}:/)?/[^'\"()\[\],=|:]{0,900})/\Z"
+)
+"""A folder whose name holds a blank: the words in front of it tell where it begins."""
 
 
 class Place(NamedTuple):
@@ -25,6 +30,10 @@ def roots_in(text: str) -> set[str]:
     """The folders in front of `neuronxcc-<version>` or `USER_neuroncc-<version>`, wherever they stand in the text."""
     found = set()
     for folder in COMPILER_FOLDER.finditer(text):
+        announced = _ANNOUNCED.search(text, max(0, folder.start() - _LONGEST), folder.start())
+        if announced:
+            found.add(announced[1])
+            continue
         word = _BEFORE_A_PATH.split(text[max(0, folder.start() - _LONGEST) : folder.start()])[-1]
         root = word if "://" in word else word.rpartition(":")[2]
         if len(root) > 1:

@@ -2,7 +2,8 @@
 
 Known: `[rank0]:`, `[default3]:`, MPI's `[1,4]<stdout>:`, Kubernetes' `[0]:`, kubectl's `[pod/…]`, Ray's and vLLM's
 `(Name pid=123)`, the model server's `[INFO ] PyProcess - W-80-model-stdout:` (with or without its level),
-docker compose's `name-1  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, CloudWatch's ISO stamp, the journal's
+docker compose's `name-1  |`, vLLM's `INFO 07-30 00:48:12 [file.py:1307]`, the
+trainer's `[INFO|trainer.py:1786] 2024-01-02 10:00:00,123 >>`, CloudWatch's ISO stamp, the journal's
 `Mar 04 05:06:07 host python[4711]:`, srun's task number, `3: `, and the bare `INFO: ` of the vendor's pages.
 """
 
@@ -36,6 +37,7 @@ _PREFIX = re.compile(
     r"|INFO: (?=\s*[{}\"]|\d{4}-\d\d-\d\d )"
     r"|(?P<task>\d{1,5}): (?=\d{4}-\d\d-\d\d |\.+(?:\d{4}-|\s|$)|Compiler status )"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,64}(?:\[(?P<unit>\d{1,10})\])?: ?"
+    r"|\[(?:INFO|WARNING|ERROR|DEBUG)\|[\w./-]{1,120}:\d{1,6}\] \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} >> ?"
     r"|(?P<level>INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./-]{1,120}:\d{1,6}\] ?"
     r")"
 )

@@ -109,6 +109,8 @@ class Problems:
         if self._report_left:
             return self._report(record)
         signal = _SIGNAL.search(text)
+        if signal and "died with" in text and "Command '" in text:
+            return [marked(record, "ERROR", text)]  # a compiler that a worker had started
         if signal and "died with" in text:
             return [WorkerDied(**common(record), signal=signal[1] or signal[2])]
         return None

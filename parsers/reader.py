@@ -13,13 +13,14 @@ import ahocorasick_rs
 import msgspec
 
 from neuron_top.events import AnyEvent
-from neuron_top.parsers import base, escapes
+from neuron_top.parsers import base, escapes, json_lines
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.bulk import Bulk
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS
 from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
 from neuron_top.parsers.tally import Tally
+from neuron_top.parsers.wraps import Wraps
 
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
@@ -42,6 +43,7 @@ class LogReader:
         self._line_start = 0
         """Where the first line of the next block begins: before the block, if that line came in pieces."""
         made = [(row.make(), row.shapes) for row in FAMILIES]
+        self._wraps = Wraps()
         self._families = [family for family, _ in made]
         self._readers = {
             shape: [family for family, shapes in made if shape in shapes]
@@ -62,6 +64,8 @@ class LogReader:
     def flush(self) -> list[AnyEvent]:
         """The end of the stream: the unfinished line, and what families kept."""
         events = self._read(self._buffer.rest())
+        for text, offset, parts in self._wraps.flush():
+            events += self._whole(text, offset, parts)
         for family in self._families:
             events += self._stamped(family.flush())
         self._open = []
@@ -83,7 +87,7 @@ class LogReader:
             marks.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
         index, position = 0, 0
         while position < len(block):
-            if not self._open and not self.tally.wants_samples:
+            if not self._open and not self.tally.wants_samples and not self._wraps.holding:
                 index = bisect_right(marks, position, index)
                 if index == len(marks):
                     break
@@ -97,7 +101,7 @@ class LogReader:
 
     def _count(self, block: bytes, position: int) -> int:
         """Where the next line begins if this one could be counted in bulk, else 0."""
-        if self._bulk is None or self._open or self.tally.durations.waiting:
+        if self._bulk is None or self._open or self._wraps.holding or self.tally.durations.waiting:
             return 0
         if position == 0 and self._line_start != self._offset:
             return 0  # the rest of a long line
@@ -126,13 +130,21 @@ class LogReader:
     def _text(self, raw: bytes, offset: int) -> list[AnyEvent]:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
+        for line in json_lines.lines(text) if text.startswith('{"') else (text,):
+            for whole, begin, parts in self._wraps.take(line, offset):
+                events += self._whole(whole, begin, parts)
+        return events
+
+    def _whole(self, text: str, offset: int, parts: int) -> list[AnyEvent]:
+        """Events of a line that came in so many parts."""
+        events: list[AnyEvent] = []
         claimed = False
         for segment in filter(None, text.split("\r")) if "\r" in text else (text,):
             for record in base.records(segment, offset):
                 made = self._record(record)
                 claimed = claimed or made is not None
                 events += made or []
-        self.tally.read(text, claimed)
+        self.tally.read(text, parts if claimed else 0)
         return self._stamped(events)
 
     def _record(self, record: base.Record) -> list[AnyEvent] | None:

@@ -11,7 +11,7 @@ import re
 from neuron_top.events import AnyEvent, DeviceMemoryExhausted, RuntimeLogged
 from neuron_top.parsers import memory_tables, runtime_status
 from neuron_top.parsers.base import Record, clip, common, malformed
-from neuron_top.parsers.memory_tables import Exhaustion
+from neuron_top.parsers.memory_tables import NEFF_MEMORY, Exhaustion, NeffMemory
 
 NAME = "runtime"
 _PROCESS = r"(?:(?P<pid>\d{1,10}):(?P<tid>\d{1,10})\s+)?"
@@ -43,12 +43,12 @@ _Key = tuple[int | None, int | None]
 
 
 class Runtime:
-    """Reads them; keeps an out-of-memory report until its breakdown is complete."""
+    """Reads them; keeps a report about memory until its breakdown is complete."""
 
     name = NAME
 
     def __init__(self) -> None:
-        self._exhaustion: Exhaustion | None = None
+        self._report: Exhaustion | NeffMemory | None = None
         self._others = 0
         self._asked: dict[_Key, tuple[Record, int]] = {}
         """Allocations that failed and were not yet reported in full, by process and thread."""
@@ -56,16 +56,16 @@ class Runtime:
     @property
     def open(self) -> bool:
         """True while a breakdown may follow."""
-        return self._exhaustion is not None
+        return self._report is not None
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """The report, if this record is not part of its breakdown and ends it."""
-        if self._exhaustion is None or record.shape not in ("", "runtime") or _about_memory(record.text):
+        if self._report is None or record.shape not in ("", "runtime") or _about_memory(record.text):
             return []
         if record.shape == "":
-            return [] if self._exhaustion.accepts(record.text) else self._close()
+            return [] if self._report.accepts(record.text) else self._close()
         self._others += 1
-        return self._close() if self._exhaustion.begun or self._others > _PATIENCE else []
+        return self._close() if self._report.begun or self._others > _PATIENCE else []
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
@@ -73,8 +73,8 @@ class Runtime:
             return self._headed(record)
         if record.shape != "":
             return None
-        if self._exhaustion is not None and self._exhaustion.accepts(record.text):
-            self._exhaustion.take(record.text)
+        if self._report is not None and self._report.accepts(record.text):
+            self._report.take(record.text)
             return []
         return self._plain(record)
 
@@ -91,6 +91,10 @@ class Runtime:
         record.rank = _int(fields.get("rank")) if fields.get("rank") else record.rank
         record.level, record.text = fields["level"], fields["text"]
         event = _logged(record, fields["component"], fields["function"], _int(fields["tid"]))
+        if event.function.endswith(NEFF_MEMORY):
+            before = self._close()
+            self._report, self._others = NeffMemory(record), 0
+            return [event, *before]
         return [event, *self._memory(record, (record.pid, event.tid))]
 
     def _plain(self, record: Record) -> list[AnyEvent] | None:
@@ -106,6 +110,13 @@ class Runtime:
         if _MEMPOOL.search(text):
             record.level = "ERROR"
             return [_logged(record, "KERNEL", "mc_alloc", None)]
+        if "|" in text and memory_tables.is_row(text):
+            self._report, self._others = Exhaustion(record, None), 0
+            self._report.take(text)
+            return []
+        if "Per NEFF memory usage breakdown for [" in text or "Current Usage Total:" in text:
+            self._report, self._others = NeffMemory(record), 0
+            return []
         return self._memory(record, (None, None)) or None
 
     def _memory(self, record: Record, key: _Key) -> list[AnyEvent]:
@@ -128,16 +139,16 @@ class Runtime:
 
     def _begin(self, record: Record, failed: re.Match[str], key: _Key) -> list[AnyEvent]:
         before = self._close()
-        self._exhaustion = Exhaustion(record, failed)
+        self._report = report = Exhaustion(record, failed)
         self._others = 0
         asked = self._asked.pop(key, None)
         if asked is not None:
-            self._exhaustion.requested = asked[1]  # exact, where the text is rounded
+            report.requested = asked[1]  # exact, where the text is rounded
         return before
 
     def _close(self) -> list[AnyEvent]:
-        exhaustion, self._exhaustion = self._exhaustion, None
-        return [exhaustion.event()] if exhaustion is not None else []
+        report, self._report = self._report, None
+        return report.events() if report is not None else []
 
     def _settle(self, pid: int | None) -> list[AnyEvent]:
         """Failed allocations of a process (or of all) whose report did not come."""

@@ -42,6 +42,7 @@ from neuron_top.parsers.base import Record
 from neuron_top.parsers.compiler import REGION
 from neuron_top.parsers.durations import TIMED, Durations
 from neuron_top.parsers.escapes import ANSI_COLOUR, visible
+from neuron_top.parsers.wrapper import STATUS_FAILED
 
 _COUNTED_MODULE = re.compile(r"MODULE_(?:\d{8,20}|[0-9a-f]{20})(?:\+[0-9a-f]{8})?")
 """The keys as the published counts define them: decimal digits first, so a hexadecimal key that begins with eight of
@@ -52,7 +53,6 @@ _COUNTS: dict[type, str] = {
     CachedFailureMet: "failed_hits",
     CacheMissed: "misses_announced",
     CompilerPassed: "pass",
-    CompileFailed: "errors",
     CompileGaveUp: "gave_up",
     LockWaited: "lock_waits",
     GraphExtracted: "extracted",
@@ -151,10 +151,10 @@ class Tally:
             for status in _EXIT_STATUS.findall(text):
                 self._keep("exit_status_in_tracebacks", int(status))
 
-    def read(self, text: str, claimed: bool) -> None:
-        """Whether a line was known; some of the others are kept for people to look at."""
-        if claimed:
-            self.known += 1
+    def read(self, text: str, known: int) -> None:
+        """How many lines this text came in, if it was known; some of the others are kept for people to look at."""
+        if known:
+            self.known += known
         elif self.wants_samples and text.strip():
             self.unknown_samples.append(visible(text.strip()[:_SAMPLE_LENGTH]))
 
@@ -249,6 +249,9 @@ class Tally:
         self.counts["exits_ok" if event.generation == "G0" else "completed"] += 1
         self._keep_module("modules_completed", event.module)
 
+    def _failed(self, event: CompileFailed) -> None:
+        self.counts["errors"] += not event.message.startswith(STATUS_FAILED)
+
     def _cached_failure(self, event: CachedFailureMet) -> None:
         self.counts["retries"] += event.retrying
 
@@ -298,6 +301,7 @@ _PROGRESS = ("remaining", "locked", "failed", "done", "total")
 _ADDERS: dict[type, Any] = {
     CompileStarted: Tally._started,
     CompileCompleted: Tally._completed,
+    CompileFailed: Tally._failed,
     CachedFailureMet: Tally._cached_failure,
     LockWaited: Tally._waited,
     CachePathAnnounced: Tally._announced,

@@ -15,7 +15,9 @@ from neuron_top.parsers.base import Record, clip, common
 NAME = "training"
 _FLOAT = r"-?(?:\d{1,15}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?|nan|inf|NaN|Infinity)"
 _DICT = re.compile(r"\{'[\w/. -]{1,60}':[^{}]{1,6000}\}")
-_ITEM = re.compile(rf"'([\w/. -]{{1,60}})': '?({_FLOAT})'?(?=[,}}\s])")
+_ITEM = re.compile(
+    rf"'([\w/. -]{{1,60}})': (?:'|np\.float\d\d\(|tensor\()?({_FLOAT})(?:['\)]|, device='[\w:]{{1,20}}'\))?(?=[,}}\s])"
+)
 _BAR = re.compile(
     r"(?P<percent>\d{1,3})%\|[^|]{0,400}\| {0,20}(?P<step>\d{1,12})/(?P<total>\d{1,12}) "
     r"\[[\d:]{1,20}<[\d:?]{1,20}, {0,4}(?P<rate>[\d.]{1,20}|\?)(?P<unit>it/s|s/it)(?P<postfix>[^\]]{0,1500})\]"

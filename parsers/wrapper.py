@@ -36,11 +36,15 @@ EXIT_OK = "Exiting with a successfully compiled graph"
 CACHED_FAILURE = "Got a cached failed neff at"
 OLD_CACHED_FAILURE = "There was a compilation error for this graph"
 FAILURE = "Failed compilation with"
+STATUS_FAILED = "compiler status: failed"
+"""The message of a failure that only the compiler's status line tells of; the wrapper's own line may follow."""
 
 _FAILURES = (CACHED_FAILURE, OLD_CACHED_FAILURE, FAILURE)
 
 _MINUTES = re.compile(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
-_NEFF = re.compile(r"\S+?\.neff(?=[\s.,'\"\])]|$)|\S+")
+_NEFF = re.compile(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
+_GRAPH_PATH = re.compile(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
+"""Paths: a blank belongs to one when the word behind it goes on with a slash."""
 _GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,20}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
 _TARGET = re.compile(r"--target[= ]\s*([\w.-]{1,40})")
 _OUTPUT = re.compile(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
@@ -110,7 +114,7 @@ class Wrapper:
             if event is None:
                 continue
             claimed = True
-            if isinstance(event, CachedFailureMet | CompileFailed):
+            if isinstance(event, CachedFailureMet | CompileFailed) and phrase in _FAILURES:
                 events += self._begin(event, phrase, body)
             else:
                 events += _with_damage(event, record)
@@ -181,7 +185,9 @@ def _started(record: Record, before: str, body: str) -> _Event:
 
 
 def _announced(record: Record, before: str, body: str) -> _Event:
-    return CachePathAnnounced(**_common(record, before), path=clip(body.split(maxsplit=1)[0] if body else ""))
+    return CachePathAnnounced(
+        **_common(record, before), path=clip(body.split(maxsplit=1)[0].rstrip("`'\"") if body else "")
+    )
 
 
 def _passed(record: Record, before: str, body: str) -> _Event:
@@ -189,7 +195,8 @@ def _passed(record: Record, before: str, body: str) -> _Event:
 
 
 def _not_passed(record: Record, before: str, body: str) -> _Event:
-    return CompileFailed(**_common(record, before), message=clip(body or "Compiler status ERROR"))
+    """The failing counterpart of PASS: never seen in public, so nothing is known of what follows it."""
+    return CompileFailed(**_common(record, before), message=clip(f"{STATUS_FAILED} {body}"))
 
 
 def _completed(record: Record, before: str, body: str) -> _Event:
@@ -197,7 +204,7 @@ def _completed(record: Record, before: str, body: str) -> _Event:
 
 
 def _waited(record: Record, before: str, body: str) -> _Event:
-    path = body.split(",", 1)[0].split(maxsplit=1)[0] if body else ""
+    path = _path(body, _GRAPH_PATH)
     minutes, where = _MINUTES.search(body), paths.place(path)
     return LockWaited(
         **_common(record, before), module=where.module, path=clip(path), root=_clip(where.root),
@@ -206,7 +213,7 @@ def _waited(record: Record, before: str, body: str) -> _Event:
 
 
 def _extracted(record: Record, before: str, body: str) -> _Event:
-    path = re.split(r"[)\s]", body, maxsplit=1)[0]
+    path = _path(body, _GRAPH_PATH)
     where = paths.place(path)
     return GraphExtracted(
         **_common(record, before), module=where.module, path=clip(path), root=_clip(where.root), compiler=where.compiler
@@ -271,8 +278,8 @@ def _common(record: Record, before: str, generation: str = "") -> dict[str, Any]
     return common(record) | {"at": at, "generation": generation or record.generation}
 
 
-def _path(body: str) -> str:
-    found = _NEFF.search(body)
+def _path(body: str, pattern: re.Pattern[str] = _NEFF) -> str:
+    found = pattern.search(body)
     return found[0] if found else ""
 
 

@@ -72,6 +72,7 @@ from neuron_top.events.runtime import (
     HostSampled,
     LoadedModel,
     MemoryRow,
+    NeffMemoryReported,
     NeuronProcess,
     NeuronProcessesSampled,
     RuntimeLogged,
@@ -139,6 +140,7 @@ __all__ = [
     "LogEvent",
     "MEMORY_KINDS",
     "MemoryRow",
+    "NeffMemoryReported",
     "NeuronProcess",
     "NeuronProcessesSampled",
     "OutputGrew",
@@ -204,6 +206,7 @@ TrainingFamily = StepReported | TrainingFactReported | WorkerDied | ErrorRaised 
 RuntimeFamily = (
     RuntimeLogged
     | DeviceMemoryExhausted
+    | NeffMemoryReported
     | CoresSampled
     | HostSampled
     | ExecutionsCounted

@@ -52,6 +52,21 @@ class DeviceMemoryExhausted(LogEvent, frozen=True, kw_only=True):
     rows: tuple[MemoryRow, ...] = ()
 
 
+class NeffMemoryReported(LogEvent, frozen=True, kw_only=True):
+    """Device memory that one loaded program takes, as the runtime prints it at a load (level INFO). Bytes by kind."""
+
+    name: str = ""
+    module: str | None = None
+    """The key in its name, where there is one: joins it to its cache entry."""
+    device: int | None = None
+    core: int | None = None
+    """The physical core."""
+    total: int | None = None
+    kinds: dict[str, int] = {}
+    core_total: int | None = None
+    """All that is in use on the core then."""
+
+
 class CoreSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One core at one moment. Bytes; utilization 0…1; None is unknown, never zero.
 

@@ -20,6 +20,7 @@ from neuron_top.events import (
     ExecutionsCounted,
     HardwareErrorsCounted,
     HostSampled,
+    NeffMemoryReported,
     NeuronProcess,
     NeuronProcessesSampled,
     RuntimeFamily,
@@ -32,6 +33,8 @@ from neuron_top.run.history import Recent, Series
 
 SMOOTH_SECONDS = 30.0
 """Utilization is smoothed over this, or over a training step where that lasts longer."""
+NEFFS_KEPT = 1000
+"""Loaded programs whose memory is remembered."""
 BUSY = 0.05
 """Utilization from which on a core counts as working."""
 
@@ -147,6 +150,8 @@ class CoreLedger:
         self.exhausted: deque[DeviceMemoryExhausted] = deque(maxlen=20)
         """Out-of-memory tables, the newest last."""
         self.exhausted_count = 0
+        self.neff_memory: dict[str, NeffMemoryReported] = {}
+        """What each loaded program takes, by its name, as the runtime last said."""
         self.log_levels: dict[str, int] = {}
         self.runtime_errors: deque[RuntimeLogged] = deque(maxlen=100)
         self.worker_memory: dict[str, WorkerMemoryReported] = {}
@@ -174,6 +179,9 @@ class CoreLedger:
             case DeviceMemoryExhausted():
                 self.exhausted_count += 1
                 self.exhausted.append(event)
+            case NeffMemoryReported():
+                if event.name in self.neff_memory or len(self.neff_memory) < NEFFS_KEPT:
+                    self.neff_memory[event.name] = event
             case DevicesFound():
                 self.instance_type, self.lnc = event.instance_type or self.instance_type, event.lnc
                 self.devices.update({device.index: device for device in event.devices})

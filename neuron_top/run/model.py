@@ -102,10 +102,11 @@ class Run:
             self.first_time = time if self.first_time is None else min(self.first_time, time)
 
     def _training(self, event: TrainingFamily) -> None:
+        deaths = len(self.training.deaths)
         self.training.apply(event, simulated=self.queue.trial_running)
         if isinstance(event, ErrorRaised):
             self._mark(event, f"{event.exception}: {_first_line(event.message)}".rstrip(": "))
-        elif isinstance(event, WorkerDied):
+        elif isinstance(event, WorkerDied) and len(self.training.deaths) > deaths:  # not told before
             how = event.signal or (f"exit status {event.exit_code}" if event.exit_code is not None else "unknown cause")
             self._mark(event, f"worker {event.rank if event.rank is not None else '?'} died ({how})")
 

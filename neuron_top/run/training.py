@@ -105,8 +105,7 @@ class TrainingLedger:
                 if not simulated and (event.name in self.facts or len(self.facts) < FACTS_KEPT):
                     self.facts[event.name] = event.value
             case WorkerDied():
-                self.deaths.append(Death(time=event.time, rank=event.rank, pid=event.pid, exit_code=event.exit_code,
-                                         signal=event.signal, first=event.first))  # fmt: skip
+                self._died(event)
             case ErrorRaised():
                 self.errors_raised += 1
                 self.errors.append(
@@ -123,6 +122,19 @@ class TrainingLedger:
                 self.metrics = event
             case _:
                 assert_never(event)
+
+    def _died(self, event: WorkerDied) -> None:
+        """A launcher tells of one death twice, when it happens and in its report at the end: the report knows more."""
+        for index, told in enumerate(self.deaths):
+            if event.pid is not None and told.pid == event.pid:
+                self.deaths[index] = Death(
+                    time=told.time, rank=event.rank if event.rank is not None else told.rank, pid=told.pid,
+                    exit_code=event.exit_code if event.exit_code is not None else told.exit_code,
+                    signal=event.signal or told.signal, first=event.first or told.first,
+                )  # fmt: skip
+                return
+        self.deaths.append(Death(time=event.time, rank=event.rank, pid=event.pid, exit_code=event.exit_code,
+                                 signal=event.signal, first=event.first))  # fmt: skip
 
     def _stepped(self, event: StepReported) -> None:
         self.reports += 1
