@@ -29,7 +29,7 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.keys import KEYS, PLACES, Key
 from neuron_top.tui.refresh import Refresher
-from neuron_top.tui.remembered import Remembered, recall, remember
+from neuron_top.tui.remembered import Kept, Remembered, recall, remember
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.header import Tabs
@@ -109,12 +109,13 @@ class TopApp(App[int]):
     ) -> None:
         """`past` tells past compile times, asked in a thread after the first frame; `library` has recordings and
         caches, `desk` acts on caches: by default this user's. `memory` is the folder that keeps the last screen and
-        theme; None keeps nothing.
+        theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
         self._memory = memory
         known = recall(memory) if memory is not None else Remembered()
         theme = known.theme if known.theme in THEMES else self.settings.theme
+        self.kept: dict[str, Kept] = known.tables
         first = first or (known.screen if known.screen in [place.name for place in PLACES] else "overview")
         no_colour = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
@@ -153,12 +154,18 @@ class TopApp(App[int]):
         if self._past is not None:
             self.estimator = self._past()
 
+    def exit(self, *args: Any, **options: Any) -> None:
+        """Leave; what the screens were like is asked for while they are still there."""
+        screens = [screen for stack in self._screen_stacks.values() for screen in stack]
+        self.kept |= {one.PLACE: one.arranged() for one in screens if isinstance(one, LiveScreen) and one.table}
+        super().exit(*args, **options)
+
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
         if self._memory is not None:
             changed = self.look.palette.name if self.look.palette.name != self.settings.theme else ""
             screen = self.current_mode if self.replay is None else ""
-            remember(self._memory, Remembered(screen=screen, theme=changed))
+            remember(self._memory, Remembered(screen=screen, theme=changed, tables=self.kept))
         for feed in {id(self.feed): self.feed, id(self._home): self._home}.values():
             feed.stop()
 

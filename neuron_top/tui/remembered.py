@@ -14,11 +14,26 @@ import msgspec
 FILE_NAME = "screen.json"
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the rows of one screen were arranged."""
+
+    column: str = ""
+    """Title of the column that they were sorted by; "" for their own order."""
+    reverse: bool = False
+    filter: str = ""
+    folded: tuple[str, ...] = ()
+    """Keys of the groups that were folded."""
+    flat: bool = False
+    """Shown without groups."""
+
+
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """Names of a screen and of a theme; "" where the start decides."""
 
     screen: str = ""
     theme: str = ""
+    tables: dict[str, Kept] = {}
+    """By screen."""
 
 
 def recall(folder: Path) -> Remembered:

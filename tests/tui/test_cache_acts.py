@@ -176,7 +176,7 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
             await press(app, pilot, "down", key)
             assert "read-only" in said(app)
             assert isinstance(app.screen, CacheScreen)
-        row = screen(app)._meant()[0]
+        row = screen(app).meant()[0]
         plan = app.desk.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
         app.push_screen(PlanPage(plan, app.desk, lambda page: None))
         await press(app, pilot, "right", "enter")

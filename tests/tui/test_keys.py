@@ -20,6 +20,7 @@ from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.table import Table
+from neuron_top.views.entries import EntryRow
 
 from . import feeds
 
@@ -84,14 +85,14 @@ async def test_moving_keys_move_the_cursor(key: str, line: int) -> None:
 @pytest.mark.parametrize("place", ["compile", "cores", "cache"])
 async def test_enter_opens_a_page_and_escape_closes_it(place: str) -> None:
     async with running(place) as (app, pilot):
-        await pilot.press("down", "enter")
+        await pilot.press("down", "down", "enter")
         await drawn(app, pilot)
         assert isinstance(app.screen, DetailPage)
         assert len(app.screen.query_one(Page).text) > 100
         await pilot.press("escape")
         assert app.screen is front(app)
         assert app.current_mode == place
-        assert table(app).order.index == 0
+        assert table(app).order.index == 1
 
 
 async def test_enter_on_a_recording_plays_it_and_escape_comes_back() -> None:
@@ -149,11 +150,37 @@ async def test_letters_typed_into_the_filter_are_no_commands() -> None:
         assert app.current_mode == "compile"
 
 
+async def test_the_cache_is_a_tree_by_compiler_that_folds_and_can_be_flat() -> None:
+    async with running("cache") as (app, pilot):
+        shown = [type(row).__name__ for row in table(app).order.rows]
+        assert shown == ["CompilerRow", *["EntryRow"] * 4, "CompilerRow", "EntryRow"]
+        assert table(app).order.rows[0].compiler.startswith("neuronxcc-2.21")
+        await pilot.press("down", "enter")
+        assert len(table(app).order) == 3
+        assert table(app).order.index == 0
+        await pilot.press("enter")
+        assert [type(row).__name__ for row in table(app).order.rows] == shown
+        await pilot.press("X")
+        assert len(table(app).order) == 2
+        await pilot.press("slash", *"failed", "enter")
+        assert [type(row).__name__ for row in table(app).order.rows] == ["CompilerRow", "EntryRow"]
+        await pilot.press("escape", "x")
+        assert [type(row).__name__ for row in table(app).order.rows] == ["EntryRow"] * 5
+
+
+async def test_a_mark_on_a_compiler_marks_all_its_entries_and_takes_them_off_again() -> None:
+    async with running("cache") as (app, pilot):
+        await pilot.press("down", "space")
+        assert len(front(app).marked) == 4
+        await pilot.press("up", "space")
+        assert not front(app).marked
+
+
 async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
     async with running("cache") as (app, pilot):
         for query, count in (("state:failed", 1), ("size>1GB", 1), ("used>30d", 1), ("compiler:2.21 !state:failed", 3)):
             front(app).filtered(query)
-            assert len(table(app).order) == count, query
+            assert sum(isinstance(row, EntryRow) for row in table(app).order.rows) == count, query
         await pilot.pause()
 
 
@@ -347,3 +374,12 @@ async def test_a_screen_reads_its_view_from_the_feed_alone() -> None:
         before = len(reads)
         app.draw()
         assert len(reads) == before + 1
+
+
+async def test_a_device_folds_and_opens_again_in_its_own_place() -> None:
+    async with running("cores", feeds.full(8)) as (app, pilot):
+        before = [row.key for row in table(app).order.rows]
+        await pilot.press("down", "enter")
+        assert len(table(app).order) == len(before) - 2
+        await pilot.press("enter")
+        assert [row.key for row in table(app).order.rows] == before

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
 
 from neuron_top.run.estimate import Estimator
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.remembered import FILE_NAME, Remembered, recall, remember
+from neuron_top.views.entries import EntryRow
+from neuron_top.views.entry_tree import CompilerRow
 
 from . import feeds
 
@@ -51,3 +55,34 @@ async def test_past_compile_times_come_after_the_first_frame() -> None:
     async with app.run_test():
         await app.workers.wait_for_complete()
         assert app.estimator is known
+
+
+async def test_sort_filter_and_folded_groups_of_each_screen_are_there_again(tmp_path: Path) -> None:
+    app = opened(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("4")
+        await rested(app, pilot)
+        await pilot.press("down", "enter", "s", "s", "escape", "slash", *"!failed", "enter")
+        await pilot.press("3", "s", "S", "q")
+    again = opened(tmp_path)
+    async with again.run_test(size=(120, 40)) as pilot:
+        await rested(again, pilot)
+        assert again.front is not None
+        assert (again.front.table.sorted_title, again.front.table.reversed) == ("State", True)
+        await pilot.press("4")
+        await rested(again, pilot)
+        assert again.front.table.sorted_title == "Size"
+        assert again.front.query_one("#filter", Input).value == "!failed"
+        assert {row.state for row in again.front.table.order.rows if isinstance(row, EntryRow)} == {"hit", "compiling"}
+        await pilot.press("escape")
+        await rested(again, pilot)
+        folded = [row for row in again.front.table.order.rows if isinstance(row, CompilerRow)]
+        assert [len([*again.front.table.order.rows]), len(folded)] == [3, 2]
+
+
+async def rested(app: TopApp, pilot: Pilot[int]) -> None:
+    """Until rows from disks have come and are drawn."""
+    app.draw()
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()

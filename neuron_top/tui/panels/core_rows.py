@@ -22,6 +22,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the table: the head of a group, or a core with the scale and the kinds that its bar is drawn with."""
 
     key: str
+    place: tuple[int, bool] = (0, True)
+    """Its group's place in the view, and whether it stands below the head."""
     group: DeviceGroup | None = None
     folded: bool = False
     core: CoreRow | None = None
@@ -33,12 +35,13 @@ def items(view: CoreTable, kinds: Sequence[str], scale: Scale, folded: frozenset
     """Rows in their order: cores below the head of their group, when there are several groups and no other order."""
     rows: list[Item] = []
     heads = grouped and len(view.groups) > 1
-    for group in view.groups:
+    for index, group in enumerate(view.groups):
         key = f"{group.node}/{group.kind}/{group.name}"
+        place = (index if heads else 0, True)
         if heads:
-            rows.append(Item(key=key, group=group, folded=key in folded))
+            rows.append(Item(key=key, place=(index, False), group=group, folded=key in folded))
         if not heads or key not in folded:
-            rows += [Item(key=core.key, core=core, kinds=tuple(kinds), scale=scale) for core in group.rows]
+            rows += [Item(key=core.key, place=place, core=core, kinds=tuple(kinds), scale=scale) for core in group.rows]
     return rows
 
 

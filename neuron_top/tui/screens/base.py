@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
+from neuron_top.tui.remembered import Kept
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.order import words_filter
@@ -63,6 +64,32 @@ class LiveScreen(Screen[None]):
         yield Tabs(self.PLACE)
         yield from self.body()
         yield KeyBar(self.PLACE)
+
+    def on_mount(self) -> None:
+        """Rows are arranged as they were when the program was left; a filter is seen to be there."""
+        kept = self.top.kept.get(self.PLACE)
+        if kept is None or self.table is None:
+            return
+        self.arrange_again(kept)
+        if kept.filter:
+            self.call_later(self._filter_again, kept.filter)
+
+    async def _filter_again(self, query: str) -> None:
+        asked = await self._asking()
+        asked.add_class("open")
+        asked.value = query
+
+    def arranged(self) -> Kept:
+        """How the rows are arranged now."""
+        table = self.table
+        if table is None:
+            return Kept()
+        return Kept(column=table.sorted_title, reverse=table.reversed, filter=table.query_text)
+
+    def arrange_again(self, kept: Kept) -> None:
+        """Arrange the rows so."""
+        if self.table is not None:
+            self.table.sort_by_title(kept.column, kept.reverse)
 
     def on_screen_resume(self) -> None:
         """Coming here: show what is so now, at once, because a key asked for it."""
@@ -242,16 +269,20 @@ class LiveScreen(Screen[None]):
 
     async def action_filter(self) -> None:
         """Open the line that asks for a filter; made at the first time, as its module is a slow import."""
-        if not self.can_filter:
-            return
+        if self.can_filter:
+            asked = await self._asking()
+            asked.add_class("open")
+            asked.focus()
+
+    async def _asking(self) -> Input:
+        """The filter's line, made if there is none yet."""
         asked = self._asked
         if asked is None:
             from textual.widgets import Input
 
             asked = Input(placeholder=self.FILTER_HINT, id="filter", compact=True)
             await self.mount(asked, before=self.query_one(KeyBar))
-        asked.add_class("open")
-        asked.focus()
+        return asked
 
     @property
     def _asked(self) -> Input | None:

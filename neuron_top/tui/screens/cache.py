@@ -53,7 +53,12 @@ class CacheScreen(CacheActs):
         yield Shelf(self._look_up, self._came, period=10.0)
 
     def _columns(self) -> tuple[Any, ...]:
-        return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=not self._flat)
+        return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=self._tree)
+
+    @property
+    def _tree(self) -> bool:
+        """Heads stand above the entries: unless it was turned off, and when there is more than one."""
+        return not self._flat and len(self._places) > 1
 
     @property
     def _roots(self) -> int:
@@ -89,9 +94,10 @@ class CacheScreen(CacheActs):
     def _show_rows(self) -> None:
         """Heads and the entries that are not folded; everything that matches while a filter holds."""
         rows: list[Item] = list(self._view.rows)
-        if not self._flat:
-            heads = compiler_rows(self._view)
-            self._places = {one.key: place for place, one in enumerate(heads)}
+        heads = compiler_rows(self._view)
+        self._places = {one.key: place for place, one in enumerate(heads)}
+        self.table.columns = self._columns()
+        if self._tree:
             folded = self._folded if self._keep is None else frozenset()
             rows = [*heads, *(row for row in self._view.rows if head_key(row) not in folded)]
         self._apply_filter()
@@ -99,7 +105,7 @@ class CacheScreen(CacheActs):
         self._tell_marks()
 
     def _place(self, row: Item) -> tuple[int, bool]:
-        if self._flat:
+        if not self._tree:
             return 0, True
         below = isinstance(row, EntryRow)
         return self._places.get(head_key(row) if isinstance(row, EntryRow) else row.key, 0), below
@@ -125,14 +131,12 @@ class CacheScreen(CacheActs):
         self._flat = not self._flat
         if self.table.sorted_title in ("Compiler", "Root"):
             self.table.sort(None)
-        self.table.columns = self._columns()
         self._show_rows()
 
     def action_fold_all(self) -> None:
         """Fold all compiler versions, or open them all again."""
         self._flat = False
         self._folded = frozenset() if self._folded else frozenset(self._places)
-        self.table.columns = self._columns()
         self._show_rows()
 
     def opened(self, row: Item) -> None:
@@ -152,7 +156,6 @@ class CacheScreen(CacheActs):
     def arrange_again(self, kept: Kept) -> None:
         """As they were."""
         self._folded, self._flat = frozenset(kept.folded), kept.flat
-        self.table.columns = self._columns()
         super().arrange_again(kept)
 
     # Marks

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
 
+import msgspec
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
 from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
+from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.drawn import Drawn
@@ -38,11 +40,21 @@ class CoresScreen(LiveScreen):
         self._folded: frozenset[str] = frozenset()
         self._view: CoreTable | None = None
 
+    def arranged(self) -> Kept:
+        """Sort, filter, and the folded devices."""
+        return msgspec.structs.replace(super().arranged(), folded=tuple(sorted(self._folded)))
+
+    def arrange_again(self, kept: Kept) -> None:
+        """As they were."""
+        self._folded = frozenset(kept.folded)
+        super().arrange_again(kept)
+
     def body(self) -> Iterable[Widget]:
         """Host, table, legend, out-of-memory table."""
         yield Drawn("host", core_rows.host_panel, lambda view: 2)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
         table.nothing = NOTHING
+        table.order.group = lambda item: item.place
         yield table
         yield Drawn("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)
         yield Drawn("exhausted", core_rows.exhausted_panel, core_rows.exhausted_lines)
@@ -70,7 +82,7 @@ class CoresScreen(LiveScreen):
         """Fold a group, or open a core's page."""
         if row.group is not None:
             self._folded ^= {row.key}
-            self.show(self._view)
+            self._again()
             return
         self.top.push_screen(core_detail(row.key))
 

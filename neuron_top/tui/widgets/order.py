@@ -1,7 +1,8 @@
 """Which rows stand where: sort, filter and cursor of a table, apart from how it is drawn.
 
 Rows keep their place while the eye is on them: as long as a row is chosen, the order stays as it is, new rows come in
-at the end, and the cursor stays with its row, not with its line. Letting go (escape) sorts again.
+at the end (of their group, in a tree), and the cursor stays with its row, not with its line. Letting go (escape)
+sorts again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ class Order(Generic[Row]):
         self._sort: Callable[[Row], Any] | None = None
         self._reverse = False
         self._keep: Callable[[Row], bool] | None = None
+        self.group: Callable[[Row], Any] | None = None
+        """Tells a row's place in a tree (its head's place, then whether it is below it); it outranks every sort."""
         self._all: dict[Hashable, Row] = {}
         self._placed: list[Hashable] = []
         self.chosen: Hashable | None = None
@@ -99,7 +102,7 @@ class Order(Generic[Row]):
             known = set(keys)
             placed = [key for key in self._placed if key in known]
             fresh = known.difference(placed)
-            self._placed = placed + [key for key in keys if key in fresh]
+            self._placed = self._grouped(placed + [key for key in keys if key in fresh])
             return
         if self._sort is not None:
             values = {key: self._sort(self._all[key]) for key in keys}
@@ -107,7 +110,11 @@ class Order(Generic[Row]):
                 (key for key in keys if values[key] is not None), key=values.__getitem__, reverse=self._reverse
             )
             keys = known_first + [key for key in keys if values[key] is None]
-        self._placed = keys
+        self._placed = self._grouped(keys)
+
+    def _grouped(self, keys: list[Hashable]) -> list[Hashable]:
+        group = self.group
+        return keys if group is None else sorted(keys, key=lambda key: group(self._all[key]))
 
 
 def words_filter(query: str) -> Callable[[str], bool]:

@@ -60,6 +60,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.first = 0
         self.nothing: Sequence[str] = ()
         self.query_text = ""
+        self.across: Callable[[Row, Look, int], Cell | None] = lambda row, look, width: None
+        """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
     def show(self, rows: Iterable[Row]) -> None:
         """Take the rows of a newer view."""
@@ -102,6 +104,9 @@ class Table(Lines, Generic[Row], can_focus=True):
     def _row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
         line = Line(self.look, width, selected=chosen)
         line.put(self.look.glyphs.cursor if chosen else " ", self.look.key).gap()
+        across = self.across(row, self.look, line.left)
+        if across is not None:
+            return line.add(across).gap(line.left).strip()
         for column, size in zip(self.columns, widths, strict=True):
             if not size:
                 continue
@@ -121,6 +126,17 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.reversed = reverse if reverse is not None else bool(column and column.down)
         self.order.sort_by(column.sort if column else None, self.reversed)
         self.redraw()
+
+    @property
+    def sorted_title(self) -> str:
+        """Title of the column it is sorted by; "" in the order of the view."""
+        return "" if self.sorted_by is None else self.columns[self.sorted_by].title
+
+    def sort_by_title(self, title: str, reverse: bool) -> None:
+        """Sort by the column of this title; one that is not there (any more) changes nothing."""
+        for index, column in enumerate(self.columns):
+            if title and column.title == title and column.sort:
+                self.sort(index, reverse)
 
     def sort_next(self) -> str:
         """Sort by the next column that can be; returns its name."""

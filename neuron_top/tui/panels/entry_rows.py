@@ -1,0 +1,135 @@
+"""The cache screen's rows (heads of compiler versions, entries), its sums, and an entry's page, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.cache.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.tui.drawing import Line, bar, rule
+from neuron_top.tui.look import Look
+from neuron_top.tui.panels.compiling import short_key
+from neuron_top.tui.widgets.table import Cell, Column
+from neuron_top.units import bytes_text, duration_text
+from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.entry_tree import CompilerRow
+
+Item = EntryRow | CompilerRow
+Mark = Callable[[str], bool]
+NEVER = 1_000_000
+"""A table width that no terminal has: a column that a tree does not need."""
+
+
+def state_sign(look: Look, state: str) -> tuple[str, Style]:
+    """Symbol and colour of an entry's state."""
+    glyphs = look.glyphs
+    if state in HITS:
+        return glyphs.done, look.good
+    if state in FAILURES or state in BROKEN:
+        return glyphs.failed, look.bad
+    if state in (State.COMPILING, State.RETRYING):
+        return glyphs.running, look.accent
+    return (glyphs.waiting, look.warn) if state in UNSETTLED else (glyphs.queued, look.quiet)
+
+
+def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Column, ...]:
+    """The table's columns. `marked` tells by key; size bars are full at `largest` bytes."""
+    return (
+        Column("", 1, lambda row, look, width: [(look.glyphs.done if marked(row.key) else " ", look.accent)]),
+        Column("State", 18, _state, _by(lambda row: row.state)),
+        Column("Size", 9, lambda row, look, width: [(bytes_text(row.bytes), look.text)], _by(lambda row: row.bytes),
+               True, down=True),
+        Column("", 8, lambda row, look, width: bar(look, row.bytes / (largest() or 1), width, look.kinds[0]),
+               least=100),
+        Column("Used", 10, lambda row, look, width: [(f"{duration_text(row.age)}", look.text)],
+               _by(lambda row: row.age), True),
+        Column("Compiled in", 11, lambda row, look, width: [(duration_text(row.compile_seconds), look.quiet)],
+               _by(lambda row: row.compile_seconds), True, least=110, down=True),
+        Column("Compiler", 31, lambda row, look, width: [(row.compiler, look.quiet)], _by(lambda row: row.compiler),
+               least=NEVER if tree else 120),
+        Column("Module", 20, _module, _by(lambda row: row.module), grow=1),
+        Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=1, least=120),
+        Column("Root", 16, lambda row, look, width: [(row.root, look.quiet)], _by(lambda row: row.root), grow=1,
+               least=NEVER if tree else 170),
+    )  # fmt: skip
+
+
+def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
+    return lambda item: value(item) if isinstance(item, EntryRow) else None
+
+
+def _trouble(row: EntryRow, look: Look, width: int) -> Cell:
+    return [(row.failure, look.bad)] if row.failure else [(row.lock, look.warn)]
+
+
+def _state(row: EntryRow, look: Look, width: int) -> Cell:
+    sign, style = state_sign(look, row.state)
+    return [(f"{sign} {row.state}", style)]
+
+
+def _module(row: EntryRow, look: Look, width: int) -> Cell:
+    return [(short_key(row.module, width, look.glyphs.more), look.text)]
+
+
+def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cell | None:
+    """The line of a compiler version: what it takes as a bar, entries, failures, last use; None for an entry."""
+    if isinstance(item, EntryRow):
+        return None
+    room = max(12, width - 66)
+    name = item.compiler or "no compiler version"
+    parts = [(f"{'+' if folded else '-'} {name if len(name) <= room else name[: room - 1] + look.glyphs.more} ",
+              look.title)]  # fmt: skip
+    parts += bar(look, item.share, 12, look.kinds[0])
+    parts.append(
+        (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", look.text)
+    )
+    if item.failed:
+        parts.append((f"  {look.glyphs.failed} {item.failed:,} failed", look.bad))
+    parts.append((f"  used {duration_text(item.age)} ago", look.quiet))
+    return [*parts, (f"  {item.root}", look.quiet)] if roots > 1 else parts
+
+
+def summary(view: EntryTable) -> str:
+    """Entries, bytes, roots."""
+    there = [path for path, _origin, exists in view.roots if exists]
+    total = bytes_text(sum(row.bytes for row in view.rows))
+    where = there[0] if len(there) == 1 else f"{len(there)} roots"
+    return f"{len(view.rows):,} entries · {total} · {where}"
+
+
+def places(view: EntryTable) -> tuple[str, ...]:
+    """The roots that were looked for, a line each."""
+    return tuple(f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
+
+
+def marks_text(rows: Iterable[EntryRow]) -> str:
+    """Running totals of marked rows: bytes and the compile time that is known; empty for none."""
+    marked = list(rows)
+    if not marked:
+        return ""
+    known = [row.compile_seconds for row in marked if row.compile_seconds is not None]
+    text = f"{len(marked):,} marked · {bytes_text(sum(row.bytes for row in marked))}"
+    text += f" · {duration_text(sum(known))} of compiles" if known else ""
+    return text + (f" · {len(marked) - len(known):,} of unknown compile time" if len(known) < len(marked) else "")
+
+
+def entry_lines(look: Look, row: EntryRow, width: int) -> list[Strip]:
+    """Everything the catalogue knows about one entry."""
+    sign, style = state_sign(look, row.state)
+    facts = (
+        ("root", row.root), ("compiler", row.compiler), ("size", bytes_text(row.bytes)),
+        ("artefact", bytes_text(row.artefact_bytes)), ("last used", f"{duration_text(row.age)} ago"),
+        ("compiled in", duration_text(row.compile_seconds)), ("flags", row.flags), ("lock", row.lock),
+        ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
+    )  # fmt: skip
+    strips = [
+        rule(look, width, row.module, "esc goes back"),
+        Line(look, width).gap(2).put(f"{sign} {row.state}", style).strip(),
+    ]
+    return strips + [
+        Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(value, look.text).strip()
+        for label, value in facts
+        if value
+    ]
