@@ -1,31 +1,16 @@
 """A local job compiles and loads while maintenance takes, restores and purges: no load fails, none is wrong.
 
 The job's processes use the compile component as a training process does (a hit that does not load is rejected and
-asked for once more); its compiler is a stand-in that takes milliseconds. The maintainer does not look whether somebody
-uses the cache, which would stop it at once: what is tested is the layer below, an entry's lock and a step's checks.
+asked for once more); its compiler is a stand-in that takes milliseconds. `test_real_job.py` does it with real graphs.
 """
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
-import time
-from collections import Counter
 from pathlib import Path
 
-import msgspec
-
-from neuron_top.actions import journal
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.plan import Plan
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import Surroundings
-from neuron_top.actions.unlock import plan_unlock
-from neuron_top.cache.snapshot import Snapshot
-from tests.actions import caches
+from tests.actions.maintainer import Maintainer
 
 ROUNDS = 600
 PROCESSES = 3
@@ -75,7 +60,7 @@ def test_a_job_never_fails_and_never_loads_a_wrong_artefact(tmp_path: Path) -> N
         for seed in range(PROCESSES)
     ]  # fmt: skip
     did = Maintainer(root).work_while(jobs)
-    answers = [job.communicate(timeout=60) for job in jobs]
+    answers = [job.communicate() for job in jobs]
     assert [job.returncode for job in jobs] == [0] * PROCESSES, "\n".join(
         errors[-3000:] for _, errors in answers if "Traceback" in errors
     )
@@ -84,49 +69,3 @@ def test_a_job_never_fails_and_never_loads_a_wrong_artefact(tmp_path: Path) -> N
     assert did["evict"] > 10, did
     assert compiles > 8, "nothing that was taken away was compiled again"
     print(f"\n{ROUNDS} loads: {hits} hits, {compiles} compiles; maintenance: {dict(did)}")
-
-
-class Maintainer:
-    """Takes random actions as fast as it can; what was written or used within 50 ms is protected (for 24 hours)."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.trash = root, journal.Trash(root)
-        self.chance = random.Random(7)
-        self.did: Counter[str] = Counter()
-
-    def work_while(self, jobs: list[subprocess.Popen[str]]) -> Counter[str]:
-        while any(job.poll() is None for job in jobs):
-            snapshot = caches.looked_at(self.root)
-            around = msgspec.structs.replace(caches.around(snapshot), protect_seconds=0.05)
-            self.act(snapshot, around)
-        return self.did
-
-    def act(self, snapshot: Snapshot, around: Surroundings) -> None:
-        verb = self.chance.choice(["evict", "evict", "slim", "quarantine", "retry", "unlock", "restore", "purge"])
-        if verb in ("restore", "purge"):
-            self.look_back(verb)
-            return
-        plan = self.planned(verb, snapshot, around)
-        time.sleep(self.chance.random() * 0.02)
-        outcome = caches.carried_out(plan, self.trash)
-        self.did[verb] += outcome.done
-        self.did["refused"] += len(outcome.refused)
-
-    def planned(self, verb: str, snapshot: Snapshot, around: Surroundings) -> Plan:
-        entries, root = snapshot.entries, str(self.root)
-        if verb in ("evict", "slim"):
-            return plan_eviction(entries, root, EvictPolicy(older_than=0.0, slim=verb == "slim"), around)
-        planner = {"quarantine": plan_quarantine, "retry": plan_retry, "unlock": plan_unlock}[verb]
-        return planner(entries, root, around)
-
-    def look_back(self, verb: str) -> None:
-        chapters = [chapter for chapter in self.trash.entries() if chapter.state == "done" and chapter.moves]
-        if not chapters:
-            return
-        chapter = self.chance.choice(chapters)
-        if verb == "restore":
-            self.did[verb] += restore(chapter.begun.plan, self.trash).restored
-        else:
-            with self.trash.exclusively():
-                self.trash.purge(chapter)
-            self.did[verb] += 1

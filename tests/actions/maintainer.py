@@ -1,0 +1,88 @@
+"""A maintainer that takes random actions on a cache while jobs use it, through the same planners and the same hand.
+
+It does not look whether somebody uses the cache, which would stop it at once, and its protection of what was used
+lately is shorter than a day: what is tested is the layer below, an entry's lock and a step's checks.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions import journal
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.quarantine import plan_quarantine
+from neuron_top.actions.restore import restore
+from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache.entry import Entry
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NothingToShow
+from tests.actions import caches
+
+VERBS = ("evict", "evict", "slim", "quarantine", "retry", "unlock", "restore", "purge")
+
+
+class Maintainer:
+    """Counts what it did in `did`; rests up to `pause` seconds after each act, and takes a `share` of the entries."""
+
+    def __init__(self, root: Path, *, pause: float = 0.0, share: float = 1.0, protect_seconds: float = 0.05) -> None:
+        self.root, self.trash = root, journal.Trash(root)
+        self.pause, self.share, self.protect_seconds = pause, share, protect_seconds
+        self.chance = random.Random(7)
+        self.did: Counter[str] = Counter()
+
+    def work_while(self, jobs: Sequence[subprocess.Popen[str]]) -> Counter[str]:
+        """Act until the last job has ended."""
+        while any(job.poll() is None for job in jobs):
+            try:
+                snapshot = caches.looked_at(self.root)
+            except NothingToShow:  # the job has not made its cache yet
+                time.sleep(0.05)
+                continue
+            self.act(snapshot)
+            time.sleep(self.chance.random() * self.pause)
+        return self.did
+
+    def act(self, snapshot: Snapshot) -> None:
+        """One act, a moment after it was planned."""
+        around = msgspec.structs.replace(caches.around(snapshot), protect_seconds=self.protect_seconds)
+        verb = self.chance.choice(VERBS)
+        if verb in ("restore", "purge"):
+            self.look_back(verb)
+            return
+        chosen = [entry for entry in snapshot.entries if self.chance.random() < self.share]
+        plan = self.planned(verb, chosen, around)
+        time.sleep(self.chance.random() * 0.02)
+        outcome = caches.carried_out(plan, self.trash)
+        self.did[verb] += outcome.done
+        self.did["refused"] += len(outcome.refused)
+
+    def planned(self, verb: str, entries: Sequence[Entry], around: Surroundings) -> Plan:
+        """The plan of an act."""
+        root = str(self.root)
+        if verb in ("evict", "slim"):
+            return plan_eviction(entries, root, EvictPolicy(older_than=0.0, slim=verb == "slim"), around)
+        planner = {"quarantine": plan_quarantine, "retry": plan_retry, "unlock": plan_unlock}[verb]
+        return planner(entries, root, around)
+
+    def look_back(self, verb: str) -> None:
+        """Undo a plan of before, or delete for ever what it took."""
+        chapters = [chapter for chapter in self.trash.entries() if chapter.state == "done" and chapter.moves]
+        if not chapters:
+            return
+        chapter = self.chance.choice(chapters)
+        if verb == "restore":
+            self.did[verb] += restore(chapter.begun.plan, self.trash).restored
+        else:
+            with self.trash.exclusively():
+                self.trash.purge(chapter)
+            self.did[verb] += 1
