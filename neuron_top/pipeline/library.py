@@ -9,12 +9,15 @@ import time
 
 from neuron_top.cache import catalogue, roots
 from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses
 from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
 from neuron_top.pipeline.replay import ReplayFeed
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
+from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
+from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow, run_row
 from neuron_top.views.why import Question, Why, not_known, why
 
@@ -55,6 +58,11 @@ class Library:
     def replay(self, run: str) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""
         return ReplayFeed(store_path(self._settings), run, history_seconds=self._settings.history_seconds)
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Two recordings side by side. Raises NothingToShow, StoreUnusable."""
+        first, second = (afterwards.load([one], self._settings) for one in (a, b))
+        return compare(report(first, afterwards.end_of(first)), report(second, afterwards.end_of(second)))
 
     def entries(self) -> EntryTable:
         """The entries of every Neuron cache that exists, as the catalogue knows them, brought up to date."""

@@ -38,8 +38,10 @@ from neuron_top.units import clock_text
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import Desk
     from neuron_top.tui.screens.logs import LogsScreen
+    from neuron_top.views.compare import Comparison
     from neuron_top.views.entries import EntryTable
     from neuron_top.views.runs import RunRow
+    from neuron_top.views.why import Question, Why
 
 
 class Library(Protocol):
@@ -60,6 +62,12 @@ class Library(Protocol):
 
     def delete(self, run: str) -> int:
         """Delete a recording for good; the bytes freed."""
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Two recordings side by side."""
+
+    def why(self, asked: Question) -> Why:
+        """Why a graph missed."""
 
 
 class Clock(Protocol):

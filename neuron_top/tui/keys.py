@@ -61,6 +61,8 @@ KEYS = (
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
         ("cores", "compile", "detail")),
     Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
+    Key("c", "c", "compare", "compare", "put two marked recordings side by side, or the marked one and the one under "
+        "the cursor", ("runs",), True),
     Key("slash", "/", "filter", "filter", "keep the rows that hold a text; words with ! in front must not occur",
         (*TABLES, "logs"), True),
     Key("n", "n", "next_match(1)", "next", "the next match, or the next marked line", ("logs",), True),
@@ -72,7 +74,8 @@ KEYS = (
     Key("s", "s", "sort", "sort", "sort by the next column; S turns the order round", TABLES, True),
     Key("S", "S", "reverse", "reverse", "turn the order round", TABLES),
     Key("space", "space", "pause", "pause", "hold the screen still (in a replay: stop the clock); again to go on",
-        tuple(place for place in EVERYWHERE if place != "cache"), True),
+        tuple(place for place in EVERYWHERE if place not in ("cache", "runs")), True),
+    Key("space", "space", "mark", "mark", "mark a recording to compare it, or take its mark off", ("runs",), True),
     Key("space", "space", "mark", "mark", "mark the entry (or a whole version) under the cursor, or take its mark off",
         ("cache",), True),
     Key("x", "x", "tree", "tree or flat", "entries below their compiler version, or all in one table", ("cache",)),

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from neuron_top import events as ev
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
+from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
+from neuron_top.views.why import Question, Reason, Why
 
 View = TypeVar("View")
 START = 1_790_000_000.0
@@ -166,6 +171,7 @@ class StillLibrary:
         self._entries = entries or EntryTable(roots=nowhere, rows=())
         self.played: list[str] = []
         self.deleted: list[str] = []
+        self.asked: list[Question] = []
 
     def runs(self) -> tuple[RunRow, ...]:
         return self._runs
@@ -177,6 +183,16 @@ class StillLibrary:
         self.deleted.append(run)
         self._runs = tuple(row for row in self._runs if row.id != run)
         return 3_400_000
+
+    def compare(self, a: str, b: str) -> Comparison:
+        reports = [report(Run(), START), report(Run(), START)]
+        return msgspec.structs.replace(compare(*reports), a=a, b=b)
+
+    def why(self, asked: Question) -> Why:
+        self.asked.append(asked)
+        reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
+        headline = "another batch size was compiled: 8 here, 4 there"
+        return Why(module=asked.module, headline=headline, footnote="compared with 5 graphs", reasons=(reason,))
 
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)

@@ -72,13 +72,22 @@ class RunsScreen(LiveScreen):
     PLACE: ClassVar[str] = "runs"
     BINDINGS = bindings_for("runs")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.marked: list[str] = []
+        """Two at most, in the order in which they were marked."""
+
     def body(self) -> Iterable[Widget]:
         """Title and table."""
         yield Drawn("title", lambda look, text, width, height: [title(look, "Recordings", text, width)], lambda text: 1)
-        table: Table[RunRow] = Table(COLUMNS, lambda row: row.id, filter_text, id="runs")
+        marks = Column("", 1, lambda row, look, width: [(self._letter(row), look.title)])
+        table: Table[RunRow] = Table((marks, *COLUMNS), lambda row: row.id, filter_text, id="runs")
         table.nothing = ("Looking for recordings…",)
         yield table
         yield Shelf(self._look_up, self._came, period=5.0)
+
+    def _letter(self, row: RunRow) -> str:
+        return "AB"[self.marked.index(row.id)] if row.id in self.marked else " "
 
     def _look_up(self) -> tuple[RunRow, ...]:
         return self.top.library.runs()
@@ -100,8 +109,34 @@ class RunsScreen(LiveScreen):
             rows = ()
         else:
             self.table.nothing = NOTHING
+        self.marked = [one for one in self.marked if one in {row.id for row in rows}]
         self.query_one("#title", Drawn).show(f"{len(rows)} in {self.top.library.place} · enter plays one")
         self.table.show(rows)
+
+    def action_mark(self) -> None:
+        """Mark the recording under the cursor, or take its mark off; a third mark takes the oldest one off."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("choose a recording first (arrow keys)")
+            return
+        if row.id in self.marked:
+            self.marked.remove(row.id)
+        else:
+            self.marked = [*self.marked, row.id][-2:]
+        self.table.redraw()
+
+    def action_compare(self) -> None:
+        """Two marked recordings, or the marked one and the one under the cursor, side by side."""
+        row = self.table.order.current
+        both = list(self.marked)
+        if len(both) == 1 and row is not None and row.id not in both:
+            both.append(row.id)
+        if len(both) != 2:
+            self.notice("mark two recordings first (space)")
+            return
+        from neuron_top.tui.screens.compare_runs import CompareRunsPage
+
+        self.top.push_screen(CompareRunsPage(partial(self.top.library.compare, *both)))
 
     def action_delete(self) -> None:
         """Ask, then delete the chosen recording."""

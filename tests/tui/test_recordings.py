@@ -1,0 +1,74 @@
+"""Recordings on their screen, with a real store: two jobs were really recorded; they are compared, and one deleted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from neuron_top.pipeline.library import Library
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.screens.runs import RunsScreen
+from neuron_top.tui.widgets.page import Page
+
+from . import feeds
+
+JOB = "for step in range(1, 6): print(f'step {step}/5 loss {LOSS / step} step_time 0.5 s')"
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A state folder with two recordings, `first` and `second`."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("NEURON")}
+    environ |= {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    for name, loss in (("first", "10.0"), ("second", "20.0")):
+        job = [sys.executable, "-c", JOB.replace("LOSS", loss)]
+        done = subprocess.run(
+            [sys.executable, "-m", "neuron_top", "run", "--plain", "--name", name, "--", *job],
+            env=environ, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return tmp_path / "neuron-top"
+
+
+async def settled(app: TopApp, pilot: Pilot[int]) -> None:
+    """Until rows and answers that were read in threads have come."""
+    app.draw()
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+    await pilot.pause()
+
+
+async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_asking(state: Path) -> None:
+    settings = Settings(state_dir=str(state))
+    app = TopApp(feeds.StillFeed(), settings, first="runs", library=Library(settings))
+    async with app.run_test(size=(140, 40)) as pilot:
+        await settled(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, RunsScreen)
+        assert {row.name for row in screen.table.order.rows} == {"first", "second"}
+        await pilot.press("down", "space", "c")
+        assert app.screen is screen, "one recording alone was compared"
+        await pilot.press("down", "c")
+        await settled(app, pilot)
+        told = app.screen.query_one(Page).text
+        assert "first" in told, told
+        assert "second" in told, told
+        assert "Figures" in told, told
+        await pilot.press("escape")
+        doomed = screen.table.order.current
+        assert doomed is not None
+        await pilot.press("d", "right", "enter")
+        await settled(app, pilot)
+        await settled(app, pilot)
+        assert [row.id for row in screen.table.order.rows] == [row.id for row in Library(settings).runs()]
+        assert doomed.id not in [row.id for row in screen.table.order.rows]
+    assert not Path(doomed.folder).exists()
+    with Store(state / "neurontop.db", read_only=True) as store:
+        assert doomed.id not in [record.id for record in store.runs()]
