@@ -8,6 +8,10 @@ from neuron_top.actions.plan import Totals
 from neuron_top.cache.entry import Artefact, Entry
 
 DAY = 86400.0
+COMPILE_SECONDS = (5.0, 12 * 3600.0)
+"""The shortest and the longest time between two files that is taken for a compile's."""
+MARK_SECONDS = 60.0
+"""How soon after its artefact an entry is marked as done."""
 LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
 
 
@@ -60,4 +64,21 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         if entry.compile_seconds is not None:
             return entry.compile_seconds, "its statistics"
         recorded = self.compiled.get(entry.module)
-        return (None, "") if recorded is None else (recorded, "a recording")
+        if recorded is not None:
+            return recorded, "a recording"
+        between = _between_files(entry)
+        return (None, "") if between is None else (between, "file times, at most")
+
+
+def _between_files(entry: Entry) -> float | None:
+    """Seconds from the graph's file to the artefact's, where both seem to be of one compile; None elsewhere.
+
+    A client writes the graph, compiles, writes artefact and mark. A graph that was collected lay there before; a copied
+    entry has the times of the copy, if anything: too short or too long a time, or a mark that came late, is no measure.
+    """
+    if entry.graph_at is None or entry.compiled_at is None or entry.links:
+        return None
+    written = entry.artefact_mtime_ns / 1e9
+    seconds = written - entry.graph_at
+    plausible = COMPILE_SECONDS[0] <= seconds <= COMPILE_SECONDS[1]
+    return seconds if plausible and 0.0 <= entry.compiled_at - written <= MARK_SECONDS else None

@@ -204,6 +204,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Names that belong to no known part, control characters made visible."""
     problems: tuple[str, ...] = ()
     """What could not be read, in words."""
+    graph_at: float | None = None
+    """When the graph's file was written; None without one."""
 
     @property
     def path(self) -> str:

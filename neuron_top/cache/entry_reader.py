@@ -103,7 +103,7 @@ class EntryReader:
                 changed_at = info.st_mtime
             parts |= part
             if part == _GRAPH:
-                look.graph_bytes = size
+                look.graph_bytes, look.graph_at = size, info.st_mtime
             elif part == _DONE:
                 look.done_at = info.st_mtime
             elif part & _REMARKABLE:
@@ -140,6 +140,7 @@ class _Look:
     artefact_inode = artefact_mtime_ns = 0
     artefact_mtime = 0.0
     graph_bytes: int | None = None
+    graph_at: float | None = None
     flags_text: str | None = None
     flags_ok: bool | None = None
     done_at: float | None = None
@@ -367,6 +368,7 @@ class _Look:
             self.links,
             self.others,
             self.problems,
+            self.graph_at,
         )
 
 

@@ -19,7 +19,7 @@ from neuron_top.cache.entry import Entry
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
 
-_MAGIC = b"neurontop-cache-index-2\n"
+_MAGIC = b"neurontop-cache-index-3\n"
 _LENGTH = struct.Struct("<Q")
 
 

@@ -61,7 +61,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
     allocated = apparent = kept = parts = inode = mtime_ns = 0
     changed_at: float = own.st_mtime
     artefact, artefact_bytes, written_at, read_at = Artefact.NONE, None, None, None
-    graph_bytes = flags = flags_ok = done_at = None
+    graph_bytes = graph_at = flags = flags_ok = done_at = None
     part_of, lstat = PARTS.get, os.lstat
     for name in os.listdir(folder):
         part = part_of(name, 0)
@@ -75,7 +75,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
             return None
         size, blocks, changed = info.st_size, info.st_blocks * 512, info.st_mtime
         if part == _GRAPH:
-            graph_bytes = size
+            graph_bytes, graph_at = size, changed
         elif part == _DONE:
             done_at = changed
         elif part == _NEFF:
@@ -118,6 +118,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
         None,
         own.st_ino,
         own.st_mtime_ns,
+        graph_at=graph_at,
     )
 
 

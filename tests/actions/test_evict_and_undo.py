@@ -50,6 +50,30 @@ def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
     assert plan.rebuild_seconds == 3604.0
 
 
+@pytest.mark.parametrize(
+    ("graph", "artefact", "mark", "seconds"),
+    [
+        (0, 3600, 3601, 3600.0),
+        (0, 2, 2, None),  # a copy: all files within a moment
+        (0, 3 * 86400, 3 * 86400, None),  # collected long before
+        (0, 600, 9000, None),  # the mark is not of the same compile
+        (600, 0, 601, None),  # the artefact is older than its graph
+    ],
+)
+def test_what_nobody_measured_is_judged_by_file_times_where_they_can_be_of_one_compile(
+    root: Path, graph: int, artefact: int, mark: int, seconds: float | None
+) -> None:
+    place = caches.entry(root, 1)
+    begun = place.stat().st_mtime - 5 * caches.DAY
+    for name, at in (("model.hlo_module.pb", graph), ("model.neff", artefact), ("model.done", mark)):
+        os.utime(place / name, (begun + at, begun + at))
+    step = planned(root, EvictPolicy(older_than=0.0)).steps[0]
+    assert step.rebuild_seconds == (pytest.approx(seconds) if seconds is not None else None)
+    assert step.rebuild_from == ("file times, at most" if seconds is not None else "")
+    measured = planned(root, EvictPolicy(older_than=0.0), compiled={caches.module(1): 7.0}).steps[0]
+    assert (measured.rebuild_seconds, measured.rebuild_from) == (7.0, "a recording")
+
+
 def test_evicted_entries_come_back_byte_for_byte(root: Path) -> None:
     for number in range(5):
         caches.entry(root, number, age_days=5 + number)
