@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.explain.sketch import Array, Node, Sketch, products
+from neuron_top.explain.sketch import Array, Node, Sketch, is_update, products
 
 _SHOWN = 4
 _NUMBERS = "learning rate, epsilon, dropout, a step counter"
@@ -20,6 +20,11 @@ _BRANCH = "a new branch, a tensor that is printed or logged, or a moved mark_ste
 _BY_ELEMENT = ("constant", "add", "mul", "div", "lerp", "power", "pow", "sub", "neg", "sign", "multiply", "subtract",
                "divide", "reciprocal", "sqrt", "maximum", "where", "foreach", "copy")  # fmt: skip
 _UPDATES = ("sqrt", "lerp", "sign", "copy_")
+_UNEVEN = 0.2
+"""How unevenly an update's operators may grow with its inputs: a step counter is there once."""
+_SHORTEST = 3
+_SAME_RUN = 0.9
+"""Share of the smaller graph that must stand in the same order: its last operators keep what the next graph needs."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -75,17 +80,16 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
     added, removed = new - old, old - new
     if not added and not removed:
         if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
-            yield Change(
-                "order", "the same operators in another order: code was moved, or traced in another order", 0.5
-            )
+            text = "the same operators in another order: code was moved, or traced in another order"
+            yield Change("order", text, 0.5)
         return
     size = max(sum(old.values()), sum(new.values())) or 1
     part = (sum(added.values()) + sum(removed.values())) / size
-    layered = products(new.elements()) != products(old.elements())
-    scaled = _layers(before, now) if layered else ""
-    if scaled:
+    if scaled := _layers(before, now):
         yield Change("layers", scaled, 0.92)
-    elif not layered and _optimizer(before, now, added, removed):
+    elif cut := _split(before, now):
+        yield Change("graph split", cut, 0.91)
+    elif _optimizer(before, now, added, removed):
         yield Change("optimizer", f"another optimizer or update rule: {_told(added, removed)}", 0.9)
     elif not removed or not added:
         word = "more" if added else "fewer"
@@ -96,20 +100,64 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
 
 
 def _layers(before: Sketch, now: Sketch) -> str:
-    """Told by inputs: the weights of a layer came again (or went), and no weight of another shape is there."""
+    """Told by inputs: the weights of a layer came again (or went), and no weight of another shape is there.
+
+    In an optimizer's graph, which has no matrix products, all arithmetic came again with them.
+    """
     old, new = Counter(before.inputs), Counter(now.inputs)
     few, many = (old, new) if sum(old.values()) < sum(new.values()) else (new, old)
     if few == many or set(few) != set(many) or few - many:
         return ""
-    first, second = sum(old.values()), sum(new.values())
     matrix = products(now.names.elements()) - products(before.names.elements())
-    return (
-        f"another number of layers: {first} inputs became {second}, {matrix:+d} matrix products, no new shape of weight"
-    )
+    if not matrix and not _repeated(before, now):
+        return ""
+    told = f"{matrix:+d} matrix products" if matrix else "the same arithmetic for each"
+    grown = f"{len(before.inputs)} inputs became {len(now.inputs)}"
+    return f"another number of layers: {grown}, {told}, no new shape of weight"
+
+
+def _repeated(before: Sketch, now: Sketch) -> bool:
+    """Whether both do the same to each weight: every operator occurs so many times more as there are more inputs."""
+    old, new = before.names, now.names
+    share = len(now.inputs) / max(1, len(before.inputs))
+    return set(old) == set(new) and all(abs(new[name] / count - share) < _UNEVEN * share for name, count in old.items())
+
+
+def _split(before: Sketch, now: Sketch) -> str:
+    """Told by order: one graph is the beginning or the end of the other, and a matrix product or more is missing."""
+    small, large = sorted(([node.name for node in one.nodes] for one in (before, now)), key=len)
+    missing = len(large) - len(small)
+    work = products(large) != products(small) or (_is_update_part(large[len(small) :]) and missing > len(small) / 4)
+    if len(small) < _SHORTEST or missing < _SHORTEST or not work or not products(large):
+        return ""
+    whole = _SAME_RUN * len(small)
+    if _run(small, large) < whole and _run(small[::-1], large[::-1]) < whole:
+        return ""
+    smaller = len(now.nodes) < len(before.nodes)
+    what = "a part of it became a graph of its own" if smaller else "two graphs became one"
+    return f"{what}: a graph break or mark_step moved ({len(before.nodes)} operators, now {len(now.nodes)})"
+
+
+def _is_update_part(names: Sequence[str]) -> bool:
+    """Whether these operators only combine arrays element by element, as an update does."""
+    return sum(any(word in name for word in _BY_ELEMENT) for name in names) >= 0.6 * len(names)
+
+
+def _run(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many names both begin with."""
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))
 
 
 def _optimizer(before: Sketch, now: Sketch, added: Counter[str], removed: Counter[str]) -> bool:
     """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
+    matrix = [products(one.names.elements()) for one in (before, now)]
+    if matrix[0] != matrix[1]:
+        return False
+    if not matrix[0] and (is_update(before) or is_update(now)):
+        return True
     names = [*added, *removed]
     plain = sum(any(word in name for word in _BY_ELEMENT) for name in names)
     grown = len(before.inputs) != len(now.inputs)
@@ -155,16 +203,42 @@ Pair = tuple[Array, Array]
 
 
 def _meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
-    """Which of a script's sizes changed, by the inputs that carry it."""
+    """Which of a script's sizes changed, by the inputs that carry it and by what became of the matrix products."""
     if any(len(old.dims) != len(new.dims) for old, new in pairs):
         return "shapes", "inputs of another rank"
     whole = [pair for pair in pairs if not pair[0].floating]
     if whole:  # token numbers, positions, masks: only data are whole numbers
         return _data(whole)
     tokens = any(len(one.dims) > 1 and not one.floating for one in before.inputs)
-    if tokens or _weights(pairs):
+    if tokens or _weights(pairs) or _of_weights(_product_axes(before, now), pairs):
         return _model(before, pairs)
     return _data(pairs)
+
+
+def _product_axes(before: Sketch, now: Sketch) -> list[tuple[int, tuple[int, ...]]] | None:
+    """(dimensions, changed axes) of each matrix product's result; None where the two don't do the same."""
+    old, new = ([node for node in one.nodes if products([node.name])] for one in (before, now))
+    if not old or [node.name for node in old] != [node.name for node in new]:
+        return None
+    found = []
+    for one, other in zip(old, new, strict=True):
+        for a, b in zip(one.arrays, other.arrays, strict=False):
+            if len(a.dims) == len(b.dims):
+                found.append((len(a.dims), tuple(axis for axis, size in enumerate(a.dims) if size != b.dims[axis])))
+    return found
+
+
+def _of_weights(axes: Sequence[tuple[int, tuple[int, ...]]] | None, pairs: Sequence[Pair]) -> bool:
+    """More data give larger results; weights of another size give results of another width, or the same results.
+
+    A kernel of another size, say, changes no result, and more features of a sample are summed over.
+    """
+    if axes is None:
+        return False
+    if not any(changed for _, changed in axes):
+        return True
+    # The second of three axes is a length; of two it is a width, and of four (images) it counts channels.
+    return any(count in (2, 4) and changed == (1,) for count, changed in axes)
 
 
 def _weights(pairs: Sequence[Pair]) -> bool:

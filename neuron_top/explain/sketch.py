@@ -22,6 +22,10 @@ MATRIX_PRODUCTS = re.compile(
 )
 """Operators of which every layer of a model has some, and an optimizer none."""
 
+SAME_WEIGHTS = 0.6
+"""Likeness of two updates of the same weights by optimizers that share nothing."""
+_SEVERAL, _NEARLY_ALL = 3, 0.9
+
 
 class Array(msgspec.Struct, frozen=True):
     """An element type and dimensions; symbolic sizes stay words."""
@@ -111,10 +115,31 @@ def likeness(one: Sketch, other: Sketch) -> float:
     """How alike two graphs are, 0…1: half by the direction of their operator counts, half by shared inputs and nodes.
 
     The direction (a cosine) does not mind more layers; the shared part tells two that have the same operators apart.
+    Two updates of the same weights are alike whatever their arithmetic: another optimizer shares no operator.
     """
     if one.kind != other.kind or (one.direction and other.direction and one.direction != other.direction):
         return 0.0
-    return 0.5 * _cosine(one.names, other.names) + 0.5 * _shared(_parts(one), _parts(other))
+    alike = 0.5 * _cosine(one.names, other.names) + 0.5 * _shared(_parts(one), _parts(other))
+    if alike < SAME_WEIGHTS and is_update(one) and is_update(other) and _shapes(one) == _shapes(other):
+        return SAME_WEIGHTS
+    return alike
+
+
+def is_update(sketch: Sketch) -> bool:
+    """Whether it is what an optimizer does: no matrix products, and gradients go in that do not come out."""
+    floating = sum(one.floating for one in sketch.inputs)
+    return floating > 1 and len(sketch.outputs) < len(sketch.inputs) and not products(sketch.names)
+
+
+def carries_on(one: Sketch, other: Sketch) -> bool:
+    """Whether `one` works on what `other` takes or gives: nearly all its arrays are among those, of several shapes."""
+    wanted = Counter(array for array in one.inputs if array.dims)
+    there = Counter(array for array in (*other.inputs, *other.outputs) if array.dims)
+    return len(wanted) >= _SEVERAL and sum((wanted & there).values()) >= _NEARLY_ALL * sum(wanted.values())
+
+
+def _shapes(sketch: Sketch) -> frozenset[tuple[int | str, ...]]:
+    return frozenset(one.dims for one in sketch.inputs if one.dims)
 
 
 def _parts(sketch: Sketch) -> Counter[object]:

@@ -20,7 +20,7 @@ from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.sketch import Sketch, likeness, of_hlo, of_local
+from neuron_top.explain.sketch import Sketch, carries_on, likeness, of_hlo, of_local
 
 NEAR = 0.45
 """Likeness from which on two graphs are taken for versions of one."""
@@ -99,6 +99,12 @@ def _nothing(subject: Entry | None, compared: int) -> Cause:
     else:
         text = "nothing that it can be compared with was in this cache before it: it is new here"
     return Cause(kind="nothing near", text=text, likely=0.1)
+
+
+def _extra(beside: Entry) -> Cause:
+    text = ("a graph that was not there before: it takes what another graph of the job takes or gives, so something "
+            "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)")  # fmt: skip
+    return Cause(kind="extra graph", text=text, likely=0.6, entry=beside.path)
 
 
 def _own_state(subject: Entry | None) -> Iterator[Cause]:
@@ -214,6 +220,7 @@ class _Nearest:
         if own is None:
             return []
         best: tuple[float, Entry, Sketch, str] | None = None
+        beside: Entry | None = None
         left = max(READ_BYTES, 4 * (self._subject.graph_bytes or 0))
         for entry in self._candidates():
             left -= entry.graph_bytes or 0
@@ -226,8 +233,10 @@ class _Nearest:
             alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
             if best is None or alike > best[0]:
                 best = (alike, entry, sketch, version)
+            if beside is None and carries_on(own, sketch):
+                beside = entry
         if best is None or best[0] < NEAR:
-            return []
+            return [_extra(beside)] if beside is not None else []
         return list(self._told(best[1], best[2], own, best[3], torch))
 
     def _told(self, entry: Entry, before: Sketch, now: Sketch, version: str, own_version: str) -> Iterator[Cause]:
@@ -240,7 +249,7 @@ class _Nearest:
         if found or version != own_version:
             return
         hexadecimal = [_is_hexadecimal(one.module) for one in (entry, self._subject)]
-        if hexadecimal[0] != hexadecimal[1]:
+        if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
             text = "the same graph under another form of key (decimal or hexadecimal): another client wrote it"
             yield Cause(kind="client form", text=text, likely=0.95, entry=entry.path)
         else:

@@ -248,7 +248,7 @@ def torch_cases() -> Iterator[Case]:
          Script(optimizer="AdamW", learning_rate=5e-3)),
         ("SGD → Adam", "optimizer", "optimizer", base, Script(optimizer="Adam")),
         ("Adam → AdamW", "optimizer", "optimizer", Script(optimizer="Adam"), Script(optimizer="AdamW")),
-        ("gradients are clipped", "operators", "optimizer", base, Script(clipped=True)),
+        ("gradients are clipped", "extra graph", "optimizer", base, Script(clipped=True)),
         ("logits are returned to be printed", "output", "forward", base, Script(printed=True)),
     ):  # fmt: skip
         yield Case(f"{name} ({which})", expected, _script_case(before, now, which))

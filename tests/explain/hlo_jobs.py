@@ -85,12 +85,16 @@ def inference(job: Inference) -> bytes:
     for _ in range(job.layers):
         value, caches = _decoded(module, job, own, value, place, mask)
         kept += caches
-    logits = module.add("dot", (job.batch, job.vocabulary), value, module.add("parameter", (job.hidden, job.vocabulary)))
+    logits = module.add(
+        "dot", (job.batch, job.vocabulary), value, module.add("parameter", (job.hidden, job.vocabulary))
+    )
     if job.greedy:
         chosen = module.add("reduce", (job.batch,), logits, dtype=S32)
     else:
         best = module.add("custom-call", (job.batch, job.top), logits, extra=field(28, b"AwsNeuronTopK"))
-        chances = module.add("divide", (job.batch, job.top), module.add("exponential", (job.batch, job.top), best), best)
+        chances = module.add(
+            "divide", (job.batch, job.top), module.add("exponential", (job.batch, job.top), best), best
+        )
         chosen = module.add("compare", (job.batch,), chances, module.add("parameter", (job.batch,)), dtype=S32)
     return module.bytes(chosen, *([logits] if job.logits else []), *kept)
 
@@ -114,8 +118,8 @@ def _decoded(module: _Module, job: Inference, own: int, value: int, place: int, 
     out = module.add("dot", (batch, hidden), mixed, module.add("parameter", (own, hidden)))
     value = module.add("add", (batch, hidden), value, module.over("all-reduce", (batch, hidden), out, job.cores))
     scaled = module.add("multiply", (batch, hidden), value, module.add("parameter", (hidden,)))
-    wide = module.add("logistic", (batch, 4 * own),
-                      module.add("dot", (batch, 4 * own), scaled, module.add("parameter", (hidden, 4 * own))))  # fmt: skip
+    wide = module.add("dot", (batch, 4 * own), scaled, module.add("parameter", (hidden, 4 * own)))
+    wide = module.add("logistic", (batch, 4 * own), wide)
     out = module.add("dot", (batch, hidden), wide, module.add("parameter", (4 * own, hidden)))
     return module.add("add", (batch, hidden), value, module.over("all-reduce", (batch, hidden), out, job.cores)), kept
 
@@ -162,5 +166,3 @@ def _updated(module: _Module, job: Sharded, weight: int, dims: tuple[int, ...], 
     step = module.add("sign", dims, moment) if job.lion else moment
     scaled = module.add("multiply", dims, step, module.constant(job.rate))
     return module.add("subtract", dims, weight, scaled), moment
-
-

@@ -6,6 +6,7 @@ cell), other losses, other optimizers. The rules of `neuron_top.explain` were wr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,7 @@ class Job:
     printed: str = ""
     """`logits`: returned; `mean`: the mean of the logits is returned."""
     broken: bool = False
-    """The graph ends before the last layer: a break, or a mark_step, was put there."""
+    """The graph breaks before the last layer: what a mark_step there does."""
     smoothing: float = 0.0
     temperature: float = 1.0
     optimizer: str = "SGD"
@@ -70,7 +71,7 @@ class Perceptron(nn.Module):
         value = self.first(value)
         for layer in self.layers:
             value = nn.functional.dropout(_activated(self.job, layer(value)), self.job.dropout, self.training)
-        return value if self.job.broken else self.last(value)
+        return self.last(_broken(self.job, value))
 
 
 class Convolutions(nn.Module):
@@ -82,7 +83,7 @@ class Convolutions(nn.Module):
         sizes = [3, *[job.width] * job.depth]
         self.layers = nn.ModuleList(
             nn.Conv2d(before, after, job.kernel, padding=job.kernel // 2, bias=job.bias)
-            for before, after in zip(sizes, sizes[1:], strict=False)
+            for before, after in itertools.pairwise(sizes)
         )
         self.norms = nn.ModuleList(nn.BatchNorm2d(job.width, eps=job.epsilon) for _ in range(job.depth))
         self.last = nn.Linear(job.width, job.classes)
@@ -92,7 +93,7 @@ class Convolutions(nn.Module):
         for layer, norm in zip(self.layers, self.norms, strict=True):
             value = _activated(self.job, norm(layer(value)))
         value = value.mean((2, 3))
-        return value if self.job.broken else self.last(value)
+        return self.last(_broken(self.job, value))
 
 
 class Root(nn.Module):
@@ -129,7 +130,7 @@ class Attention(nn.Module):
         for block in self.blocks:
             value = value + self._attended(block, value)
             value = value + block["down"](_activated(self.job, block["up"](value)))
-        return value if self.job.broken else self.last(value)
+        return self.last(_broken(self.job, value))
 
     def _attended(self, block: Any, value: Any) -> Any:
         job = self.job
@@ -162,12 +163,18 @@ class Recurrent(nn.Module):
             given = value[:, place]
             for index, cell in enumerate(self.cells):
                 states[index] = given = cell(given, states[index])
-        return given if self.job.broken else self.last(given)
+        return self.last(_broken(self.job, given))
 
 
 _MODELS: dict[str, Callable[[Job], nn.Module]] = {
     "perceptron": Perceptron, "convolutions": Convolutions, "attention": Attention, "recurrent": Recurrent,
 }  # fmt: skip
+
+
+def _broken(job: Job, value: Any) -> Any:
+    if job.broken:
+        torch._dynamo.graph_break()
+    return value
 
 
 def _activated(job: Job, value: Any) -> Any:
@@ -183,14 +190,19 @@ def _sample(job: Job) -> Any:
 
 
 def graphs(job: Job) -> dict[str, graph_description.GraphDescription]:
-    """The `forward`, `backward` and `optimizer` graphs of one step; an evaluation has `inference` alone."""
+    """The graphs of one step: `forward`, `backward`, `optimizer`, and `clip` where gradients are clipped.
+
+    A second graph of the same direction is `forward 2`; that of the optimizer is the last.
+    """
     torch.manual_seed(0)
     torch._dynamo.reset()
     found: dict[str, Any] = {}
 
     def keep(direction: str) -> Any:
         def compiler(gm: Any, _inputs: Any) -> Any:
-            found[direction] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
+            count = sum(name.partition(" ")[0] == direction for name in found)
+            name = f"{direction} {count + 1}" if count else direction
+            found[name] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
             return make_boxed_func(gm.forward)
 
         return compiler
@@ -202,8 +214,8 @@ def graphs(job: Job) -> dict[str, graph_description.GraphDescription]:
     given = torch.compile(_step(job, model), backend=backend, dynamic=False)(_sample(job))
     (given[0] if isinstance(given, tuple) else given).backward()
     _update(job, model, backend)
-    found["optimizer"] = found.pop("inference")
-    return found
+    updates = [found.pop(name) for name in tuple(found) if name.startswith("inference")]
+    return {**found, **({"clip": updates[0]} if job.clipped else {}), "optimizer": updates[-1]}
 
 
 def _step(job: Job, model: nn.Module) -> Callable[[Any], Any]:

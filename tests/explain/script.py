@@ -63,6 +63,8 @@ def traced(script: Script, which: str) -> graph_description.GraphDescription:
 
     def keep(direction: str) -> Any:
         def compiler(gm: Any, _inputs: Any) -> Any:
+            if direction == "inference" and script.clipped and direction in found:
+                return make_boxed_func(gm.forward)  # what clips is a graph of its own, before the update
             found[direction] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
             return make_boxed_func(gm.forward)
 
