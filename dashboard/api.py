@@ -33,11 +33,12 @@ from neuron_top.run.model import Run
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable
-from neuron_top.views.graphs import GraphPage, GraphTable, Timeline, graph_page, graph_table, timeline
+from neuron_top.views.graphs import GraphPage, GraphTable, graph_page, graph_table
 from neuron_top.views.memory import MemoryTable, memory_table
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
+from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.trends import Trends, trends
 
 STATUS = {UsageError: 400, NothingToShow: 404, RefusedForSafety: 409}

@@ -10,7 +10,8 @@ from neuron_top.dashboard.look import Palette, graph_colour
 from neuron_top.dashboard.sections import Chart
 from neuron_top.units import duration_text
 from neuron_top.views.answers import Answer
-from neuron_top.views.graphs import Bar, GraphRow, Lane, Timeline
+from neuron_top.views.graphs import GraphRow
+from neuron_top.views.timeline import Bar, Lane, Timeline
 
 LANES_SHOWN = 64
 BARS_SHOWN = 4000

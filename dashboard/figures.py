@@ -15,7 +15,7 @@ from typing import Any
 from neuron_top.dashboard.look import Palette
 from neuron_top.run.history import Point
 from neuron_top.units import UNKNOWN, bytes_text, percent_text
-from neuron_top.views.overview import CoreRow
+from neuron_top.views.core_rows import CoreRow
 
 Figure = dict[str, Any]
 GIB = 1024**3

@@ -6,8 +6,8 @@ from typing import Any
 
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.dashboard.look import Palette
+from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.memory import MemoryTable
-from neuron_top.views.overview import CoreRow
 
 __all__ = ["bars", "empty", "lines"]
 

@@ -18,7 +18,8 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard.hub import LIVE, Hub
-from neuron_top.views.overview import CoreRow, Overview, overview
+from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.overview import Overview, overview
 
 _CORE = ("node", "core", "kind", "device", "rank")
 

@@ -20,7 +20,8 @@ from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.answers import Answer, answers
-from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, Timeline, graph_page, graph_table, timeline
+from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
+from neuron_top.views.timeline import Timeline, timeline
 
 PATH, NAME = "compile", "Compile"
 LINES_SHOWN = 20

@@ -16,7 +16,8 @@ from neuron_top.dashboard.sections import Chart, Track
 from neuron_top.run.alerts import Alert
 from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.cores import CorePage, core_page
-from neuron_top.views.overview import CompileCard, Overview, overview
+from neuron_top.views.overview import Overview, overview
+from neuron_top.views.progress import CompileCard
 from neuron_top.views.trends import Trends, trends
 
 PATH, NAME = "", "Live"

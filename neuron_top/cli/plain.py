@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 
 from neuron_top import units
-from neuron_top.views.overview import CoreRow, Overview
+from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.overview import Overview
 from neuron_top.views.summary import Summary
 
 QUIET_SECONDS = 10.0

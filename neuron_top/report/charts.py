@@ -9,9 +9,9 @@ import msgspec
 from neuron_top.report.columns import figure_text, seconds_text, short
 from neuron_top.report.svg import Amount, Axis, Bar, Point, bars, lanes, lines, steps
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.graphs import Lane
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import Segment, Step
+from neuron_top.views.timeline import Lane
 
 LANES_DRAWN = 64
 BARS_DRAWN = 4000

@@ -9,7 +9,8 @@ import msgspec
 from neuron_top.events import DeviceMemoryExhausted, NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
-from neuron_top.views.overview import CoreRow, HostCard, core_row, core_rows
+from neuron_top.views.core_rows import CoreRow, core_row, core_rows
+from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
 

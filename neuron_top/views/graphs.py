@@ -1,4 +1,4 @@
-"""The compile screen: a row per graph, one graph's page, and the timeline of who compiled what when."""
+"""The compile screen: a row per graph, and one graph's page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, Known, LinePlace, Meeting
 from neuron_top.run.model import Run
-from neuron_top.views.overview import CompileCard, compile_card
+from neuron_top.views.progress import CompileCard, compile_card
 
 
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,37 +119,6 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
     """Where its newest log lines stand, oldest first."""
 
 
-class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """One bar of the timeline."""
-
-    graph: str
-    kind: str
-    """`compile` or `wait`."""
-    start: float
-    end: float | None
-    """None: still going on."""
-    outcome: str
-    exact: bool
-
-
-class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """All bars of one worker, by start."""
-
-    worker: str
-    rank: int | None
-    pid: int | None
-    bars: tuple[Bar, ...]
-
-
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """Who compiled what when. `start`…`end` spans everything; None without bars."""
-
-    now: float
-    start: float | None
-    end: float | None
-    lanes: tuple[Lane, ...]
-
-
 def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> GraphTable:
     """The compile screen."""
     known = estimator or Estimator()
@@ -215,35 +184,6 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         cache_root=entry.root if entry is not None else graph.root,
         lines=tuple(graph.lines),
     )
-
-
-def timeline(run: Run, now: float) -> Timeline:
-    """Lanes by rank, then by process; bars by start."""
-    lanes: dict[str, list[Bar]] = {}
-    who: dict[str, tuple[int | None, int | None]] = {}
-    for span in run.compiles.spans():
-        node = span.worker.partition("/")[0]
-        rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
-        who[span.worker] = (rank, span.pid)
-        bar = Bar(graph=span.graph, kind=span.kind, start=span.start, end=span.end, outcome=span.outcome,
-                  exact=span.exact)  # fmt: skip
-        lanes.setdefault(span.worker, []).append(bar)
-    bars = [bar for lane in lanes.values() for bar in lane]
-    return Timeline(
-        now=now,
-        start=min((bar.start for bar in bars), default=None),
-        end=max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None),
-        lanes=tuple(
-            Lane(worker=worker, rank=who[worker][0], pid=who[worker][1],
-                 bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)))
-            for worker in sorted(lanes, key=lambda worker: _lane_order(who[worker], worker))
-        ),
-    )  # fmt: skip
-
-
-def _lane_order(who: tuple[int | None, int | None], worker: str) -> tuple[bool, int, int, str]:
-    rank, pid = who
-    return (rank is None, rank or 0, pid or 0, worker)
 
 
 def _compiled_by(graph: Graph) -> Meeting | None:

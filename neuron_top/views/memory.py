@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
-from neuron_top.views.overview import CoreRow, core_rows
+from neuron_top.views.core_rows import CoreRow, core_rows
 
 CORES_SHOWN = 64
 POINTS = 600

@@ -15,7 +15,6 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_around, report_words
 from neuron_top.views.figure import Figure
-from neuron_top.views.graphs import Timeline, timeline
 from neuron_top.views.report_around import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
 from neuron_top.views.report_figures import Basics, Prices, figures
 from neuron_top.views.report_graphs import (
@@ -39,6 +38,7 @@ from neuron_top.views.report_time import (
     precompiled,
 )
 from neuron_top.views.summary import Summary, summary
+from neuron_top.views.timeline import Timeline, timeline
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

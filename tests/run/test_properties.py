@@ -9,9 +9,10 @@ from neuron_top.events import AnyEvent, decode, encode
 from neuron_top.run.alerts import alerts
 from neuron_top.run.model import Run
 from neuron_top.views.cores import core_page, core_table
-from neuron_top.views.graphs import graph_page, graph_table, timeline
+from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
+from neuron_top.views.timeline import timeline
 from tests.run.samples import event_lists
 
 NOW = 1_700_000_500.0

@@ -34,10 +34,11 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.store.records import CompileRecord, RunRecord
 from neuron_top.views.cores import core_page, core_table
-from neuron_top.views.graphs import graph_page, graph_table, timeline
+from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.runs import run_row
 from neuron_top.views.summary import summary
+from neuron_top.views.timeline import timeline
 
 A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
 STARTED = RunStarted(run="r", name="bert", command=("/usr/bin/python", "x.py"), at=100.0)

@@ -9,7 +9,7 @@ from neuron_top.tui.arrange import Wish
 from neuron_top.tui.drawing import Line, rule, stacked
 from neuron_top.tui.look import Look
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
-from neuron_top.views.overview import CacheCard, CompileCard, RunningGraph
+from neuron_top.views.progress import CacheCard, CompileCard, RunningGraph
 
 
 def wish(card: CompileCard) -> Wish:

@@ -14,8 +14,8 @@ from neuron_top.tui.look import Look
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup
-from neuron_top.views.overview import CoreRow
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):

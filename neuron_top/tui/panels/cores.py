@@ -17,7 +17,7 @@ from neuron_top.tui.arrange import Wish
 from neuron_top.tui.drawing import Line, bar, rule, spark, stacked
 from neuron_top.tui.look import Look
 from neuron_top.units import bytes_text, duration_text, percent_text
-from neuron_top.views.overview import CoreRow
+from neuron_top.views.core_rows import CoreRow
 
 COMPACT = 26
 """Cells of a core in the compact form."""

@@ -14,7 +14,8 @@ from neuron_top.tui.look import Look
 from neuron_top.tui.panels.compiling import left_text, short_key
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
-from neuron_top.views.graphs import AttemptRow, Bar, GraphPage, GraphRow, Lane, Timeline, WorkerRow
+from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
+from neuron_top.views.timeline import Bar, Lane, Timeline
 
 LABEL = 10
 """Cells of a lane's name on the timeline."""

@@ -16,8 +16,9 @@ from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.table import Table
-from neuron_top.views.graphs import GraphPage, GraphRow, graph_page, graph_table, timeline
-from neuron_top.views.overview import CompileCard, cache_card
+from neuron_top.views.graphs import GraphPage, GraphRow, graph_page, graph_table
+from neuron_top.views.progress import CompileCard, cache_card
+from neuron_top.views.timeline import timeline
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp

@@ -18,8 +18,8 @@ from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.table import Table
+from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CoreTable, core_page, core_table
-from neuron_top.views.overview import CoreRow
 
 NOTHING = (
     "No core reports yet.",

@@ -1,0 +1,87 @@
+"""Cores as rows: what each does now, what it holds, and whether what is known of it is old."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.run.cores import Core
+from neuron_top.run.model import Run
+
+STALE_PERIODS = 5.0
+
+
+class CoreRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One core now. Rows keep their order: by node, kind and core number."""
+
+    key: str
+    core: int
+    kind: str
+    """`neuron`, or `local` where a worker process stands for a core."""
+    node: str
+    device: int | None
+    bank: int | None
+    rank: int | None
+    pid: int | None
+    process: str
+    container: str
+    utilization: float | None
+    """The latest sample, 0…1 (a local worker with several threads may exceed 1)."""
+    smoothed: float | None
+    """Mean over max(one training step, 30 s)."""
+    memory: int | None
+    capacity: int | None
+    peak: int | None
+    headroom: float | None
+    """Free share of the capacity, 0…1."""
+    kinds: dict[str, int]
+    """Memory by kind; kinds that cannot be told are absent, and the sum may be below `memory`."""
+    models: tuple[str, ...]
+    flops: float | None
+    power: float | None
+    sampled: float | None
+    stale: bool
+    """Not sampled for longer than it should be: the values are old."""
+    trend: tuple[float, ...]
+    """The last utilization samples, oldest first."""
+
+
+def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:
+    """A row per core; `trend`: samples of its sparkline."""
+    cores = sorted(run.cores.cores.values(), key=lambda core: (core.node, core.kind, core.index))
+    return tuple(core_row(run, core, now, trend) for core in cores)
+
+
+def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
+    """One core now."""
+    sample = core.sample
+    rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
+    return CoreRow(
+        key=core.key,
+        core=core.index,
+        kind=core.kind,
+        node=core.node,
+        device=sample.device,
+        bank=sample.bank,
+        rank=rank,
+        pid=sample.pid,
+        process=sample.process,
+        container=sample.container,
+        utilization=sample.utilization,
+        smoothed=core.smoothed(run.training.step_seconds),
+        memory=sample.memory,
+        capacity=sample.capacity,
+        peak=core.peak,
+        headroom=core.headroom,
+        kinds=core.kinds,
+        models=sample.models,
+        flops=sample.flops,
+        power=sample.power,
+        sampled=core.sampled,
+        stale=is_stale(core.sampled, run.cores.period, now),
+        trend=tuple(value for _time, value in core.recent_utilization.samples(trend)),
+    )
+
+
+def is_stale(sampled: float | None, period: float | None, now: float) -> bool:
+    """Silent for longer than five periods, and for 10 s at least."""
+    return sampled is None or now - sampled > max(10.0, STALE_PERIODS * (period or 1.0))

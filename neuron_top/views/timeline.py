@@ -1,0 +1,67 @@
+"""Who compiled what when: a lane per worker, a bar per compile or wait."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.run.model import Run
+
+
+class Bar(msgspec.Struct, frozen=True, kw_only=True):
+    """One bar of the timeline."""
+
+    graph: str
+    kind: str
+    """`compile` or `wait`."""
+    start: float
+    end: float | None
+    """None: still going on."""
+    outcome: str
+    exact: bool
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """All bars of one worker, by start."""
+
+    worker: str
+    rank: int | None
+    pid: int | None
+    bars: tuple[Bar, ...]
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Who compiled what when. `start`…`end` spans everything; None without bars."""
+
+    now: float
+    start: float | None
+    end: float | None
+    lanes: tuple[Lane, ...]
+
+
+def timeline(run: Run, now: float) -> Timeline:
+    """Lanes by rank, then by process; bars by start."""
+    lanes: dict[str, list[Bar]] = {}
+    who: dict[str, tuple[int | None, int | None]] = {}
+    for span in run.compiles.spans():
+        node = span.worker.partition("/")[0]
+        rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
+        who[span.worker] = (rank, span.pid)
+        bar = Bar(graph=span.graph, kind=span.kind, start=span.start, end=span.end, outcome=span.outcome,
+                  exact=span.exact)  # fmt: skip
+        lanes.setdefault(span.worker, []).append(bar)
+    bars = [bar for lane in lanes.values() for bar in lane]
+    return Timeline(
+        now=now,
+        start=min((bar.start for bar in bars), default=None),
+        end=max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None),
+        lanes=tuple(
+            Lane(worker=worker, rank=who[worker][0], pid=who[worker][1],
+                 bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)))
+            for worker in sorted(lanes, key=lambda worker: _lane_order(who[worker], worker))
+        ),
+    )  # fmt: skip
+
+
+def _lane_order(who: tuple[int | None, int | None], worker: str) -> tuple[bool, int, int, str]:
+    rank, pid = who
+    return (rank is None, rank or 0, pid or 0, worker)
