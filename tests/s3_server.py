@@ -48,7 +48,7 @@ def served(*, versioned: bool = False) -> Iterator[str]:
 
 
 def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and server.poll() is None:
         try:
             urllib.request.urlopen(f"{url}/moto-api/", timeout=1).close()

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +22,15 @@ from neuron_top.actions.journal import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals  # noqa: E402
 from neuron_top.actions.shelves import Folder, Shelf  # noqa: E402
 from neuron_top.actions.surroundings import Surroundings  # noqa: E402
+from neuron_top.actions.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3  # noqa: E402
 from neuron_top.cache.entry import State  # noqa: E402
 from neuron_top.cache.snapshot import Snapshot  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +58,20 @@ def keys(bucket: s3.Bucket) -> set[str]:
     return {record["Key"].removeprefix(bucket.prefix) for record in bucket.objects()}
 
 
-def planned(bucket: s3.Bucket, policy: EvictPolicy | None = None, *, alone: bool = True) -> Plan:
+def planned(bucket: s3.Bucket, policy: EvictPolicy | None = None, *, confirmed: bool = True) -> Plan:
+    entries, around = s3.take(bucket).snapshot.entries, alone(bucket, confirmed=confirmed)
+    return plan_eviction(entries, bucket.url, policy or EvictPolicy(older_than=0.0), around)
+
+
+def alone(bucket: s3.Bucket, *, confirmed: bool = True) -> Surroundings:
+    """Ten days after the last upload, and the operator says that nobody uses the bucket."""
     snapshot = s3.take(bucket).snapshot
-    around = Surroundings(
+    return Surroundings(
         now=snapshot.taken_at + 10 * caches.DAY,
         before=Totals(entries=len(snapshot.entries), files=0, size=snapshot.totals().all.bytes),
         shared=s3.WHY_SHARED,
-        shared_confirmed=alone,
+        shared_confirmed=confirmed,
     )
-    return plan_eviction(snapshot.entries, bucket.url, policy or EvictPolicy(older_than=0.0), around)
 
 
 LISTED = {state: state for state in State if state not in (State.TRACED, State.UNKNOWN)} | {
@@ -175,7 +183,7 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
     put(bucket, tmp_path)
     journal = BucketJournal(bucket.url, tmp_path / "state")
     with pytest.raises(RefusedForSafety, match="--i-am-alone"):
-        bucket_hand.execute(planned(bucket, alone=False), bucket, journal)
+        bucket_hand.execute(planned(bucket, confirmed=False), bucket, journal)
     with pytest.raises(RefusedForSafety, match="read-only"):
         bucket_hand.execute(planned(bucket), bucket, journal, read_only=True)
     assert len(keys(bucket)) == 4
@@ -188,15 +196,101 @@ def test_what_is_no_bucket_and_what_is_not_there_are_said(url: str) -> None:
         s3.take(s3.connect("s3://no-such-bucket-here/x"))
 
 
-def test_the_command_line_speaks_s3_and_tells_no_secret(url: str, bucket: s3.Bucket, tmp_path: Path) -> None:
-    caches.entry(tmp_path / "cache", 1)
-    put(bucket, tmp_path / "cache")
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """`neurontop cache …` with state and settings of this test alone."""
     environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "NEURONTOP_CONFIG": str(tmp_path / "none")}
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "neuron_top", "cache", *words]
-        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    def call(*words: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "neuron_top", "cache", *map(str, words)]
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=240, check=False)
 
+    return call
+
+
+def test_an_interrupted_plan_goes_on_where_it_stopped(bucket: s3.Bucket, tmp_path: Path) -> None:
+    for number in (1, 2):
+        caches.entry(tmp_path / "cache", number)
+    put(bucket, tmp_path / "cache")
+    before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+
+    def killed(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bucket_hand.execute(plan, bucket, trash, sleep=killed)
+    assert trash.chapter(plan.identity).state == "interrupted"
+    assert len(before - keys(bucket)) == 2, "only the marks are gone"
+    outcome = bucket_hand.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
+    assert (outcome.done, outcome.refused) == (2, ())
+    assert keys(bucket) == set()
+    assert bucket_restore.restore(plan.identity, bucket, trash).kept == ()
+    assert keys(bucket) == before
+
+
+def test_an_interrupted_plan_can_be_undone_as_far_as_it_came(bucket: s3.Bucket, tmp_path: Path) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    with pytest.raises(ZeroDivisionError):
+        bucket_hand.execute(plan, bucket, trash, sleep=lambda seconds: 1 / 0)
+    record = bucket_restore.restore(plan.identity, bucket, trash)
+    assert (record.restored, record.kept) == (1, ())
+    assert keys(bucket) == before
+
+
+def test_a_lock_goes_only_when_the_operator_forces_it_and_comes_back(bucket: s3.Bucket, tmp_path: Path) -> None:
+    states.entry_in(tmp_path / "cache", State.STALE_LOCK)
+    put(bucket, tmp_path / "cache")
+    before, trash = keys(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    entries = s3.take(bucket).snapshot.entries
+    assert plan_unlock(entries, bucket.url, alone(bucket)).steps == ()
+    plan = plan_unlock(entries, bucket.url, alone(bucket), force=True)
+    assert bucket_hand.execute(plan, bucket, trash).done == 1
+    assert {key.rpartition("/")[2] for key in before - keys(bucket)} == {"model.hlo_module.pb.lock"}
+    bucket_restore.restore(plan.identity, bucket, trash)
+    assert keys(bucket) == before
+
+
+def test_failures_are_explained_from_their_logs_and_forgotten_by_a_saved_plan(
+    bucket: s3.Bucket, tmp_path: Path, run: Run
+) -> None:
+    states.entry_in(tmp_path / "cache", State.FAILED, number=1)
+    rejected = states.entry_in(tmp_path / "cache", State.FAILED, number=2)
+    (rejected / "model.log").write_text("Failed compilation with ['neuronx-cc']: [NCC_EOOM002] too large")
+    put(bucket, tmp_path / "cache")
+    before, saved = keys(bucket), tmp_path / "plan.json"
+    shown = run("retry", bucket.url, "--next-run", "--save-plan", saved, "--json", "--i-am-alone")
+    plan = json.loads(shown.stdout)["plans"][0]
+    assert "NCC_EOOM002" in plan["exclusions"][0]["reason"]
+    assert run("apply", saved, "--yes").returncode == 4, "the operator's word counts when it is done, not when planned"
+    done = run("apply", saved, "--yes", "--i-am-alone")
+    assert done.returncode == 0, done.stderr
+    assert {key.rpartition("/")[2] for key in before - keys(bucket)} == {"model.log"}
+    listed = json.loads(run("journal", bucket.url, "--json").stdout)["plans"]
+    assert [(each["verb"], each["state"], each["done"]) for each in listed] == [("retry", "done", 1)]
+    assert run("restore", plan["identity"], bucket.url).returncode == 0
+    assert keys(bucket) == before
+
+
+def test_whole_payloads_are_verified_and_one_entry_and_the_sums_are_shown(
+    bucket: s3.Bucket, tmp_path: Path, run: Run
+) -> None:
+    place = caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    assert run("verify", bucket.url).returncode == 0, "the header is sound"
+    full = run("verify", bucket.url, "--full", "--json")
+    assert full.returncode == 1, full.stderr
+    assert json.loads(full.stdout)["entries"][0]["module"] == place.name
+    shown = json.loads(run("show", bucket.url, place.name, "--json").stdout)
+    assert (shown["root"], shown["state"], len(shown["files"])) == (bucket.url, "hit", 4)
+    assert shown["neff"]["header"] is not None
+    assert json.loads(run("stats", bucket.url, "--json").stdout)["totals"]["entries"] == 1
+
+
+def test_the_command_line_speaks_s3_and_tells_no_secret(bucket: s3.Bucket, tmp_path: Path, run: Run) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
     shown = run("evict", bucket.url, "--state", "hit", "--dry-run", "--json", "--i-am-alone")
     assert shown.returncode == 0, shown.stderr
     plan = json.loads(shown.stdout)["plans"][0]

@@ -191,6 +191,20 @@ def test_copies_are_hits_at_their_destination(root: Path, run: Run, tmp_path: Pa
     assert again["plans"][0]["steps"] == []
 
 
+def test_a_saved_copy_is_carried_out_and_journalled_at_its_destination(root: Path, run: Run, tmp_path: Path) -> None:
+    other, saved = tmp_path / "other", tmp_path / "plan.json"
+    assert run("copy", root, other, "--save-plan", saved).returncode == 0
+    assert not other.exists()
+    assert run("apply", saved, "--yes", "--read-only").returncode == 4
+    assert run("apply", saved, "--yes").returncode == 0
+    assert entries(other) == ["hit"] * 4
+    listed = json.loads(run("journal", other, "--json").stdout)["plans"]
+    assert [(each["verb"], each["state"], each["done"]) for each in listed] == [("copy", "done", 4)]
+    refused = run("restore", listed[0]["plan"], other)
+    assert refused.returncode == 3
+    assert "took nothing away" in refused.stderr
+
+
 def test_a_hubs_local_copy_is_read_and_copied_but_never_evicted(root: Path, run: Run, tmp_path: Path) -> None:
     hub = tmp_path / "models--aws-neuron--optimum-neuron-cache"
     source = next(root.glob("*/MODULE_*"))
