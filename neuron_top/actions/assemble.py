@@ -18,6 +18,8 @@ from neuron_top.actions.plan import (
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import Entry, Part
 
+_WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
+
 
 def step_of(
     action: Action, entry: Entry, reason: str, frees: int, around: Surroundings, *, proof: str = "", warning: str = ""
@@ -43,8 +45,8 @@ def step_of(
 
 def files_taken(action: Action, entry: Entry) -> int:
     """How many files of `entry` the action takes."""
-    if action is Action.EVICT:
-        return (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
+    if action is _WHOLE_ENTRY:
+        return (entry.parts & _KNOWN).bit_count() + len(entry.others)
     return sum((entry.parts & parts).bit_count() for parts in TAKES.get(action, ()))
 
 
@@ -83,8 +85,8 @@ def assembled(
 
 
 def _after(before: Totals, steps: Sequence[Step]) -> Totals:
-    files, freed = sum(step.files for step in steps), sum(step.frees for step in steps)
-    whole = sum(step.action is Action.EVICT for step in steps)
+    files, freed = sum([step.files for step in steps]), sum([step.frees for step in steps])
+    whole = [step.action for step in steps].count(Action.EVICT)
     return Totals(
         entries=before.entries - whole,
         files=before.files - files,

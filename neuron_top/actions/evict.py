@@ -14,7 +14,6 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -82,21 +81,15 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
     everything = list(entries)
     candidates, exclusions = _sorted_out(everything, policy, around)
     steps, missed = _until_goal(candidates, everything, policy, around)
-    emptied = _emptied(everything, steps)
+    emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
     return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
 
 
-class _Candidate(NamedTuple):
-    """Sorts as it goes: class, then idle time over compile minutes, then the name."""
-
-    rank: int
-    value: float
-    module: str
-    entry: Entry
-    last_use: float
-    known_from: str
-    seconds: float | None
-    seconds_from: str
+_Candidate = tuple[float, int, Entry, float, str, float | None, str]
+"""Where it stands in the order, its class, the entry, its last use and how that is known, its compile seconds and how
+they are known. A bare tuple: there are 50,000 of them."""
+_CLASS = 1e12
+"""Classes lie further apart than any two idle times, seconds."""
 
 
 def _sorted_out(
@@ -106,30 +99,40 @@ def _sorted_out(
     matches = compiler_filter(policy.compiler)
     compilers = {name for name in {entry.compiler for entry in everything} if matches(name)}
     pinned, named, now = _any_of(around.pins), _any_of(policy.modules), around.now
-    worth, candidates, exclusions = Worth(everything), [], []
-    last_use, rebuild, rank = around.last_use, around.rebuild, worth.rank
+    worth = Worth(everything)
+    candidates: list[_Candidate] = []
+    exclusions: list[Exclusion] = []
+    last_use, rebuild, rank, hit = around.last_use, around.rebuild, worth.rank, State.HIT
+    calm = not (around.in_use or policy.slim or any(name.startswith(_HUB) for name in compilers))
+    states, paths, older_than, protect = policy.states, policy.paths, policy.older_than, around.protect_seconds
     for entry in everything:
-        if entry.compiler not in compilers or (policy.states and entry.state not in policy.states):
+        compiler, module, state = entry.compiler, entry.module, entry.state
+        if compiler not in compilers or (states and state not in states):
             continue
-        if policy.paths and entry.path not in policy.paths:
+        if paths and entry.path not in paths:
             continue
-        module = entry.module
         if named is not None and not named(module):
             continue
         used, known_from = last_use(entry)
         idle = now - used
-        if policy.older_than is not None and idle < policy.older_than:
+        if older_than is not None and idle < older_than:
             continue
-        obstacle = "pinned" if pinned is not None and pinned(module) else _obstacle(entry, policy, around)
-        if not obstacle and idle < around.protect_seconds:
+        if pinned is not None and pinned(module):
+            obstacle = "pinned"
+        elif state is hit and calm and idle >= protect and now - entry.changed_at >= protect and not entry.problems:
+            obstacle = ""  # as `_obstacle` would say, for what most entries are
+        else:
+            obstacle = _obstacle(entry, policy, around)
+        if not obstacle and idle < protect:
             obstacle = f"used within a day (known from: {known_from})"
         if obstacle:
             exclusions.append(left_alone(entry, obstacle))
             continue
         seconds, seconds_from = rebuild(entry)
-        value = -idle / (1 + (seconds or 0.0) / 60)
-        candidates.append(_Candidate(rank(entry, idle), value, module, entry, used, known_from, seconds, seconds_from))
-    candidates.sort(key=operator.itemgetter(0, 1, 2))
+        value = idle / (1 + seconds / 60) if seconds else idle
+        kind = rank(entry, idle)
+        candidates.append((kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
+    candidates.sort(key=operator.itemgetter(0))
     return candidates, exclusions
 
 
@@ -138,9 +141,10 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
-def _emptied(everything: list[Entry], steps: list[Step]) -> tuple[str, ...]:
-    left = Counter(entry.compiler for entry in everything)
-    left.subtract(step.path.rpartition("/")[0] for step in steps if step.action is Action.EVICT)
+def _emptied(everything: list[Entry], going: list[_Candidate]) -> tuple[str, ...]:
+    """Compiler folders that lose all their entries."""
+    left = Counter([entry.compiler for entry in everything])
+    left.subtract(Counter([candidate[2].compiler for candidate in going]))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
@@ -170,7 +174,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
         unreadable = [problem for problem in entry.problems if not _of_broken_artefact(entry, problem)]
         if unreadable:
             return f"not fully readable: {unreadable[0]}"
-    if entry.path.startswith(_HUB):
+    if entry.compiler.startswith(_HUB):
         return "a hub's own layout: it is read and copied only"
     if around.in_use:
         return f"the cache is in use: {around.in_use}"
@@ -196,15 +200,16 @@ def _until_goal(
 ) -> tuple[list[Step], str]:
     """(steps, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
-    sharers = Counter(inode for entry in everything for inode, _ in entry.links)
-    action = Action.SLIM if policy.slim else Action.EVICT
+    sharers = Counter(inode for entry in everything if entry.links for inode, _ in entry.links)
+    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now
     steps: list[Step] = []
     freed = 0
     for candidate in candidates:
         if wanted is not None and freed >= wanted:
             break
-        frees = _frees(candidate.entry, sharers, slim=policy.slim)
-        steps.append(_step(action, candidate, frees, around.now))
+        entry = candidate[2]
+        frees = entry.allocated if not (slim or entry.links) else _frees(entry, sharers, slim=slim)
+        steps.append(_step(action, candidate, frees, now))
         freed += frees
     if wanted is not None and freed < wanted:
         return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
@@ -212,18 +217,18 @@ def _until_goal(
 
 
 def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
-    entry = candidate.entry
+    _, rank, entry, last_use, known_from, seconds, seconds_from = candidate
     return Step(
         action=action,
         path=f"{entry.compiler}/{entry.module}",
-        reason=Worth.reason(candidate.rank, entry, now - candidate.last_use),
+        reason=Worth.reason(rank, entry, now - last_use),
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
-        rebuild_seconds=candidate.seconds,
-        rebuild_from=candidate.seconds_from,
-        last_used=candidate.last_use,
-        last_used_from=candidate.known_from,
+        rebuild_seconds=seconds,
+        rebuild_from=seconds_from,
+        last_used=last_use,
+        last_used_from=known_from,
     )
 
 

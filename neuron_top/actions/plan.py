@@ -54,7 +54,7 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def of(cls, entry: Entry) -> Fingerprint:
         """The fingerprint of an entry as last scanned."""
         return cls(
-            state=str(entry.state),
+            state=entry.state,
             folder_inode=entry.folder_inode,
             folder_mtime_ns=entry.folder_mtime_ns,
             artefact_inode=entry.artefact_inode,
@@ -197,7 +197,9 @@ THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})
 
 def identity_of(verb: str, root: str, made_at: float, steps: Iterable[Step]) -> str:
     """Ten hex digits that name a plan in the journal and on the screens."""
-    words = [verb, root, repr(made_at), *(f"{step.action}\0{step.path}" for step in steps)]
+    words = [verb, root, repr(made_at)]
+    for step in steps:
+        words += (step.action, step.path)
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 

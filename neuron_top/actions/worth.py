@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 
@@ -10,6 +11,8 @@ from neuron_top.cache.entry import FAILURES, HITS, Entry, State, compiler_versio
 
 SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""
+_GRAPH_ENDS = -9
+"""Where the graph's part of a module name ends: `+` and eight digits for the flags follow."""
 _LOG_PATH = re.compile(r"--logfile=[^\s\"]*")
 LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
 """The classes of the published procedure: what may go first comes first."""
@@ -43,7 +46,7 @@ class Worth:
     def reason(rank: int, entry: Entry, idle: float) -> str:
         """The class in words."""
         if rank == USED:
-            return f"unused for {idle / DAY:.1f} days"
+            return _unused(round(10 * idle / DAY))
         return {
             LEFTOVER: "only leftovers",
             USELESS: f"{entry.state}: of no use to any client",
@@ -53,12 +56,18 @@ class Worth:
         }[rank]
 
 
+@functools.lru_cache(10_000)
+def _unused(tenths: int) -> str:
+    return f"unused for {tenths / 10:.1f} days"
+
+
 def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:
     """What several usable entries share but for a log path. Most graphs are there once, and need no second look."""
-    graphs = Counter([entry.module.partition("+")[0] for entry in everything])
-    if len(graphs) == len(everything):
+    names = [entry.module[:_GRAPH_ENDS] for entry in everything]
+    if len(set(names)) == len(names):
         return set()
-    several = [entry for entry in everything if graphs[entry.module.partition("+")[0]] > 1 and entry.state in HITS]
+    graphs = Counter(names)
+    several = [entry for entry in everything if graphs[entry.module[:_GRAPH_ENDS]] > 1 and entry.state in HITS]
     return {what for what, count in Counter(map(_without_log, several)).items() if count > 1}
 
 
