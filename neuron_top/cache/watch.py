@@ -208,11 +208,7 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
         was = old.pop(entry.path, None)
         if was is entry:
             continue
-        if was is None or (was.state, was.allocated, was.changed_at) != (
-            entry.state,
-            entry.allocated,
-            entry.changed_at,
-        ):
+        if was is None or _seen(was) != _seen(entry):
             changes.append(_changed(after, entry, was))
     changes += [
         EntryChanged(
@@ -229,12 +225,19 @@ def difference(before: Snapshot, after: Snapshot) -> list[EntryChanged]:
     return changes
 
 
+def _seen(entry: Entry) -> tuple[object, ...]:
+    """What makes a change worth telling. The wording of a lock's proof is not part of it: that counts seconds."""
+    lock = (entry.lock.verdict, entry.lock.owner) if entry.lock is not None else None
+    return entry.state, entry.allocated, entry.changed_at, lock
+
+
 def _first(snapshot: Snapshot) -> list[EntryChanged]:
     """The entries that are under way when the watch begins; the settled ones are in `CacheScanned` as sums."""
     return [_changed(snapshot, entry, None) for entry in snapshot.entries if entry.state in UNSETTLED]
 
 
 def _changed(snapshot: Snapshot, entry: Entry, was: Entry | None) -> EntryChanged:
+    lock = entry.lock
     return EntryChanged(
         source=f"cache:{snapshot.root}",
         at=snapshot.taken_at,
@@ -245,6 +248,10 @@ def _changed(snapshot: Snapshot, entry: Entry, was: Entry | None) -> EntryChange
         previous=was.state if was is not None else None,
         size=entry.allocated,
         changed_at=entry.changed_at,
+        lock=lock.verdict.value if lock is not None else None,
+        lock_holder=lock.owner if lock is not None else None,
+        lock_proof=lock.proof if lock is not None else None,
+        lock_since=lock.since if lock is not None else None,
     )
 
 

@@ -16,6 +16,13 @@ class EntryChanged(Event, frozen=True, kw_only=True):
     size: int | None = None
     changed_at: float | None = None
     """Newest mtime among its files."""
+    lock: str | None = None
+    """Verdict on who holds its lock (`cache.entry.Verdict`), at the time of the event; None without a lock."""
+    lock_holder: str | None = None
+    """`pid 4711 on host`, where the lock or a process names it."""
+    lock_proof: str | None = None
+    """The evidence in words; None when there is none either way."""
+    lock_since: float | None = None
 
 
 class CacheScanned(Event, frozen=True, kw_only=True):

@@ -70,7 +70,11 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
         if max(seconds or 0.0, told) < limits.lock_wait_seconds:
             continue
         compiled = graph.state is GraphState.COMPILING or run.compiles.compiling > 0
+        entry = run.caches.entry(graph.module) if graph.module is not None else None
+        told_of_lock = f"; {entry.lock_proof}" if entry is not None and entry.lock_proof else ""
         stale = not compiled and not any(process.role == "compiler" for process in run.job.alive)
+        if entry is not None and entry.lock is not None and graph.state is not GraphState.COMPILING:
+            stale = entry.lock == "dead" or (stale and entry.lock != "alive")
         yield Alert(
             key=f"lock {key}",
             severity="error" if stale else "warning",
@@ -79,9 +83,10 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
             evidence=f"{len(waits)} worker(s) wait for {key}, {duration_text(seconds if seconds is not None else told)}"
             + (
                 "; no compiler is seen at work in this run"
-                if stale
+                if stale and not compiled
                 else f"; {run.compiles.compiling} compile(s) in progress"
-            ),
+            )
+            + told_of_lock,
             next_step="If no process on any host compiles it, the lock was left behind: "
             f"`neurontop cache show {key}` says who holds it."
             if stale

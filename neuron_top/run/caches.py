@@ -33,6 +33,8 @@ class CacheLedger:
         self.roots: dict[str, CacheRoot] = {}
         self.entries: dict[tuple[str, str, str], EntryChanged] = {}
         """The newest change of each entry that changed."""
+        self._newest: dict[str, EntryChanged] = {}
+        """The same by module alone, in whichever root."""
         self.changes = 0
 
     def apply(self, event: CacheFamily) -> None:
@@ -41,6 +43,9 @@ class CacheLedger:
             case EntryChanged():
                 self.changes += 1
                 self.entries[event.root, event.compiler, event.module] = event
+                known = self._newest.get(event.module)
+                if known is None or (event.time or 0.0) >= (known.time or 0.0):
+                    self._newest[event.module] = event
             case CacheScanned():
                 root = self.roots.setdefault(event.root, CacheRoot(root=event.root))
                 root.states, root.size, root.free, root.scanned = dict(event.states), event.size, event.free, event.time
@@ -49,5 +54,4 @@ class CacheLedger:
 
     def entry(self, module: str) -> EntryChanged | None:
         """The newest change of an entry of this module, in whichever root."""
-        found = [event for (_root, _compiler, key), event in self.entries.items() if key == module]
-        return max(found, key=lambda event: event.time or 0.0) if found else None
+        return self._newest.get(module)

@@ -20,6 +20,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     state: GraphState
     hits: int
+    hits_after_wait: int
     misses: int
     failures: int
     failures_met: int
@@ -57,6 +58,11 @@ class GraphTotals:
     def hits(self) -> int:
         """Hits by occurrence."""
         return sum(one.hits for one in self.digests())
+
+    @property
+    def hits_after_compile(self) -> int:
+        """Those hits that spared nothing: loads of what somebody compiled during this run, by occurrence."""
+        return sum(one.hits if one.misses else one.hits_after_wait for one in self.digests())
 
     @property
     def misses(self) -> int:
@@ -133,6 +139,7 @@ def _digest(graph: Graph) -> Digest:
         version=graph.version,
         state=graph.state,
         hits=graph.hits,
+        hits_after_wait=sum(meeting.hits_after_wait for meeting in graph.meetings.values()),
         misses=graph.misses,
         failures=graph.failures,
         failures_met=graph.failures_met,

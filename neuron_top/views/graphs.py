@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, Known, LinePlace, Meeting
 from neuron_top.run.model import Run
-from neuron_top.views.progress import CompileCard, compile_card
+from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, waiters
 
 
 class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +40,10 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     wait_seconds: float | None
     """Longest wait for its lock so far, of any worker."""
+    lock: LockHolder | None = None
+    """While it is waited for: whom for."""
+    waiters: int = 0
+    """Workers that wait for it now."""
     direction: str
     operators: int | None
     graph_bytes: int | None
@@ -103,6 +107,7 @@ class WorkerRow(msgspec.Struct, frozen=True, kw_only=True):
 class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one graph."""
 
+    now: float
     row: GraphRow
     root: str | None
     flags: tuple[str, ...]
@@ -134,7 +139,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
     elapsed = max(0.0, now - since) if since is not None and active is not None else None
     duration = graph.duration
     ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
-    compiling = digest.state is GraphState.COMPILING
+    compiling, waiting = digest.state is GraphState.COMPILING, waiters(graph)
     return GraphRow(
         key=graph.key,
         module=graph.module,
@@ -154,6 +159,8 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         failures=digest.failures,
         attempts=digest.misses,
         wait_seconds=_longest_wait(graph, now),
+        lock=lock_holder(run, graph) if waiting else None,
+        waiters=waiting,
         direction=graph.direction,
         operators=graph.operators,
         graph_bytes=graph.graph_bytes,
@@ -170,6 +177,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     return GraphPage(
+        now=now,
         row=graph_row(run, graph, now, estimator or Estimator()),
         root=graph.root,
         flags=graph.flags,

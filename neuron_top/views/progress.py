@@ -9,6 +9,19 @@ from neuron_top.run.graph import Graph, GraphState
 from neuron_top.run.model import Run
 
 
+class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
+    """Who holds an entry's lock, and how that is known."""
+
+    verdict: str
+    """`alive`, `dead` or `unknown`, as `cache.entry.Verdict`; `compiling here` where a worker of this run does it."""
+    holder: str | None
+    """`pid 4711 on host`, or the rank that compiles it."""
+    proof: str | None
+    """The evidence in words; None when there is none either way."""
+    judged: float | None
+    """When it was looked at."""
+
+
 class RunningGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph that is being compiled or waited for."""
 
@@ -21,6 +34,10 @@ class RunningGraph(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     pid: int | None
     dots: int
+    lock: LockHolder | None = None
+    """For a graph that is waited for: whom for. None when the run cannot tell."""
+    waiters: int = 0
+    """Workers that wait for it."""
     exact: bool
     """The start is a clock reading; otherwise it is a bound."""
 
@@ -71,6 +88,9 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     graphs_hit: int
     graphs_missed: int
     hits: int
+    """Hits by occurrence: every rank's look-up counts."""
+    hits_after_compile: int
+    """Those of them that loaded what was compiled during this run: nothing was saved by them."""
     misses: int
     misses_announced: int
     failures_met: int
@@ -136,8 +156,32 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
         rank=run.rank_of_meeting(meeting) if meeting is not None else None,
         pid=meeting.pid if meeting is not None else None,
         dots=attempt.dots if attempt is not None else 0,
+        lock=lock_holder(run, graph) if graph.state is GraphState.WAITING else None,
+        waiters=waiters(graph),
         exact=attempt.exact_start if attempt is not None else False,
     )
+
+
+def waiters(graph: Graph) -> int:
+    """Workers that wait for a graph's lock now."""
+    return sum(meeting.state is GraphState.WAITING for meeting in graph.meetings.values())
+
+
+def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
+    """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache tells."""
+    for meeting in graph.meetings.values():
+        if meeting.open_attempt is not None:
+            rank = run.rank_of_meeting(meeting)
+            names = (
+                f"rank {rank}" if rank is not None else "",
+                f"pid {meeting.pid}" if meeting.pid is not None else "",
+            )
+            return LockHolder(verdict="compiling here", holder=" ".join(name for name in names if name) or None,
+                              proof="a worker of this run compiles it", judged=meeting.since)  # fmt: skip
+    entry = run.caches.entry(graph.module) if graph.module is not None else None
+    if entry is None or entry.lock is None:
+        return None
+    return LockHolder(verdict=entry.lock, holder=entry.lock_holder, proof=entry.lock_proof, judged=entry.time)
 
 
 def cache_card(run: Run) -> CacheCard:
@@ -151,6 +195,7 @@ def cache_card(run: Run) -> CacheCard:
         graphs_hit=compiles.graphs_hit,
         graphs_missed=compiles.graphs_missed,
         hits=compiles.hits,
+        hits_after_compile=compiles.hits_after_compile,
         misses=compiles.misses,
         misses_announced=compiles.misses_announced,
         failures_met=compiles.failures_met,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from neuron_top.cache import lock_owner
 from neuron_top.cache.watch import REFRESH_SECONDS, CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
@@ -58,6 +62,32 @@ def test_a_compile_is_followed_from_graph_to_hit(tmp_path: Path, notifications: 
             path.unlink()
         folder.rmdir()
         assert until_state(events, None).module == folder.name
+
+
+def test_a_lock_is_told_with_its_holder_and_again_when_the_holder_has_ended(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    program = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    holder = subprocess.Popen(program, stdin=subprocess.PIPE)
+    started = lock_owner.process_start(holder.pid)
+    owner = msgspec.structs.replace(lock_owner.current(), pid=holder.pid, started=started)
+    with watched(root, tmp_path / "state", notifications=True) as events:
+        folder = write_entry(root, {HLO_NAME: small_hlo()})
+        (folder / f"{HLO_NAME}.lock").write_bytes(msgspec.json.encode(owner))
+        told = until_lock(events, "alive")
+        assert told.lock_holder == f"pid {holder.pid} on {owner.host}"
+        assert f"process {holder.pid}, lives" in (told.lock_proof or "")
+        holder.communicate()
+        told = until_lock(events, "dead")
+        assert f"process {holder.pid}, has ended" in (told.lock_proof or "")
+
+
+def until_lock(events: queue.Queue[Event], verdict: str) -> EntryChanged:
+    """The next change whose lock is judged so."""
+    while True:
+        event = events.get(timeout=PATIENCE)
+        if isinstance(event, EntryChanged) and event.lock == verdict:
+            return event
 
 
 def test_a_root_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:

@@ -125,6 +125,24 @@ async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel()
         assert len(table(app).order) == 2
 
 
+@pytest.mark.parametrize("opened_first", [True, False], ids=["on its page", "on its row"])
+async def test_w_tells_why_a_graph_missed(opened_first: bool) -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down", "down", "down", *(["enter"] if opened_first else []), "w")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert [asked.module for asked in app.library.asked] == [feeds.module(3)]
+        assert "another batch size was compiled" in app.screen.query_one(Page).text
+
+
+async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:
+    async with running("compile") as (app, pilot):
+        await pilot.press("down", "w")
+        await drawn(app, pilot)
+        assert app.library.asked == []
+        assert "did not miss" in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1))
+
+
 async def test_a_running_recording_is_never_deleted() -> None:
     async with running("runs") as (app, pilot):
         await pilot.press("down", "d")

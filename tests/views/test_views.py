@@ -173,6 +173,33 @@ def test_a_graphs_page_folds_ranks_out_again():
     assert graph_page(run, 90.0, B) is None
 
 
+def test_a_wait_names_whom_it_is_for_and_the_proof():
+    waits = [LockWaited(module=module, pid=11, at=62.0, minutes=1.0) for module in (A, B, C)]
+    lock = EntryChanged(root="/c", compiler="v", module=B, state="locked-live", at=60.0, lock="alive",
+                        lock_holder="pid 7 on h", lock_proof="its holder, process 7, lives")  # fmt: skip
+    began = CompileBegan(module=A, pid=10, at=2.0)
+    view = overview(run_of(ProcessSeen(pid=10, role="worker", rank=0, at=1.0), began, *waits, lock), 70.0)
+    held = {one.key: one.lock for one in view.compile.waiting}
+    assert held[B] is not None
+    assert (held[B].verdict, held[B].holder, held[B].proof) == ("alive", "pid 7 on h", "its holder, process 7, lives")
+    assert held[C] is None
+    assert [(one.key, one.waiters) for one in view.compile.running] == [(A, 1)]
+
+
+def test_what_was_loaded_after_anothers_compile_counts_as_nothing_saved():
+    run = run_of(
+        CacheHit(module=B, pid=10, at=1.0),
+        CompileBegan(module=A, pid=10, at=2.0),
+        LockWaited(module=A, pid=11, at=62.0, minutes=1.0),
+        CompileEnded(module=A, pid=10, at=82.0, seconds=80.0, ok=True),
+        CacheHit(module=A, pid=11, at=83.0),
+        LockWaited(module=C, pid=11, at=90.0, minutes=1.0),
+        CacheHit(module=C, pid=11, at=91.0),
+    )
+    card = overview(run, 100.0).cache
+    assert (card.hits, card.hits_after_compile, card.graphs_hit, card.graphs_missed) == (3, 2, 2, 1)
+
+
 def test_the_timeline_has_a_lane_per_worker_in_rank_order():
     run = run_of(
         *(ProcessSeen(pid=pid, role="worker", rank=rank, at=1.0) for pid, rank in ((20, 1), (30, 0))),

@@ -9,7 +9,7 @@ from neuron_top.tui.arrange import Wish
 from neuron_top.tui.drawing import Line, rule, stacked
 from neuron_top.tui.look import Look
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
-from neuron_top.views.progress import CacheCard, CompileCard, RunningGraph
+from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
 
 
 def wish(card: CompileCard) -> Wish:
@@ -82,10 +82,11 @@ def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
         line.put("not asked yet", look.quiet)
     else:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
-        line.put(
-            f"({cache.graphs_hit} of {asked} graphs; look-ups: {cache.misses} compiled, {cache.hits} loaded)",
-            look.quiet,
-        )
+        line.put(f"({cache.graphs_hit} of {asked} graphs)", look.quiet)
+        ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile
+        words = f"look-ups: {ready} cached, {cache.misses} compiled"
+        words += f", {late} loaded after another's compile" if late else ""
+        line.gap().put(words, look.quiet)
     if cache.failures_met:
         line.gap(2).put(f"{look.glyphs.failed} {cache.failures_met} cached failures", look.bad)
     if cache.size is not None and line.left > 30:
@@ -116,7 +117,22 @@ def graph_line(look: Look, graph: RunningGraph, width: int) -> Strip:
     line.put(who, look.quiet, 4 if graph.rank is not None or not who else 10).gap()
     if graph.left is not None:
         line.put(f"{left_text(graph.left)} left", look.accent).gap(2)
-    return line.put(short_key(graph.key, line.left, look.glyphs.more), look.quiet).strip()
+    if graph.waiters > 1 or (graph.waiters and not waiting):
+        line.put(f"{graph.waiters} wait", look.warn).gap(2)
+    told = lock_text(graph.lock)
+    room = line.left - len(told) - 2 if told and line.left > len(told) + 16 else line.left
+    line.put(short_key(graph.key, min(room, len(graph.key)), look.glyphs.more), look.quiet)
+    return line.gap(2).put(told, look.warn).strip() if room < line.width and told else line.strip()
+
+
+def lock_text(lock: LockHolder | None) -> str:
+    """Whom a wait is for, and the proof: `held by pid 4711 on trn1, alive: its holder, process 4711, lives`."""
+    if lock is None:
+        return ""
+    held = f"held by {lock.holder}" if lock.holder else "holder not named"
+    if lock.verdict == "compiling here":
+        return f"{held}, which compiles it in this run"
+    return f"{held}, {lock.verdict}" + (f": {lock.proof}" if lock.proof else "")
 
 
 def short_key(key: str, width: int, mark: str) -> str:

@@ -7,9 +7,9 @@ from functools import partial
 from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.alerts import alert_page
-from neuron_top.tui.screens.compile import graph_detail, newest_line
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
@@ -57,11 +57,19 @@ class AlertsPage(DetailPage):
         """The page of the graph or core that the alert is about."""
         alert = self.chosen
         if alert is not None and alert.graph is not None:
-            self.top.push_screen(graph_detail(self.top, alert.graph))
+            self.top.push_screen(GraphDetail(alert.graph))
         elif alert is not None and alert.core is not None:
             self.top.push_screen(core_detail(alert.core))
         else:
             self.notice("this alert is about the job as a whole")
+
+    def action_why(self) -> None:
+        """The page of the graph, with the reason of its miss."""
+        alert = self.chosen
+        if alert is not None and alert.graph is not None:
+            self.top.push_screen(GraphDetail(alert.graph, ask=True))
+        else:
+            self.notice("this alert is about no graph")
 
     def action_log_lines(self) -> None:
         """The log, where this was told."""

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels import graphs
+from neuron_top.tui.panels import timeline as timeline_panel
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
-from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
 from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.table import Table
-from neuron_top.views.graphs import GraphPage, GraphRow, graph_page, graph_table
+from neuron_top.views.graphs import GraphRow, graph_page, graph_table
 from neuron_top.views.progress import CompileCard, cache_card
 from neuron_top.views.timeline import timeline
-
-if TYPE_CHECKING:
-    from neuron_top.tui.app import TopApp
 
 NOTHING = (
     "No graph yet.",
@@ -42,7 +39,7 @@ class CompileScreen(LiveScreen):
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
         table.nothing = NOTHING
         yield table
-        yield Drawn("timeline", graphs.timeline_panel, graphs.timeline_lines)
+        yield Drawn("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
 
     @property
     def table(self) -> Table[GraphRow]:
@@ -62,7 +59,15 @@ class CompileScreen(LiveScreen):
 
     def opened(self, row: GraphRow) -> None:
         """A graph's page."""
-        self.top.push_screen(graph_detail(self.top, row.key))
+        self.top.push_screen(GraphDetail(row.key))
+
+    def action_why(self) -> None:
+        """The page of the chosen graph, with the reason of its miss."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("choose a graph first (arrow keys)")
+        else:
+            self.top.push_screen(GraphDetail(row.key, ask=True))
 
     def action_log_lines(self) -> None:
         """The newest log line of the chosen graph."""
@@ -71,36 +76,6 @@ class CompileScreen(LiveScreen):
             self.notice("choose a graph first (arrow keys)")
         else:
             self.show_line(newest_line(self.top.feed.read(partial(graph_page, key=row.key))))
-
-
-def graph_detail(top: TopApp, key: str) -> DetailPage:
-    """A graph's page, with the text of its log lines."""
-
-    def read(run: Run, now: float) -> tuple[GraphPage, list[LogLine]] | None:
-        page = graph_page(run, now, key, top.estimator)
-        return (page, []) if page is not None else None
-
-    known: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
-
-    def with_lines(view: tuple[GraphPage, list[LogLine]]) -> tuple[GraphPage, list[LogLine]]:
-        places = tuple((place.source, place.offset) for place in view[0].lines)
-        if places not in known:
-            known.clear()
-            known[places] = top.feed.log_lines(places)
-        return view[0], known[places]
-
-    return DetailPage(
-        read,
-        graphs.graph_page_lines,
-        f"{key} is not part of this run any more.",
-        complete=with_lines,
-        place=lambda view: newest_line(view[0]),
-    )
-
-
-def newest_line(page: GraphPage | None) -> tuple[str, int] | None:
-    """Where the newest log line of a graph stands."""
-    return (page.lines[-1].source, page.lines[-1].offset) if page is not None and page.lines else None
 
 
 def _card_lines(view: Any) -> int:

@@ -70,6 +70,10 @@ class DetailPage(LiveScreen):
         else:
             self.show_line(self._place(self._view))
 
+    def action_why(self) -> None:
+        """Only a graph can miss."""
+        self.notice("only a graph's page has this")
+
     def action_back(self) -> None:
         """Close."""
         self.dismiss()

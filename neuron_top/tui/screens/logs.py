@@ -116,9 +116,9 @@ class LogsScreen(LiveScreen):
         if key is None:
             self.notice("this line tells of no graph" if line else "choose a line first (arrow keys)")
             return
-        from neuron_top.tui.screens.compile import graph_detail
+        from neuron_top.tui.screens.graph_detail import GraphDetail
 
-        self.top.push_screen(graph_detail(self.top, key))
+        self.top.push_screen(GraphDetail(key))
 
 
 def graph_of_line(run: Run, now: float, source: str, offset: int) -> str | None:

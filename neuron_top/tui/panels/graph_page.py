@@ -1,0 +1,143 @@
+"""A graph's page, as lines: how it stands, what it is made of, why it missed, compiles, workers, log lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.strip import Strip
+
+from neuron_top.pipeline.log_line import LogLine
+from neuron_top.run.graph import Known, LinePlace
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.tui.panels.compiling import left_text, lock_text
+from neuron_top.tui.panels.graphs import state_sign
+from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
+from neuron_top.views.why import Why
+
+
+def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why | None], width: int) -> list[Strip]:
+    """Everything about one graph, why it missed once that was asked, and those of its log lines that can be read."""
+    page, lines, why = view
+    row = page.row
+    sign, style = state_sign(look, row.state)
+    strips = [rule(look, width, row.key, "esc goes back")]
+    strips.append(
+        Line(look, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), look.quiet).strip()
+    )
+    facts = (
+        ("compiler", row.compiler or ""),
+        ("part", row.direction),
+        ("operators", count_text(row.operators) if row.operators is not None else ""),
+        ("inputs", ", ".join(page.inputs)),
+        ("flags", " ".join(page.flags)),
+        ("graph size", bytes_text(row.graph_bytes) if row.graph_bytes is not None else ""),
+        ("artefact", bytes_text(row.artefact_bytes) if row.artefact_bytes is not None else ""),
+        ("cache root", page.cache_root or page.root or ""),
+        ("cache entry", page.cache_state or ""),
+        ("not on hub", ", ".join(page.hub_missing)),
+        ("waiting", f"{row.waiters} workers" if row.waiters else ""),
+        ("lock", _lock(row, page.now) if row.waiters else ""),
+    )
+    strips += [_fact(look, width, label, value) for label, value in facts if value]
+    if why is not None:
+        strips += [Line(look, width).strip(), *_why(look, why, width)]
+    if page.message:
+        strips += [Line(look, width).strip(), rule(look, width, "What the compiler said")]
+        strips += [Line(look, width).gap(2).put(text, look.bad).strip() for text in page.message.splitlines()]
+    strips += [Line(look, width).strip(), rule(look, width, "Compiles", f"{len(page.attempts)}")]
+    strips += [_attempt(look, attempt, width) for attempt in page.attempts] or [
+        _none(look, width, "never compiled in this run")
+    ]
+    strips += [Line(look, width).strip(), rule(look, width, "Workers", f"{len(page.workers)}")]
+    strips += [_worker(look, worker, width) for worker in page.workers]
+    told = f"the newest {len(page.lines)}{' · L shows them in the log' if lines else ''}"
+    strips += [Line(look, width).strip(), rule(look, width, "Log lines", told)]
+    texts = {(line.source, line.offset): line.text for line in lines}
+    strips += [_line(look, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
+        _none(look, width, "no line named it")
+    ]
+    return strips
+
+
+def _why(look: Look, why: Why, width: int) -> list[Strip]:
+    """The answer to w: the likeliest cause in words, the others below it, and what it rests on."""
+    strips = [rule(look, width, "Why it missed"), Line(look, width).gap(2).put(why.headline, look.strong).strip()]
+    strips += [
+        Line(look, width).gap(2).put(reason.kind, look.accent, 20).gap().put(reason.text, look.text).strip()
+        for reason in why.reasons
+    ]
+    return strips + ([Line(look, width).gap(2).put(why.footnote, look.quiet).strip()] if why.footnote else [])
+
+
+def _line(look: Look, place: LinePlace, text: str | None, width: int) -> Strip:
+    """One of a graph's log lines: its text, or where it stood if that can't be read."""
+    line = Line(look, width).gap(2)
+    if text is not None:
+        return line.put(text, look.quiet).strip()
+    line.put(place.event, look.text, 22).gap()
+    return line.put(f"{place.source} at byte {place.offset:,}", look.quiet).strip()
+
+
+def _standing(row: GraphRow) -> str:
+    words = []
+    if row.elapsed is not None:
+        words.append(f"for {duration_text(row.elapsed)}")
+    if row.left is not None:
+        words.append(f"{left_text(row.left)} left, going by {row.left.ground}")
+    if row.seconds is not None:
+        words.append(f"compiled in {'at most ' if row.known is Known.BRACKETED else ''}{duration_text(row.seconds)}")
+    words.append(f"{row.hits} hits, {row.misses} misses, {row.failures} failures")
+    return " · ".join(words)
+
+
+def _lock(row: GraphRow, now: float) -> str:
+    if row.lock is None:
+        return "nothing is known of its holder: no cache that this run watches has seen the lock"
+    seen = f" (looked at {duration_text(max(0.0, now - row.lock.judged))} ago)" if row.lock.judged is not None else ""
+    return f"{lock_text(row.lock)}{seen}"
+
+
+def _fact(look: Look, width: int, label: str, value: str) -> Strip:
+    return Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(value, look.text).strip()
+
+
+def _none(look: Look, width: int, text: str) -> Strip:
+    return Line(look, width).gap(2).put(text, look.quiet).strip()
+
+
+def _attempt(look: Look, attempt: AttemptRow, width: int) -> Strip:
+    state = attempt.outcome or "compiling"
+    sign, style = state_sign(look, state)
+    bound = "≤" if attempt.known is Known.BRACKETED else ""
+    line = Line(look, width).gap(2).put(f"{sign} {state}", style, 14)
+    line.put(bound + duration_text(attempt.seconds), look.text, 11, right=True).gap(2)
+    line.put(_by(attempt.rank, attempt.pid), look.quiet, 18)
+    words = (
+        f"peak {bytes_text(attempt.peak_rss_bytes)}" if attempt.peak_rss_bytes is not None else "",
+        "inside the job's own process" if attempt.inside_job else "",
+        "killed" if attempt.killed else attempt.cause,
+        attempt.code or "",
+        f"exit status {attempt.exit_status}" if attempt.exit_status is not None else "",
+    )
+    return line.put(" · ".join(word for word in words if word), look.quiet).strip()
+
+
+def _worker(look: Look, worker: WorkerRow, width: int) -> Strip:
+    sign, style = state_sign(look, worker.state)
+    line = Line(look, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
+    line.put(_by(worker.rank, worker.pid), look.text, 18)
+    words = (
+        f"{worker.hits} hits" if worker.hits else "",
+        f"{worker.attempts} compiles" if worker.attempts else "",
+        f"{worker.failures_met} cached failures" if worker.failures_met else "",
+        f"loaded in {duration_text(worker.load_seconds)}" if worker.loads else "",
+        f"waited {duration_text(worker.wait_seconds)}" if worker.wait_seconds else "",
+    )
+    return line.put(" · ".join(word for word in words if word), look.quiet).strip()
+
+
+def _by(rank: int | None, pid: int | None) -> str:
+    words = ((f"rank {rank}" if rank is not None else ""), (f"pid {pid}" if pid is not None else ""))
+    return " ".join(word for word in words if word)

@@ -1,0 +1,71 @@
+"""The timeline of the compile screen, as lines: a lane per worker, a bar per compile or wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.look import Look
+from neuron_top.units import duration_text
+from neuron_top.views.timeline import Bar, Lane, Timeline
+
+LABEL = 10
+"""Cells of a lane's name on the timeline."""
+
+
+def timeline_lines(view: Timeline) -> int:
+    """Lines the timeline fills: title and lanes, eight at most; none before the first compile."""
+    return 1 + min(8, len(view.lanes)) if view.lanes else 0
+
+
+def timeline_panel(look: Look, view: Timeline, width: int, height: int) -> list[Strip]:
+    """A lane per worker, a bar per compile or wait, from the first compile to now."""
+    if view.start is None or view.end is None:
+        return []
+    span = max(view.end - view.start, 1e-3)
+    strips = [
+        rule(
+            look,
+            width,
+            "Timeline",
+            f"{duration_text(span)} · {look.glyphs.bar} compiling  {look.glyphs.hollow} waiting",
+        )
+    ]
+    room = height - 1
+    lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
+    strips += [_lane(look, lane, view.start, span, width) for lane in lanes]
+    if len(lanes) < len(view.lanes):
+        strips.append(Line(look, width).put(f"and {len(view.lanes) - len(lanes)} more", look.quiet).strip())
+    return strips
+
+
+def _lane(look: Look, lane: Lane, start: float, span: float, width: int) -> Strip:
+    name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
+    line = Line(look, width).put(name, look.quiet, LABEL)
+    cells: list[tuple[str, Style]] = [(look.glyphs.track, look.faint)] * line.left
+    for bar in lane.bars:
+        _place(look, bar, start, span, cells)
+    return line.add(list(_joined(cells))).strip()
+
+
+def _place(look: Look, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
+    first = int((bar.start - start) / span * len(cells))
+    end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
+    style = look.kinds[0] if bar.end is None else look.bad if bar.outcome == "failed" else look.good
+    cell = (look.glyphs.hollow, look.warn) if bar.kind == "wait" else (look.glyphs.bar, style)
+    for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
+        cells[index] = cell
+
+
+def _joined(cells: Sequence[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
+    """Neighbours of one style as one piece."""
+    text, style = "", cells[0][1] if cells else Style()
+    for glyph, its_style in cells:
+        if its_style is not style:
+            yield text, style
+            text, style = "", its_style
+        text += glyph
+    yield text, style
