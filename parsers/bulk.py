@@ -1,7 +1,8 @@
-"""Counting without events: the commonest lines, taken whole from the raw bytes.
+"""Counting without events: the commonest lines, taken out of a block of bytes all at once.
 
 A log of many ranks says the same few things again and again; only stamp and process differ. Where nobody wants
-events, such a line is recognised by one pattern and its words are counted; later each distinct wording is read once
+events, the beginnings of a block's lines are laid out as a table of bytes and plain headers are found by comparing
+columns, without a step of Python for each line; their words are counted, and later each distinct wording is read once
 by the ordinary reader and its counts are multiplied. Only wordings whose counts add up in any order are taken, so the
 tally is the same either way; tests hold the two against each other.
 """
@@ -9,76 +10,178 @@ tally is the same either way; tests hold the two against each other.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from typing import Any
+
+import numpy as np
 
 from neuron_top.parsers import timestamps
-from neuron_top.parsers.tally import Tally
 
-_DATE = rb"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])"
-_CLOCK = rb"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
-_SAID = (
-    rb"Using a cached neff at [!-~]+(?: Exiting with a successfully compiled graph\.)?"
-    rb"|Compilation Successfully Completed for [!-~]+"
+_SAID = re.compile(
+    rb"(?:\[INFO\]|INFO \|\|[A-Z_]{1,40}\|\|): (?:"
+    rb"Using a cached neff at [!-~]+\.neff(?:\. Exiting with a successfully compiled graph\.)?"
+    rb"|Compilation Successfully Completed for [!-~]+\.pb"
     rb"|Compile cache path: [!-~]+"
-    rb"|Extracting graphs \([!-~]+\) for ahead-of-time parallel compilation\. No compilation was done\."
+    rb"|Extracting graphs \([!-~]+\) for ahead-of-time parallel compilation\. No compilation was done\.)"
 )
-_LINE = re.compile(
-    rb"(?:(" + _DATE + rb" " + _CLOCK + rb"\.000\d{3}):  (\d{1,10})  "
-    rb"((?:\[INFO\]|INFO \|\|[A-Z_]{1,40}\|\|): (?:" + _SAID + rb"))"
-    rb"|Compiler status PASS|\{'loss': -?[\d.]{1,20}(?:, '[a-z_/]{1,40}': -?[\d.e-]{1,24}){0,30}\})\n"
-)
-_MOST = 4096
+"""What may be counted: behind a plain header, whole."""
+_PASS = np.frombuffer(b"Compiler status PASS\n", np.uint8)
 _STAND_IN = b"2026-01-01 00:00:00.000000:  1  "
+_SHAPE = np.frombuffer(b"0000-00-00 00:00:00.000000:  ", np.uint8)
+"""A wrapper's stamp, column by column; 0 stands for any digit, but for the three that are always 0."""
+_ALWAYS = np.array([column for column, sign in enumerate(_SHAPE) if sign != ord("0")] + [20, 21, 22])
+_DIGITS = np.array([column for column, sign in enumerate(_SHAPE) if sign == ord("0") and column not in (20, 21, 22)])
+_WORTH = 10 ** np.arange(len(_DIGITS) - 1, -1, -1, dtype=np.int64)
+_PID = 12
+"""Columns behind the stamp: a process id of up to ten digits and two blanks."""
+_HEAD = len(_SHAPE) + _PID
+_MOST = 4096
+_Array = np.ndarray[Any, Any]
 
 
 class Bulk:
     """Wordings met so far, and what differs from line to line: processes, first and last stamp."""
 
     def __init__(self) -> None:
-        self._clear()
+        self._countable: dict[bytes, bool] = {}
+        """By the words behind a header."""
+        self.forget()
 
-    def _clear(self) -> None:
-        self._said: dict[bytes | None, int] = {}
-        self._pids: set[bytes] = set()
-        self._first = self._last = b""
+    def forget(self) -> None:
+        """Begin anew, once everything was given to the tally."""
+        self.said: Counter[bytes] = Counter()
+        self.pids: set[int] = set()
+        self._first = self._last = 0
 
     @property
     def full(self) -> bool:
         """Time to settle."""
-        return len(self._said) >= _MOST or len(self._pids) >= _MOST
+        return len(self.said) >= _MOST or len(self.pids) >= _MOST
 
-    def take(self, block: bytes, position: int) -> int:
-        """Count the line at `position` if it is one of these; returns where the next begins, 0 for any other line."""
-        found = _LINE.match(block, position)
-        if found is None:
-            return 0
-        stamp, pid, said = found.groups()
-        if stamp is None:
-            said = b"PASS" if block[position] == 0x43 else None  # a C; a dictionary counts nothing
-        else:
-            self._pids.add(pid)
-            if stamp > self._last:
-                self._last = stamp
-            if stamp < self._first or not self._first:
-                self._first = stamp
-        self._said[said] = self._said.get(said, 0) + 1
-        return found.end()
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """First and last stamp, seconds since the epoch."""
+        return _seconds(self._first), _seconds(self._last)
 
     def lines(self) -> list[tuple[bytes, int]]:
         """Each wording as a line that stands for all of its kind, and how many there were."""
-        return [(_line(said), count) for said, count in self._said.items()]
+        return [
+            ((_STAND_IN + said if said else b"Compiler status PASS") + b"\n", times)
+            for said, times in self.said.items()
+        ]
 
-    def settle(self, tally: Tally) -> None:
-        """Give what differed, and forget everything."""
-        tally.span(_seconds(self._first), _seconds(self._last), [int(pid) for pid in self._pids])
-        self._clear()
+    def sift(self, block: bytes, *, begins_a_line: bool) -> Sifted:
+        """Take the common lines out of a block."""
+        signs = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(signs == 10)
+        starts = np.empty_like(ends)
+        if len(ends):
+            starts[0], starts[1:] = 0, ends[:-1] + 1
+        if not begins_a_line:
+            starts, ends = starts[1:], ends[1:]
+        passes = _equal(signs, starts, ends)
+        heads, words, stamps, pids = _headed(signs, starts, ends)
+        said = [block[a:b] for a, b in zip(words.tolist(), ends[heads].tolist(), strict=True)]
+        kept = self._judge(said)
+        heads = heads[kept]
+        if len(heads):
+            self.pids.update(np.unique(pids[kept]).tolist())
+            low, high = int(stamps[kept].min()), int(stamps[kept].max())
+            self._first, self._last = min(self._first or low, low), max(self._last, high)
+        taken = np.concatenate((heads, passes))
+        order = np.argsort(taken, kind="stable")
+        texts = [text for text, keep in zip(said, kept.tolist(), strict=True) if keep] + [b""] * len(passes)
+        taken = taken[order]
+        return Sifted(block, starts[taken], ends[taken] + 1, [texts[index] for index in order.tolist()])
+
+    def _judge(self, said: list[bytes]) -> _Array:
+        """Which of these words may be counted."""
+        new = set(said).difference(self._countable)
+        if len(self._countable) + len(new) > 16 * _MOST:
+            self._countable.clear()
+            new = set(said)
+        self._countable.update((text, _SAID.fullmatch(text) is not None) for text in new)
+        return np.fromiter(map(self._countable.__getitem__, said), bool, len(said))
 
 
-def _line(said: bytes | None) -> bytes:
-    if said is None:
-        return b"{'loss': 1.0}\n"
-    return b"Compiler status PASS\n" if said == b"PASS" else _STAND_IN + said + b"\n"
+class Sifted:
+    """One block: what is left of it, and the common lines that were taken out."""
+
+    def __init__(self, block: bytes, starts: _Array, ends: _Array, said: list[bytes]) -> None:
+        begins, stops = np.concatenate(([0], ends)), np.concatenate((starts, [len(block)]))
+        full = stops > begins
+        begins, stops = begins[full], stops[full]
+        self.rest = b"".join([block[a:b] for a, b in zip(begins.tolist(), stops.tolist(), strict=True)])
+        """The other lines, in their order."""
+        self._origins: list[int] = begins.tolist()
+        self._places: list[int] = (np.cumsum(stops - begins) - (stops - begins)).tolist()
+        self._starts: list[int] = starts.tolist()
+        self._said = said
+
+    def origin(self, place: int) -> int:
+        """Where a place in `rest` lies in the block."""
+        run = bisect_right(self._places, place) - 1
+        return self._origins[run] + place - self._places[run]
+
+    def place(self, origin: int) -> int:
+        """The first place in `rest` that lies at or behind a position in the block."""
+        run = bisect_right(self._origins, origin) - 1
+        if run < 0:
+            return 0
+        end = self._places[run + 1] if run + 1 < len(self._places) else len(self.rest)
+        return min(self._places[run] + origin - self._origins[run], end)
+
+    def count(self, said: Counter[bytes], begin: int, end: int) -> None:
+        """Add the common lines between two positions of the block."""
+        said.update(self._said[bisect_left(self._starts, begin) : bisect_left(self._starts, end)])
 
 
-def _seconds(stamp: bytes) -> float | None:
-    text = stamp.decode()
-    return timestamps.wrapper(text[:10], text[11:19], text[20:]) if text else None
+def _equal(signs: _Array, starts: _Array, ends: _Array) -> _Array:
+    """Lines that are nothing but `Compiler status PASS`."""
+    lines = np.flatnonzero(ends - starts == len(_PASS) - 1)
+    lines = lines[signs[starts[lines]] == _PASS[0]]
+    return lines[(signs[starts[lines][:, None] + np.arange(len(_PASS))] == _PASS).all(axis=1)]
+
+
+def _headed(signs: _Array, starts: _Array, ends: _Array) -> tuple[_Array, _Array, _Array, _Array]:
+    """Lines with a plain header: their numbers, where their words begin, stamps as numbers, processes."""
+    lines = np.flatnonzero(ends - starts > _HEAD)
+    first = starts[lines]
+    lines = lines[(signs[first + 4] == ord("-")) & (signs[first + 26] == ord(":")) & (signs[first] == ord("2"))]
+    head = signs[starts[lines][:, None] + np.arange(_HEAD)]
+    values = (head - np.uint8(ord("0"))).astype(np.uint8)  # other signs wrap around to more than 9
+    plain = (head[:, _ALWAYS] == _SHAPE[_ALWAYS]).all(axis=1) & (values[:, _DIGITS] < 10).all(axis=1)
+    tail = head[:, len(_SHAPE) :]
+    width = (values[:, len(_SHAPE) :] > 9).argmax(axis=1)
+    here = np.arange(len(lines))
+    plain &= (
+        (width > 0)
+        & (width < _PID - 1)
+        & (tail[here, width] == 32)
+        & (tail[here, np.minimum(width + 1, _PID - 1)] == 32)
+    )
+    plain &= _is_date(values)
+    lines, width, values = lines[plain], width[plain], values[plain]
+    stamps = values[:, _DIGITS].astype(np.int64) @ _WORTH
+    digits = np.arange(_PID) < width[:, None]
+    worth = np.where(digits, 10 ** np.maximum(width[:, None] - 1 - np.arange(_PID), 0), 0)
+    pids = (np.where(digits, values[:, len(_SHAPE) :], 0).astype(np.int64) * worth).sum(axis=1)
+    return lines, starts[lines] + len(_SHAPE) + width + 2, stamps, pids
+
+
+def _is_date(values: _Array) -> _Array:
+    """Days and times that every calendar has; the others are left to the ordinary reader."""
+    month, day, hour = (values[:, at] * np.uint8(10) + values[:, at + 1] for at in (5, 8, 11))
+    possible: _Array = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 28) & (hour < 24)
+    possible &= (values[:, 14] < 6) & (values[:, 17] < 6) & (values[:, 0] == 2)
+    return possible
+
+
+def _seconds(stamp: int) -> float | None:
+    """The number that a stamp's digits make → seconds."""
+    if not stamp:
+        return None
+    text = f"{stamp:017d}"
+    date, clock = f"{text[:4]}-{text[4:6]}-{text[6:8]}", f"{text[8:10]}:{text[10:12]}:{text[12:14]}"
+    return timestamps.wrapper(date, clock, f"000{text[14:]}")

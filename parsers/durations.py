@@ -19,7 +19,6 @@ from neuron_top.events import (
     QueueCounted,
     WorkerStarted,
 )
-from neuron_top.parsers.base import Record
 
 TIMED = (CompileStarted, CompileCompleted, CompileFailed, QueueCounted, WorkerStarted)
 """The events that `Durations.add` listens to."""
@@ -41,13 +40,12 @@ class Durations:
         self._heard_before: dict[int | None, float] = {}
 
     @property
-    def waiting(self) -> bool:
-        """Some compile is being timed: then the stamp of every line counts."""
-        return bool(self._starts or self._workers)
+    def in_order(self) -> bool:
+        """An exact time may hang on each line of a process: so it is with the workers of parallel compile."""
+        return bool(self._workers)
 
-    def meet(self, record: Record) -> None:
+    def meet(self, pid: int | None, at: float | None) -> None:
         """A wrapper header: any line of a process is a bound for what it compiles."""
-        pid, at = record.pid, record.at
         if at is None or pid is None or (pid not in self._heard and len(self._heard) >= _MOST):
             return
         before = self._heard.get(pid)

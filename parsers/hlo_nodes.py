@@ -9,7 +9,7 @@ import struct
 
 import msgspec
 
-from neuron_top.parsers.hlo import MalformedHlo, fields, integers, shape_of, text_of
+from neuron_top.parsers.hlo import MalformedHlo, Shape, fields, integers, shape_of, text_of
 
 NODES_KEPT = 200_000
 _FLOATS = {8: "f", 9: "d"}
@@ -24,6 +24,8 @@ class HloNode(msgspec.Struct, frozen=True):
     shape: str
     detail: str
     """Values of a small constant, the target of a custom call, sizes of replica groups; "" for the rest."""
+    inner: bool = False
+    """Of a computation that the entry calls (what a reduction does, say): its parameters are no inputs."""
 
 
 def read_nodes(data: bytes) -> tuple[HloNode, ...]:
@@ -41,14 +43,23 @@ def read_nodes(data: bytes) -> tuple[HloNode, ...]:
 
 
 def _module(data: memoryview, nodes: list[HloNode]) -> None:
-    for number, value in fields(data):
-        if number == 3 and not isinstance(value, int):
-            for inner, part in fields(value):
-                if inner == 2 and not isinstance(part, int) and len(nodes) < NODES_KEPT:
-                    nodes.append(_node(part))
+    parts = [(number, value) for number, value in fields(data) if not isinstance(value, int)]
+    entry = next((text_of(value) for number, value in parts if number == 2), "")
+    computations = [value for number, value in parts if number == 3]
+    names = [_name(one) for one in computations]
+    for name, computation in zip(names, computations, strict=True):
+        inner = entry in names and name != entry
+        for number, value in fields(computation):
+            if number == 2 and not isinstance(value, int) and len(nodes) < NODES_KEPT:
+                nodes.append(_node(value, inner=inner))
 
 
-def _node(data: memoryview) -> HloNode:
+def _name(computation: memoryview) -> str:
+    named = (text_of(value) for number, value in fields(computation) if number == 1 and not isinstance(value, int))
+    return next(named, "")
+
+
+def _node(data: memoryview, *, inner: bool) -> HloNode:
     opcode = shape = detail = ""
     groups: list[int] = []
     for number, value in fields(data):
@@ -57,7 +68,7 @@ def _node(data: memoryview) -> HloNode:
         if number == 2:
             opcode = text_of(value)
         elif number == 3:
-            shape = str(shape_of(value))
+            shape = _shape_text(shape_of(value))
         elif number == 8:
             detail = _literal(value)
         elif number == 28:
@@ -66,7 +77,12 @@ def _node(data: memoryview) -> HloNode:
             groups.append(sum(len(integers(part, [])) for key, part in fields(value) if key == 1))
     if groups:
         detail = f"{len(groups)} groups of {max(groups)}"
-    return HloNode(opcode, shape, detail)
+    return HloNode(opcode, shape, detail, inner)
+
+
+def _shape_text(shape: Shape) -> str:
+    """All parts of a tuple: the results of a graph are compared one by one."""
+    return f"({', '.join(map(_shape_text, shape.parts))})" if shape.dtype == "tuple" else str(shape)
 
 
 def _literal(data: memoryview) -> str:

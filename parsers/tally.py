@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -85,6 +86,7 @@ class Tally:
         """Lines (or pieces of one) that some family claimed."""
         self.malformed = 0
         self.unknown_samples: list[str] = []
+        self.samples_wanted = _SAMPLES
         self.counts: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
         self.first: float | None = None
@@ -106,7 +108,7 @@ class Tally:
     @property
     def wants_samples(self) -> bool:
         """True until enough unknown lines were kept as examples."""
-        return len(self.unknown_samples) < _SAMPLES
+        return len(self.unknown_samples) < self.samples_wanted
 
     def measure(self, block: bytes) -> None:
         """Size of the raw bytes."""
@@ -122,15 +124,19 @@ class Tally:
         if record.shape == "runtime":
             self.runtime_lines += 1
         elif record.shape == "wrapper":
-            self.tags[record.tag] += 1
-            if record.header_pid is not None:
-                self._keep("pids", record.header_pid)
-            if record.at is not None:
-                if self.first is None or record.at < self.first:
-                    self.first = record.at
-                if self.last is None or record.at > self.last:
-                    self.last = record.at
-            self.durations.meet(record)
+            self.head(record.tag, record.header_pid, record.at)
+
+    def head(self, tag: str, pid: int | None, at: float | None) -> None:
+        """A wrapper's header."""
+        self.tags[tag] += 1
+        if pid is not None:
+            self._keep("pids", pid)
+        if at is not None:
+            if self.first is None or at < self.first:
+                self.first = at
+            if self.last is None or at > self.last:
+                self.last = at
+        self.durations.meet(pid, at)
 
     def look(self, text: str) -> None:
         """Keys, roots and versions in the text of a record, wherever they stand; the same text only once."""
@@ -171,7 +177,7 @@ class Tally:
         if timed:
             self.durations.add(event)
 
-    def span(self, first: float | None, last: float | None, pids: list[int]) -> None:
+    def span(self, first: float | None, last: float | None, pids: Iterable[int]) -> None:
         """Stamps and processes of headers that were counted elsewhere."""
         stamps = [stamp for stamp in (self.first, self.last, first, last) if stamp is not None]
         if stamps:

@@ -37,7 +37,10 @@ _WHOLE = {
 """By the words a line is known for: what stands behind them in a whole line."""
 _KNOWN = re.compile("|".join(map(re.escape, _WHOLE)))
 _BEHIND = {words: re.compile(pattern) for words, pattern in _WHOLE.items()}
-_HALF_KEY = re.compile(r"\bMODULE_[0-9a-f]{0,20}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NCC_[A-Z]{0,5}\d{0,3}\Z")
+_HALF_KEY = re.compile(
+    r"\bMODULE_[0-9a-f]{0,20}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NCC_[A-Z]{0,5}\d{0,3}\Z"
+)
+"""A module key or an error code that breaks off."""
 _HALF_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: *\d{0,10} *"
     r"(?:[A-Z]{0,8}|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"

@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 from neuron_top.cli.output import print_json
 from neuron_top.cli.tally_text import Summary
 from neuron_top.errors import UsageError
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.tally import Tally
 
@@ -54,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
     """Read one file to its end. Raises UsageError if that is not possible."""
-    summary, reader = Summary(), LogReader(f"log:{name}", count_only=not summarize)
+    summary, reader = Summary(), (LogReader if summarize else CountingReader)(f"log:{name}")
     try:
         if name == "-":
             _pass(sys.stdin.buffer, reader, summary if summarize else None)

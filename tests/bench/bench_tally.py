@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.families import MARKS
 from neuron_top.parsers.reader import LogReader
 
@@ -74,7 +75,7 @@ def _timed(read: Callable[[], int]) -> tuple[float, int]:
 
 
 def _tally(path: Path, *, count_only: bool) -> int:
-    reader, events = LogReader("log:bench", count_only=count_only), 0
+    reader, events = (CountingReader if count_only else LogReader)("log:bench"), 0
     with open(path, "rb") as file:
         while data := file.read(_CHUNK):
             events += len(reader.feed(data))

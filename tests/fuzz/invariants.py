@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from neuron_top.events import decode, encode
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 
 
@@ -22,7 +23,7 @@ def read(data: bytes, sizes: list[int]) -> tuple[list[bytes], str, list[str]]:
 
 def _counted(data: bytes, sizes: list[int]) -> str:
     """The counts alone, which may be taken in bulk."""
-    reader = LogReader("log:fuzz", count_only=True)
+    reader = CountingReader("log:fuzz", long=0)
     position = index = 0
     while position < len(data):
         size = sizes[index % len(sizes)]

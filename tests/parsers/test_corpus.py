@@ -10,6 +10,7 @@ import pytest
 
 from neuron_top.events import DeviceMemoryExhausted, encode
 from neuron_top.parsers import runtime_status
+from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from tests.corpus import CORPUS, corpus
 
@@ -46,7 +47,7 @@ def test_every_count_of_the_index_is_matched_exactly(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
 def test_counting_in_bulk_gives_the_same_tally(path: Path) -> None:
-    reader = LogReader("log:a", count_only=True)
+    reader = CountingReader("log:a", long=0)
     for portion in _portions(path.read_bytes(), [5000]):
         reader.feed(portion)
     reader.flush()
