@@ -6,6 +6,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A property is right or wrong, however slow the machine is that tries it.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # Started in the background (nohup, a CI runner) SIGINT is ignored, and every child inherits that: Ctrl-C tests need it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -22,8 +22,9 @@ def print_json_line(value: Any) -> None:
 
 
 def narrate(text: str) -> None:
-    """A line for the person, never for a program."""
-    print(text, file=sys.stderr, flush=True)
+    """A line for the person, never for a program; one write, so that nobody else's output stands inside it."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def colours_wanted() -> bool:

@@ -19,9 +19,9 @@ LOOK_SECONDS = 0.5
 
 
 class PlainProgress:
-    """Decides when a line is due; `say` prints it."""
+    """Decides when a line is due; `say` prints it, or gives False where it cannot now: the next look tries again."""
 
-    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, say: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
         self._say, self._clock = say, clock
         self._last_key: tuple[object, ...] | None = None
         self._last_line = ""
@@ -38,8 +38,8 @@ class PlainProgress:
         now = self._clock()
         if key == self._last_key and (now < self._due or line == self._last_line):
             return
-        self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
-        self._say(line)
+        if self._say(line):
+            self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
 
 def progress_line(view: Overview) -> str:

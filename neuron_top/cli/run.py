@@ -31,7 +31,8 @@ from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.assembly import job_sources
 from neuron_top.pipeline.recording import Recording
-from neuron_top.runtime.launch import shell_status, signals_passed_on
+from neuron_top.runtime.job_signals import signals_passed_on
+from neuron_top.runtime.launch import shell_status
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import Summary
@@ -104,7 +105,7 @@ def _on_screen(recording: Recording, settings: Settings) -> None:
 
 def _in_lines(recording: Recording) -> tuple[int, Summary]:
     """Progress lines on stderr until the end."""
-    progress = PlainProgress(lambda line: narrate(f"neurontop: {line}"))
+    progress = PlainProgress(partial(_said_between_lines, recording))
     ended = threading.Event()
 
     def report() -> None:
@@ -118,3 +119,11 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
     finally:
         ended.set()
         reporter.join()
+
+
+def _said_between_lines(recording: Recording, line: str) -> bool:
+    """Say it where no line of the job's is torn; False where that is not possible now."""
+    with recording.job.streams_shared.between_lines(sys.stderr.fileno()) as before:
+        if before is not None:
+            narrate(f"{before}neurontop: {line}")
+    return before is not None

@@ -63,9 +63,10 @@ def execute(arguments: argparse.Namespace) -> int:
     return _once(feed, settings, named=bool(arguments.paths))
 
 
-def print_flushed(line: str) -> None:
+def print_flushed(line: str) -> bool:
     """A line on stdout, at once."""
     print(line, flush=True)
+    return True
 
 
 def _has_terminal(paths: list[str]) -> bool:

@@ -19,19 +19,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import selectors
 import signal
 import subprocess
-import termios
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import psutil
 
 from neuron_top.errors import NeuronTopError
+from neuron_top.runtime.streams import SharedStreams, copy_window_size, make_raw, write_all
 from neuron_top.runtime.variables import RUN_VARIABLE
 
 _SHELL = "/bin/sh"
@@ -63,6 +62,8 @@ class Job:
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], *, shown: bool = True) -> None:
         """`shown`: output goes through to our own streams, and the keyboard to the job; else it is only reported."""
         self.command = tuple(command)
+        self.streams_shared = SharedStreams()
+        """Where lines of ours may stand between those of the job."""
         self.interrupted_by = ""
         """Name of the first signal that was passed on, "" while none was."""
         self._environ = dict(environ)
@@ -175,8 +176,8 @@ class Job:
         """A pipe, or a terminal where ours is one; returns the end the job writes to."""
         if os.isatty(number):
             ours, theirs = os.openpty()
-            _make_raw(theirs)
-            _copy_window_size(number, ours)
+            make_raw(theirs)
+            copy_window_size(number, ours)
         else:
             ours, theirs = os.pipe()
         given.callback(os.close, theirs)
@@ -187,7 +188,7 @@ class Job:
         """Tell the job's terminals the size of ours (after SIGWINCH)."""
         for stream in self._streams:
             if os.isatty(stream.reads_from) and os.isatty(stream.writes_to):
-                _copy_window_size(stream.writes_to, stream.reads_from)
+                copy_window_size(stream.writes_to, stream.reads_from)
 
     def show_output(self) -> None:
         """Pass the output through to our own streams from now on."""
@@ -203,12 +204,16 @@ class Job:
             data = b""
         if not data:
             return False
-        taken = not self._shown or _write_all(stream.writes_to, data)
+        taken = not self._shown or self._pass_on(stream.writes_to, data)
         on_output(stream.name, data)
         if not taken:
             self._streams.remove(stream)
             os.close(stream.reads_from)
         return taken
+
+    def _pass_on(self, number: int, data: bytes) -> bool:
+        with self.streams_shared.passing(number, data):
+            return write_all(number, data)
 
     def _close_all(self) -> None:
         for stream in self._streams:
@@ -240,76 +245,3 @@ def _environment_holds(pid: int, wanted: bytes) -> bool:
             return wanted in file.read().split(b"\0")
     except OSError:
         return False
-
-
-def _write_all(number: int, data: bytes) -> bool:
-    """Write it all; False when the reader is gone. A stream that does not block now is waited for."""
-    left = memoryview(data)
-    while left:
-        try:
-            left = left[os.write(number, left) :]
-        except BlockingIOError:
-            with selectors.DefaultSelector() as ready:
-                ready.register(number, selectors.EVENT_WRITE)
-                ready.select()
-        except OSError as problem:
-            if problem.errno not in (errno.EPIPE, errno.EIO):
-                raise
-            return False
-    return True
-
-
-def _make_raw(terminal: int) -> None:
-    """No line-end translation and no echo: the user's own terminal does that once."""
-    attributes = termios.tcgetattr(terminal)
-    attributes[1] &= ~termios.OPOST
-    attributes[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
-
-
-def _copy_window_size(source: int, target: int) -> None:
-    size = fcntl.ioctl(source, termios.TIOCGWINSZ, b"\0" * 8)
-    fcntl.ioctl(target, termios.TIOCSWINSZ, size)
-
-
-@contextlib.contextmanager
-def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[Callable[[], None]]:
-    """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
-
-    To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
-    ran is passed on when the function that is given is called.
-    `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
-    """
-    presses = 0
-    early: list[int] = []
-
-    def pass_on(number: int, _frame: object) -> None:
-        nonlocal presses
-        if not job.started:
-            early.append(number)
-            return
-        presses += number == signal.SIGINT
-        if number != signal.SIGINT or presses == 1:
-            job.signal(number)
-            if number == signal.SIGINT:
-                tell("asked the job to stop; Ctrl-C again ends all its processes, once more kills them")
-        else:
-            job.signal_all(signal.SIGTERM if presses == 2 else signal.SIGKILL)
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, pass_on)
-    if resize:
-        before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: job.copy_window_size())
-
-    def deliver() -> None:
-        while early:
-            pass_on(early.pop(0), None)
-
-    try:
-        yield deliver
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

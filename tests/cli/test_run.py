@@ -17,6 +17,8 @@ from neuron_top.runtime.launch import processes_of_run
 from neuron_top.store.sqlite import Store
 
 PROGRAM = (sys.executable, "-m", "neuron_top")
+PATIENCE = 240.0
+"""Seconds; a busy machine takes ten times as long as a quiet one."""
 HIT = (
     "2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
     "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff"
@@ -36,7 +38,7 @@ class Here:
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [*PROGRAM, *arguments], env=self.environ, capture_output=True, input=stdin, timeout=120, check=False
+            [*PROGRAM, *arguments], env=self.environ, capture_output=True, input=stdin, timeout=PATIENCE, check=False
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -61,7 +63,7 @@ def test_output_and_exit_status_are_the_commands_own(here: Here) -> None:
     done = here(*python("import sys; sys.stdout.buffer.write(b'a\\x00\\xff\\r'); sys.stderr.write('e'); sys.exit(3)"))
     assert done.returncode == 3
     assert done.stdout == b"a\x00\xff\r"
-    assert done.stderr.startswith(b"e")
+    assert b"\ne" in b"\n" + done.stderr  # on a slow machine a progress line comes before it
 
 
 def test_standard_input_reaches_the_command(here: Here) -> None:
@@ -124,7 +126,7 @@ def test_ctrl_c_reaches_every_process_and_the_end_is_recorded(here: Here) -> Non
     assert program.stdout is not None
     assert program.stdout.readline() == b"ready\n"
     program.send_signal(signal.SIGINT)
-    program.communicate(timeout=60)
+    program.communicate(timeout=PATIENCE)
     assert program.returncode == 130
     with here.store() as store:
         record = find_recording(store, "last")
@@ -148,7 +150,7 @@ def test_a_job_that_ignores_ctrl_c_ends_at_the_second(here: Here) -> None:
     program.send_signal(signal.SIGINT)
     assert program.stdout.readline() == b"saving\n"
     program.send_signal(signal.SIGINT)
-    program.communicate(timeout=60)
+    program.communicate(timeout=PATIENCE)
     assert program.returncode == 143
 
 
@@ -157,7 +159,7 @@ def test_when_our_reader_goes_away_so_does_the_jobs(here: Here) -> None:
     assert program.stdout is not None
     assert program.stdout.readline() == b"line\n"
     program.stdout.close()
-    program.communicate(timeout=60)
+    program.communicate(timeout=PATIENCE)
     assert program.returncode != 0
 
 
@@ -188,9 +190,9 @@ def test_a_job_that_runs_is_followed_from_another_terminal(here: Here) -> None:
             break
     assert view["header"]["command"][0] == sys.executable
     watcher.send_signal(signal.SIGINT)
-    watcher.communicate(timeout=60)
+    watcher.communicate(timeout=PATIENCE)
     program.terminate()
-    program.communicate(timeout=60)
+    program.communicate(timeout=PATIENCE)
 
 
 def test_status_imports_nothing_heavy(here: Here) -> None:
@@ -200,7 +202,9 @@ def test_status_imports_nothing_heavy(here: Here) -> None:
         "print(sorted(heavy), file=sys.stderr)"
     )
     here("run", "--", "true")
-    done = subprocess.run([sys.executable, "-c", code], env=here.environ, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=here.environ, capture_output=True, timeout=PATIENCE, check=False
+    )
     assert done.stderr.decode().splitlines()[-1] == "[]"
 
 

@@ -18,7 +18,7 @@ def on_a_terminal(arguments: list[str], folder: Path, keys: bytes = b"", after: 
             NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
         )
         os.execv(sys.executable, [sys.executable, "-m", "neuron_top", *arguments])
-    shown, deadline = b"", time.monotonic() + 60
+    shown, deadline = b"", time.monotonic() + 240
     while select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0]:
         try:
             shown += os.read(terminal, 65536)
@@ -36,7 +36,8 @@ def test_the_job_sees_the_terminal_that_we_have(tmp_path: Path) -> None:
     code = "import sys, os; print([os.isatty(n) for n in range(3)]); sys.stdout.write('\\x1b[1mbold\\x1b[0m\\n')"
     status, shown = on_a_terminal(["run", "--plain", "--", sys.executable, "-c", code], tmp_path)
     assert status == 0
-    assert b"[True, True, True]\r\n\x1b[1mbold\x1b[0m\r\n" in shown
+    assert b"[True, True, True]\r\n" in shown
+    assert b"\x1b[1mbold\x1b[0m\r\n" in shown
 
 
 def test_ctrl_c_on_the_terminal_interrupts_the_job(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parallel import jobs
+
 ROOT = Path(__file__).parents[2]
 JOB = """
 import json, sys
@@ -34,7 +36,7 @@ def with_a_disk(folder: Path, prepare: str, command: list[str]) -> subprocess.Co
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=jobs.TIMEOUT,
         check=False,
     )
 

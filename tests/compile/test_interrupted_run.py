@@ -36,8 +36,8 @@ for worker in [start(rank) for rank in range(2)]:
 
 
 def is_tracing(folder: Path, output: str) -> bool:
-    """Both workers have called the model and no graph has come to the cache yet."""
-    return output.count("first step begins") == 2 and not is_compiling(folder, output)
+    """A worker has called the model and no graph has come to the cache yet."""
+    return "first step begins" in output and not is_compiling(folder, output)
 
 
 def is_compiling(folder: Path, output: str) -> bool:
@@ -82,7 +82,7 @@ def test_ctrl_c_leaves_no_process_no_lock_and_nothing_half_made(
             for _ in range(3):  # the third ends a job that nothing else ends
                 program.send_signal(signal.SIGINT)
     assert len(family) >= 3
-    jobs.until(lambda: jobs.gone(family), 20.0)
+    jobs.until(lambda: jobs.gone(family))
     assert jobs.files(tmp_path, "*.lock*") == []
     assert jobs.files(tmp_path, "*.tmp") == []
     assert jobs.files(tmp_path, "model.log") == []

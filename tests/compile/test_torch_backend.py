@@ -8,14 +8,16 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
+
+from tests.parallel import jobs
+
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
 TRAIN = """
 import torch
@@ -75,7 +77,7 @@ def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=jobs.TIMEOUT,
         check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", **environ},
     )
@@ -147,11 +149,12 @@ def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches:
         start_new_session=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    wait_for(lambda: any(_compiles(child) for child in _children(job.pid)))
+    jobs.until(lambda: job.poll() is not None or _forks(job.pid))
+    assert job.poll() is None, job.communicate()
     helpers = _children(job.pid)
     job.send_signal(number)
     job.communicate()
-    wait_for(lambda: not [child for child in helpers if child.is_running() and child.status() != "zombie"])
+    jobs.until(lambda: jobs.gone(helpers))
     assert not list(own_caches.rglob("*.lock"))
     assert not list(own_caches.rglob("*.lock.owner"))
     assert not list(own_caches.rglob("*.tmp"))
@@ -167,8 +170,10 @@ def test_a_killed_compile_process_is_a_recorded_failure_with_its_cause(own_cache
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    wait_for(lambda: any(_compiles(child) for child in _children(job.pid)))
-    next(child for child in _children(job.pid) if _compiles(child)).kill()
+    forks: list[psutil.Process] = []
+    jobs.until(lambda: job.poll() is not None or forks.extend(_forks(job.pid)) or forks)
+    assert forks, job.communicate()
+    forks[0].kill()
     _, said = job.communicate()
     assert job.returncode == 1
     assert "signal 9" in said
@@ -184,22 +189,26 @@ def _children(pid: int) -> list[psutil.Process]:
         return []
 
 
-def _compiles(process: psutil.Process) -> bool:
-    """A fork of the compile server (whose parent has the same command line)."""
+def _forks(job: int) -> list[psutil.Process]:
+    """The forks of the job's compile server, each at work on a graph; not the tools that they start in turn."""
+    return [
+        fork
+        for server in _children_of(job)
+        if "compile_server" in _command_of(server)
+        for fork in _children_of(server.pid)
+        if _command_of(fork) == _command_of(server)
+    ]
+
+
+def _children_of(pid: int) -> list[psutil.Process]:
     try:
-        parent = process.parent()
-        return (
-            parent is not None
-            and "compile_server" in " ".join(process.cmdline())
-            and process.cmdline() == parent.cmdline()
-        )
+        return psutil.Process(pid).children()
     except psutil.Error:
-        return False
+        return []
 
 
-def wait_for(condition: object, seconds: float = 90.0) -> None:
-    """Until it holds; another process decides when."""
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "did not happen in time"
-        time.sleep(0.02)
+def _command_of(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

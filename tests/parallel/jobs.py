@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -68,7 +69,10 @@ def compile_command(
 def interrupted(
     arguments: Sequence[str | Path], environ: Mapping[str, str], folder: Path, mark: str, number: signal.Signals
 ) -> tuple[int, list[psutil.Process]]:
-    """`neurontop compile …`, signalled when `mark` stands in its output: exit status, and the processes it had then."""
+    """`neurontop compile …`, signalled when `mark` (a pattern) is found in its output.
+
+    Gives its exit status, and the processes it had then.
+    """
     with (folder / "output").open("w+b") as output:
         process = subprocess.Popen(
             [*NEURONTOP, "compile", *map(str, arguments)],
@@ -78,7 +82,9 @@ def interrupted(
             stderr=output,
             start_new_session=True,
         )
-        until(lambda: mark.encode() in (folder / "output").read_bytes())
+        seen = folder / "output"
+        until(lambda: process.poll() is not None or re.search(mark, seen.read_text(errors="replace")) is not None)
+        assert process.poll() is None, seen.read_text(errors="replace")[-5000:]
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
         return process.wait(TIMEOUT), family

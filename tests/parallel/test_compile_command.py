@@ -58,13 +58,13 @@ def test_a_script_that_crashes_stops_the_compile_unless_told_otherwise(tmp_path)
 def test_interrupted_or_killed_it_leaves_no_process_and_no_lock_and_goes_on_next_time(collected, tmp_path):
     environ = jobs.copied(collected, tmp_path)
     arguments = ["-j", "2", "--compile-only"]
-    status, family = jobs.interrupted(arguments, environ, tmp_path, "2 running", signal.SIGINT)
+    status, family = jobs.interrupted(arguments, environ, tmp_path, "[12] running", signal.SIGINT)
     assert status == 130
-    jobs.until(lambda: jobs.gone(family), 10.0)
+    jobs.until(lambda: jobs.gone(family))
     assert jobs.files(tmp_path, "*.lock") + jobs.files(tmp_path, "model.log") + jobs.files(tmp_path, "*.tmp") == []
-    status, family = jobs.interrupted(arguments, environ, tmp_path, "2 running", signal.SIGKILL)
+    status, family = jobs.interrupted(arguments, environ, tmp_path, "[12] running", signal.SIGKILL)
     assert status == -signal.SIGKILL
-    jobs.until(lambda: jobs.gone(family), 20.0)
+    jobs.until(lambda: jobs.gone(family))
     done = jobs.compile_command(arguments, environ, tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(jobs.files(tmp_path, "model.done")) == 3
@@ -100,8 +100,8 @@ def test_an_interrupted_or_killed_trial_run_leaves_no_process_of_the_job_behind(
         ["--", sys.executable, job], jobs.environment(tmp_path), tmp_path, "workers are up", number
     )
     assert status == expected
-    assert len(family) == 3  # the launcher, its worker, the guard beside them
-    jobs.until(lambda: jobs.gone(family), 20.0)
+    assert len(family) == 3, family  # the launcher, its worker, the guard beside them
+    jobs.until(lambda: jobs.gone(family))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Heard:
 
     def wait_for(self, count: int) -> list[AnyEvent]:
         with self._more:
-            assert self._more.wait_for(lambda: len(self.events) >= count, timeout=60)
+            assert self._more.wait_for(lambda: len(self.events) >= count, timeout=240)
             return self.events
 
 

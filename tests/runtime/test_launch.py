@@ -17,6 +17,8 @@ from neuron_top.runtime.launch import CommandNotStarted, Job, shell_status
 from neuron_top.runtime.variables import RUN_VARIABLE
 
 PYTHON = sys.executable
+PATIENCE = 240.0
+"""Seconds; a busy machine takes ten times as long as a quiet one."""
 
 
 class Watched:
@@ -37,11 +39,13 @@ class Watched:
 
     def wait_for(self, text: bytes) -> None:
         with self.grew:
-            assert self.grew.wait_for(lambda: text in self.output["stdout"] + self.output["stderr"], timeout=60)
+            assert self.grew.wait_for(
+                lambda: text in self.output["stdout"] + self.output["stderr"], timeout=PATIENCE
+            ), self.output
 
     def end(self) -> int:
         code = self.job.wait()
-        self._thread.join(30)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         return code
 
@@ -140,6 +144,7 @@ def test_a_busy_worker_whose_launcher_was_killed_does_not_hold_us_up(run_name: s
     watched.job.signal(signal.SIGKILL)
     assert watched.end() == -9
     watched.job.end_rest()
+    psutil.wait_procs(watched.job.processes(), timeout=PATIENCE)  # killed, but perhaps not gone yet
     assert watched.job.processes() == []
 
 

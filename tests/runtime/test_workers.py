@@ -16,7 +16,8 @@ from neuron_top.runtime.workers import WorkerSampler
 WORKER = """
 import sys
 ballast = bytearray(b'x' * int(sys.argv[1]))
-print('ready', flush=True)
+sys.stdout.write('ready\\n')  # one write: the lines of two workers don't mix
+sys.stdout.flush()
 sys.stdin.readline()
 """
 LAUNCHER = f"""
