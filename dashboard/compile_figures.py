@@ -134,10 +134,10 @@ def spread(rows: Sequence[GraphRow], colours: Palette) -> Figure:
     }
 
 
-def rate(known: Sequence[Answer], colours: Palette) -> Figure:
+def rate(known: Sequence[Answer], colours: Palette, height: int = 240) -> Figure:
     """Hits and misses added up, and the share of distinct graphs that came from the cache."""
     if not known:
-        return empty(colours, "the cache was not asked yet")
+        return empty(colours, "the cache was not asked yet", height)
     sums = {"hit": 0, "miss": 0, "cached failure": 0}
     first: dict[str, str] = {}
     times, shares = [], []
@@ -157,8 +157,8 @@ def rate(known: Sequence[Answer], colours: Palette) -> Figure:
         for kind, values in lines.items() if values[-1]
     ]  # fmt: skip
     data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
-                 "line": {"dash": "dot", "color": colours.quiet}})  # fmt: skip
-    figure: Figure = {"data": data, "layout": layout(colours, 240, showlegend=True, yaxis={"rangemode": "tozero"})}
-    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
+                 "line": {"shape": "hv", "dash": "dot", "color": colours.quiet}})  # fmt: skip
+    figure: Figure = {"data": data, "layout": layout(colours, height, showlegend=True, yaxis={"rangemode": "tozero"})}
+    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25,
                                   "showgrid": False, "automargin": True}  # fmt: skip
     return figure

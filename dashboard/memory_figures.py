@@ -7,9 +7,9 @@ from typing import Any
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.dashboard.look import Palette
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.memory import MemoryTable
+from neuron_top.views.memory import MemoryKinds, MemoryTable
 
-__all__ = ["bars", "empty", "lines"]
+__all__ = ["bars", "empty", "kinds_over_time", "lines"]
 
 
 def core_label(row: CoreRow) -> str:
@@ -49,12 +49,14 @@ def bars(view: MemoryTable, colours: Palette) -> Figure:
     kinds = sorted({kind for row in rows for kind in row.kinds})
     data: list[dict[str, Any]] = [
         {"type": "bar", "name": plain(kind), "x": names, "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
+         "customdata": [row.key for row in rows],
          "marker": {"color": colours.kinds[number % (len(colours.kinds) - 1)]}}
         for number, kind in enumerate(kinds)
     ]  # fmt: skip
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
-        data.append({"type": "bar", "name": "not told apart", "x": names, "y": [round(value, 4) for value in rest],
+        data.append({"type": "bar", "name": "not told apart", "x": names, "customdata": [row.key for row in rows],
+                     "y": [round(value, 4) for value in rest],
                      "marker": {"color": colours.quiet}})  # fmt: skip
     for name, values, symbol in (("peak", [row.peak for row in rows], "line-ew-open"),
                                  ("capacity", [row.capacity for row in rows], "line-ew-open")):  # fmt: skip
@@ -68,3 +70,22 @@ def bars(view: MemoryTable, colours: Palette) -> Figure:
         "layout": layout(colours, 320, barmode="stack", showlegend=True, xaxis={"type": "category"},
                          yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
     }  # fmt: skip
+
+
+def kinds_over_time(view: MemoryKinds | None, colours: Palette) -> Figure:
+    """What filled one core, one kind upon the other, the peak of each bucket; its whole memory as a line."""
+    if view is None or not view.kinds:
+        return empty(colours, "no breakdown by kind was reported for this core", 320)
+    data: list[dict[str, Any]] = [
+        {"type": "scatter", "mode": "lines", "stackgroup": "kinds", "name": plain(kind.replace("_", " ")),
+         "x": [iso(point.time) for point in points[:-1]], "y": [round(point.peak / GIB, 4) for point in points[:-1]],
+         "line": {"width": 0.8, "color": colours.kinds[number % len(colours.kinds)]}}
+        for number, (kind, points) in enumerate(view.kinds.items())
+    ]  # fmt: skip
+    data.append(
+        {"type": "scatter", "mode": "lines", "name": "all of it", "x": [iso(point.time) for point in view.memory[:-1]],
+         "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
+         "line": {"width": 1.4, "dash": "dot", "color": colours.text}}
+    )  # fmt: skip
+    axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
+    return {"data": data, "layout": layout(colours, 320, showlegend=True, yaxis=axis)}

@@ -40,7 +40,7 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(html.P(id="compile-summary"), className="full"),
             panel(
                 "Who compiled what when",
-                chart("compile-timeline", "Compiles, waits and hits by worker", 260),
+                chart("compile-timeline", "Compiles, waits and hits by worker", 120),
                 wide=True,
             ),
             html.Div(id="compile-graph", className="full", role="status"),

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import figures
-from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard import compile_figures, figures
+from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table, tile
 from neuron_top.dashboard.sections import Chart, Track
+from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
 from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
+from neuron_top.views.answers import Answer, answers
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CompileCard
@@ -31,7 +34,7 @@ TILES = (
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
 PARTS = ("live-alerts", "live-compile", "live-lines", "live-core-words")
-CHARTS = ("live-heat", "live-kinds")
+CHARTS = ("live-heat", "live-kinds", "live-answers")
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
 
@@ -41,16 +44,25 @@ def layout(_state: dict[str, str]) -> Any:
         {"utilization": "utilization", "memory": "memory"}, "utilization", id="live-measure", inline=True,
         className="switch",
     )  # fmt: skip
+    nodes = html.Div(
+        [
+            html.Label("Node", htmlFor="live-node", className="visually-hidden"),
+            dcc.Dropdown(id="live-node", options=[], placeholder="all nodes", className="run-picker"),
+        ],
+        id="live-nodes",
+        hidden=True,
+    )
     return html.Div(
         [
             dcc.Store(id="live-known", data={}),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
             html.Div(id="live-alerts", role="status", **more(aria_live="polite")),
-            panel("Cores", chart("live-heat", "Cores as a heat map", 240), tools=[measure], wide=True),
+            panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
             panel("One core", html.P(id="live-core-words", className="quiet"),
                   chart("live-core", "Utilization and memory of the chosen core", 240),
                   chart("live-kinds", "Memory of the chosen core by kind", 150)),
-            panel("Compiling", html.Div(id="live-compile")),
+            panel("Compiling", html.Div(id="live-compile"), html.H3("Hit rate over time"),
+                  chart("live-answers", "Hits, misses and hit rate over time", 200)),
             panel(
                 "Training",
                 html.H3("Loss"),
@@ -64,7 +76,9 @@ def layout(_state: dict[str, str]) -> Any:
     )  # fmt: skip
 
 
-def render(view: Overview, core: CorePage | None, series: Trends, measure: str, colours: Palette) -> dict[str, Any]:
+def render(
+    view: Overview, core: CorePage | None, series: Trends, known: tuple[Answer, ...], measure: str, colours: Palette
+) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs."""
     whole: dict[str, Any] = _texts(view)
     whole["live-alerts"] = _alerts(view.alerts)
@@ -82,6 +96,7 @@ def render(view: Overview, core: CorePage | None, series: Trends, measure: str, 
     whole["live-kinds"] = Chart(
         figures.kinds(core.row, colours) if core is not None else figures.empty(colours, "no core chosen", 150)
     )
+    whole["live-answers"] = Chart(compile_figures.rate(known, colours, height=200))
     whole["live-core"] = Track(_core_lines(core, colours))
     whole["live-losses"] = Track(figures.series(series.loss, "loss", colours, words="no loss was printed yet"))
     unit = series.throughput_unit
@@ -95,6 +110,18 @@ def render(view: Overview, core: CorePage | None, series: Trends, measure: str, 
         )
     )
     return whole
+
+
+def of_node(view: Overview, node: str) -> Overview:
+    """The same with the cores of one node only; "" is all."""
+    if not node:
+        return view
+    return msgspec.structs.replace(view, cores=tuple(row for row in view.cores if row.node == node))
+
+
+def nodes_of(view: Overview) -> list[str]:
+    """The nodes that cores were seen on."""
+    return sorted({row.node for row in view.cores if row.node})
 
 
 def _texts(view: Overview) -> dict[str, str]:
@@ -210,7 +237,9 @@ def register(app: Dash, hub: Hub) -> None:
     def answer(asked: Asked) -> dict[str, Any]:
         key = asked.state.get("core", "")
         core = hub.read(asked.run, lambda run, now: core_page(run, now, key)) if key else None
-        return render(hub.kept(asked.run, overview), core, hub.kept(asked.run, trends), asked.values[0], asked.colours)
+        view = of_node(hub.kept(asked.run, overview), asked.state.get("node", ""))
+        series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
+        return render(view, core, series, known, asked.values[0], asked.colours)
 
     bind(app, "live", Slots((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
 
@@ -224,3 +253,29 @@ def register(app: Dash, hub: Hub) -> None:
         points = (click or {}).get("points") or [{}]
         key = points[0].get("customdata")
         return search_with(search, core=key) if isinstance(key, str) and key else no_update
+
+    _register_nodes(app, hub)
+
+
+def _register_nodes(app: Dash, hub: Hub) -> None:
+    """The choice of a node, there only when cores of several were seen."""
+
+    @app.callback(
+        Output("live-node", "options"), Output("live-node", "value"), Output("live-nodes", "hidden"),
+        Input("pulse", "data"), Input("url", "search"), State("live-node", "options"),
+    )  # fmt: skip
+    async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
+        state = state_of(search)
+        try:
+            nodes = nodes_of(hub.kept(state.get("run", ""), overview))
+        except NeuronTopError:
+            nodes = []
+        chosen = state.get("node")
+        return no_update if nodes == shown else nodes, chosen, len(nodes) < 2 and not chosen
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Input("live-node", "value"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def choose_node(node: str | None, search: str) -> Any:
+        return no_update if (node or "") == state_of(search).get("node", "") else search_with(search, node=node)

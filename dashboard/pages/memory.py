@@ -11,20 +11,29 @@ from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.figures import core_words
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.parts import chart, note, panel, table
 from neuron_top.dashboard.sections import Chart, Track
 from neuron_top.dashboard.shell import run_options
 from neuron_top.events import DeviceMemoryExhausted
+from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, percent_text
-from neuron_top.views.memory import MemoryTable, memory_table
+from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 
 PATH, NAME = "memory", "Memory"
 SLOTS = Slots(
-    parts=("memory-summary", "memory-peaks", "memory-exhausted", "memory-other-summary"),
+    parts=(
+        "memory-summary",
+        "memory-peaks",
+        "memory-exhausted",
+        "memory-other-summary",
+        "memory-core-words",
+        "memory-other-core-words",
+    ),
     charts=("memory-kinds", "memory-other-kinds"),
-    tracks=("memory-lines", "memory-other-lines"),
+    tracks=("memory-lines", "memory-other-lines", "memory-core", "memory-other-core"),
 )
 
 
@@ -46,6 +55,10 @@ def layout(_state: dict[str, str]) -> Any:
                   chart("memory-other-lines", "Memory of the second run over time", 320), tools=[other]),
             panel("What fills it now", chart("memory-kinds", "Memory of each core by kind", 320)),
             panel("The second run", chart("memory-other-kinds", "Memory of the second run by kind", 320)),
+            panel("One core over time", html.P(id="memory-core-words", className="quiet"),
+                  chart("memory-core", "Memory of one core by kind over time", 320)),
+            panel("One core of the second run", html.P(id="memory-other-core-words", className="quiet"),
+                  chart("memory-other-core", "Memory of one core of the second run by kind over time", 320)),
             panel("Peaks", html.Div(id="memory-peaks"), wide=True),
             panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
         ],
@@ -53,8 +66,11 @@ def layout(_state: dict[str, str]) -> Any:
     )  # fmt: skip
 
 
-def render(one: MemoryTable, other: MemoryTable | None, colours: Palette) -> dict[str, Any]:
-    """Every section of the page."""
+def render(
+    one: MemoryTable, other: MemoryTable | None, colours: Palette, core: MemoryKinds | None = None,
+    other_core: MemoryKinds | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run."""
     nothing = figures.empty(colours, "choose a second run above", 320)
     return {
         "memory-summary": _summary(one),
@@ -66,7 +82,15 @@ def render(one: MemoryTable, other: MemoryTable | None, colours: Palette) -> dic
         "memory-other-summary": _summary(other) if other is not None else "",
         "memory-other-lines": Track(figures.lines(other, colours) if other is not None else nothing),
         "memory-other-kinds": Chart(figures.bars(other, colours) if other is not None else nothing),
+        "memory-core-words": _which(core),
+        "memory-core": Track(figures.kinds_over_time(core, colours)),
+        "memory-other-core-words": _which(other_core) if other is not None else "",
+        "memory-other-core": Track(figures.kinds_over_time(other_core, colours) if other is not None else nothing),
     }
+
+
+def _which(core: MemoryKinds | None) -> str:
+    return "Click a bar above to choose a core. " + (core_words(core.row) if core is not None else "")
 
 
 def _summary(view: MemoryTable) -> str:
@@ -131,9 +155,20 @@ def register(app: Dash, hub: Hub) -> None:
             if since is None
             else hub.read(asked.run, lambda run, now: memory_table(run, now, since, until))
         )
-        return render(one, hub.kept(_run(other), memory_table) if other else None, asked.colours)
+        key = asked.state.get("core", "")
+
+        def breakdown(run: Run, now: float) -> MemoryKinds | None:
+            return memory_kinds(run, now, key)
+
+        core = hub.read(asked.run, breakdown)
+        if not other:
+            return render(one, None, asked.colours, core)
+        second = _run(other)
+        return render(one, hub.kept(second, memory_table), asked.colours, core, hub.read(second, breakdown))
 
     bind(app, "memory", SLOTS, answer, [Input("memory-lines", "relayoutData")])
+
+    _register_choice(app)
 
     @app.callback(Output("memory-with", "options"), Output("memory-with", "value"), Input("url", "search"))
     async def runs(search: str) -> Any:
@@ -149,6 +184,18 @@ def register(app: Dash, hub: Hub) -> None:
         return (
             no_update if (chosen or "") == state_of(search).get("with", "") else search_with(search, **{"with": chosen})
         )
+
+
+def _register_choice(app: Dash) -> None:
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("memory-kinds", "clickData"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def choose_core(click: dict[str, Any] | None, search: str) -> Any:
+        key = ((click or {}).get("points") or [{}])[0].get("customdata")
+        return search_with(search, core=key) if isinstance(key, str) and key else no_update
 
 
 def _run(value: str) -> str:

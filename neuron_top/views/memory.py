@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
-from neuron_top.views.core_rows import CoreRow, core_rows
+from neuron_top.views.core_rows import CoreRow, core_row, core_rows
 
 CORES_SHOWN = 64
 POINTS = 600
@@ -18,6 +18,14 @@ class MemorySeries(msgspec.Struct, frozen=True, kw_only=True):
 
     row: CoreRow
     points: tuple[Point, ...]
+
+
+class MemoryKinds(msgspec.Struct, frozen=True, kw_only=True):
+    """What one core's memory was made of over time: bytes by kind, the largest kind first."""
+
+    row: CoreRow
+    kinds: dict[str, tuple[Point, ...]]
+    memory: tuple[Point, ...]
 
 
 class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +51,19 @@ def memory_table(run: Run, now: float, since: float | None = None, until: float 
         ),
         hidden=len(rows) - len(most),
         exhausted=tuple(run.cores.exhausted),
+    )
+
+
+def memory_kinds(run: Run, now: float, key: str = "") -> MemoryKinds | None:
+    """The breakdown of a core over time; of the core with the highest peak where `key` is none of this run's."""
+    core = run.cores.cores.get(key) or max(run.cores.cores.values(), key=lambda one: one.peak or 0, default=None)
+    if core is None:
+        return None
+    largest = sorted(core.kind_history, key=lambda kind: -core.kind_peaks.get(kind, 0))
+    return MemoryKinds(
+        row=core_row(run, core, now),
+        kinds={kind: core.kind_history[kind].points(most=POINTS) for kind in largest},
+        memory=core.memory.points(most=POINTS),
     )
 
 

@@ -23,6 +23,7 @@ from neuron_top.dashboard import figures, sections
 from neuron_top.dashboard.look import DARK
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
+from neuron_top.views.answers import answers
 from neuron_top.views.cores import core_page
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
@@ -46,7 +47,7 @@ def told(name: str, value: float, unit: str, bound: float) -> None:
 def rendered(feed: StillFeed) -> dict[str, Any]:
     """The live page with one core chosen."""
     core = feed.read(lambda run, now: core_page(run, now, "trn1/neuron/3"))
-    return live.render(feed.read(overview), core, feed.read(trends), "utilization", DARK)
+    return live.render(feed.read(overview), core, feed.read(trends), feed.read(answers), "utilization", DARK)
 
 
 def one_update() -> None:
