@@ -60,8 +60,8 @@ KEYS = (
         ("logs", "detail")),
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
         ("cores", "compile", "detail")),
-    Key("w", "w", "why", "why", "why the graph missed: what differs from what the cache holds", ("compile", "detail"),
-        True),
+    Key("w", "w", "why", "why", "why the graph missed: what differs from what the cache holds", ("compile",), True),
+    Key("w", "w", "why", "why it missed", "on a graph's page (or its alert): why it missed", ("detail",)),
     Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
     Key("c", "c", "compare", "compare", "put two marked recordings side by side, or the marked one and the one under "
         "the cursor", ("runs",), True),

@@ -43,7 +43,7 @@ def _summary(card: CompileCard) -> str:
     words = [f"{card.total} graph{'' if card.total == 1 else 's'}"]
     if card.seconds:
         share = f" ({percent_text(card.share)})" if card.share is not None else ""
-        words.append(f"{duration_text(card.seconds)} compiling{share}")
+        words.append(f"{duration_text(card.seconds)} on compiles{share}")
     if card.estimate is not None:
         words.append(f"{left_text(card.estimate)} left")
     return " · ".join(words)
@@ -86,7 +86,8 @@ def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
         ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile
         words = f"look-ups: {ready} cached, {cache.misses} compiled"
         words += f", {late} loaded after another's compile" if late else ""
-        line.gap().put(words, look.quiet)
+        if line.left > len(words):
+            line.gap().put(words, look.quiet)
     if cache.failures_met:
         line.gap(2).put(f"{look.glyphs.failed} {cache.failures_met} cached failures", look.bad)
     if cache.size is not None and line.left > 30:

@@ -49,8 +49,8 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
                _by(lambda row: row.compile_seconds), True, least=110, down=True),
         Column("Compiler", 31, lambda row, look, width: [(row.compiler, look.quiet)], _by(lambda row: row.compiler),
                least=NEVER if tree else 120),
-        Column("Module", 20, _module, _by(lambda row: row.module), grow=1),
-        Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=1, least=120),
+        Column("Module", 28, _module, _by(lambda row: row.module)),
+        Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=2, least=90),
         Column("Root", 16, lambda row, look, width: [(row.root, look.quiet)], _by(lambda row: row.root), grow=1,
                least=NEVER if tree else 170),
     )  # fmt: skip
@@ -77,10 +77,11 @@ def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cel
     """The line of a compiler version: what it takes as a bar, entries, failures, last use; None for an entry."""
     if isinstance(item, EntryRow):
         return None
-    room = max(12, width - 66)
+    room = max(12, width - 54)
     name = item.compiler or "no compiler version"
-    parts = [(f"{'+' if folded else '-'} {name if len(name) <= room else name[: room - 1] + look.glyphs.more} ",
-              look.title)]  # fmt: skip
+    name = name if len(name) <= room else name.removeprefix("neuronxcc-")
+    name = name if len(name) <= room else name[: room - 1] + look.glyphs.more
+    parts = [(f"{'+' if folded else '-'} {name} ", look.title)]
     parts += bar(look, item.share, 12, look.kinds[0])
     parts.append(
         (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", look.text)

@@ -22,7 +22,7 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
     page, lines, why = view
     row = page.row
     sign, style = state_sign(look, row.state)
-    strips = [rule(look, width, row.key, "esc goes back")]
+    strips = [rule(look, width, row.key, "w tells why it missed · esc goes back" if row.misses else "esc goes back")]
     strips.append(
         Line(look, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), look.quiet).strip()
     )

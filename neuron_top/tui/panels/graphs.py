@@ -62,7 +62,7 @@ def _name(row: GraphRow, look: Look, width: int) -> Cell:
 def _message(row: GraphRow, look: Look, width: int) -> Cell:
     told = lock_text(row.lock)
     behind = f"{row.waiters} wait" if row.waiters else ""
-    return [(row.message, look.bad)] if row.message else [("; ".join(one for one in (behind, told) if one), look.warn)]
+    return [(row.message, look.bad)] if row.message else [("; ".join(one for one in (told, behind) if one), look.warn)]
 
 
 def _count(value: int | None, look: Look) -> Cell:
@@ -76,15 +76,15 @@ COLUMNS = (
     Column("Left", 12, _left, lambda row: row.left.high if row.left is not None else None, True, least=96, down=True),
     Column("Hits", 5, lambda row, look, width: _count(row.hits, look), lambda row: row.hits, True, down=True),
     Column("Tries", 5, lambda row, look, width: _count(row.attempts, look), lambda row: row.attempts, True, down=True),
-    Column("Ops", 6, lambda row, look, width: _count(row.operators, look), lambda row: row.operators, True, least=110,
+    Column("Ops", 6, lambda row, look, width: _count(row.operators, look), lambda row: row.operators, True, least=150,
            down=True),
     Column("Artefact", 9, lambda row, look, width: [(bytes_text(row.artefact_bytes), look.text)],
-           lambda row: row.artefact_bytes, True, least=120, down=True),
+           lambda row: row.artefact_bytes, True, least=132, down=True),
     Column("Waited", 9, lambda row, look, width: [(duration_text(row.wait_seconds), look.text)],
-           lambda row: row.wait_seconds, True, least=130, down=True),
-    Column("Part", 9, lambda row, look, width: [(row.direction, look.quiet)], lambda row: row.direction, least=140),
-    Column("Graph", 20, _name, lambda row: row.key, grow=1),
-    Column("Message or lock", 10, _message, None, grow=2, least=120),
+           lambda row: row.wait_seconds, True, least=136, down=True),
+    Column("Part", 9, lambda row, look, width: [(row.direction, look.quiet)], lambda row: row.direction, least=160),
+    Column("Graph", 28, _name, lambda row: row.key),
+    Column("Message or lock", 10, _message, None, grow=1, least=92),
 )  # fmt: skip
 
 

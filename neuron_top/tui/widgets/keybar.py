@@ -9,6 +9,9 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import Key, keys_for
 from neuron_top.tui.widgets.lines import Lines
 
+ALWAYS = 2
+"""The last rows of every screen's keys: help and quit."""
+
 
 class KeyBar(Lines):
     """Keys of a screen; a notice takes the right end for a while."""
@@ -34,10 +37,8 @@ class KeyBar(Lines):
         """One line: ` q quit  ? help …`, and the notice."""
         line = Line(self.look, width)
         self._spans = []
-        for key in self._keys:
+        for key in self._fitting(width):
             label = self.top.key_label(key)
-            if line.left < len(key.shown) + len(label) + 3:
-                break
             start = line.gap().used
             usable = self.top.key_usable(key)
             line.put(key.shown, self.look.key if usable else self.look.faint).gap()
@@ -48,6 +49,18 @@ class KeyBar(Lines):
                 line = Line(self.look, width)
             line.end(self._notice, self.look.warn)
         return [line.strip()]
+
+    def _fitting(self, width: int) -> list[Key]:
+        """As many keys as there is room for; help and quit are never among those left out."""
+        sizes = {key: len(key.shown) + len(self.top.key_label(key)) + 3 for key in self._keys}
+        left = width - sum(sizes[key] for key in self._keys[-ALWAYS:])
+        fitting = []
+        for key in self._keys[:-ALWAYS]:
+            if sizes[key] > left:
+                break
+            left -= sizes[key]
+            fitting.append(key)
+        return [*fitting, *self._keys[-ALWAYS:]]
 
     async def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""
