@@ -25,7 +25,7 @@ from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.cache import lock_owner
 from neuron_top.errors import RefusedForSafety
 
-BATCH = 256
+BATCH = 1024
 """Steps whose intents are journalled together: one flush to the disk for all of them."""
 
 QUIET_SECONDS = 1.0
@@ -63,7 +63,7 @@ class _Execution:
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
         self.busy: str | None = None
-        self.made: set[Path] = set()
+        self.made: set[str] = set()
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
@@ -168,11 +168,20 @@ class _Execution:
         self.done += 1
         self.moved += step.frees
 
-    def _make(self, folder: Path) -> None:
-        """Make a folder of the trash, once."""
+    def _whole(self, path: str) -> str:
+        """Where a whole folder goes; the folders above it are made, once."""
+        above, _, name = path.rpartition("/")
+        folder = f"{self.place}/{above}" if above else str(self.place)
         if folder not in self.made:
-            folder.mkdir(parents=True, exist_ok=True)
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103 (text: there are thousands)
             self.made.add(folder)
+        return f"{folder}/{name}"
+
+    def _beside(self, path: str) -> Path:
+        """Where files of an entry that stays go."""
+        target = self.place / path
+        target.mkdir(parents=True, exist_ok=True)
+        return target
 
     def _check_quiet(self, step: Step) -> None:
         """Raises Changed when a job uses the cache by now and the step could take something from under it."""
@@ -197,7 +206,6 @@ class _Execution:
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
     def _act(self, entry: OpenEntry, step: Step) -> None:
-        target = self.place / step.path
         owner = entry.owner()
         # Under our own earlier lock the artefact is gone because we took it.
         fresh = owner is None or owner.token not in self.earlier
@@ -205,23 +213,20 @@ class _Execution:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
                 raise Changed(busy)
-            self._make(target.parent)
-            entry.rename_to(target)
+            entry.rename_to(self._whole(step.path))
         elif step.action is Action.UNLOCK:
-            target.mkdir(parents=True, exist_ok=True)
-            entry.take_lock_away(target)
+            entry.take_lock_away(self._beside(step.path))
         elif step.action is Action.EVICT:
-            self._make(target.parent)
+            target = self._whole(step.path)
             with entry.locked(self.token):
                 entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.rename_to(target)
-            entry.put_times_back()
         else:
-            target.mkdir(parents=True, exist_ok=True)
+            beside = self._beside(step.path)
             with entry.locked(self.token):
                 if fresh:
                     entry.check_unused(step.fingerprint, self.plan.made_at)
-                entry.move_files(step.action, target)
+                entry.move_files(step.action, beside)
 
     def outcome(self) -> Outcome:
         """What to tell."""

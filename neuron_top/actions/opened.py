@@ -8,7 +8,7 @@ import fcntl
 import os
 import stat
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,7 @@ from neuron_top.cache.entry import PARTS, Part
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCKS = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
+_LOCK_NAMES = frozenset(_LOCKS)
 _OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
 
 
@@ -50,18 +51,13 @@ class OpenRoot:
             self._folders[path] = _opened(name, above)
         return self._folders[path]
 
-    @contextlib.contextmanager
-    def entry(self, path: str) -> Iterator[OpenEntry]:
-        """The entry at `<compiler>/<module>` below the root."""
+    def entry(self, path: str) -> OpenEntry:
+        """The entry at `<compiler>/<module>` below the root, to be closed by a `with`. Raises Changed or OSError."""
         parent, _, name = path.rpartition("/")
         above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
             raise Changed(f"{path!r} leads out of the cache")
-        handle = _opened(name, above)
-        try:
-            yield OpenEntry(name, above, handle)
-        finally:
-            os.close(handle)
+        return OpenEntry(name, above, _opened(name, above))
 
     def make(self, path: str) -> None:
         """Make the folders down to an entry; what is there already stays."""
@@ -72,8 +68,11 @@ class OpenRoot:
                 os.mkdir(name, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
-    def take_back(self, source: Path, path: str) -> None:
-        """Rename a whole entry from the trash to its place. Raises Changed when something is there."""
+    def take_back(self, source: Path, path: str, mtime_ns: int) -> None:
+        """Rename a whole entry from the trash to its place and give it the time of change it had there.
+
+        Raises Changed when something is there.
+        """
         parent, _, name = path.rpartition("/")
         try:
             above = self.folder(parent) if parent else self._handle
@@ -84,7 +83,7 @@ class OpenRoot:
             raise Changed("it exists again")
         facts = source.lstat()
         os.rename(source, name, dst_dir_fd=above)
-        os.utime(name, ns=(facts.st_atime_ns, facts.st_mtime_ns), dir_fd=above, follow_symlinks=False)
+        os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=above, follow_symlinks=False)
 
 
 class OpenEntry:
@@ -93,13 +92,30 @@ class OpenEntry:
     def __init__(self, name: str, above: int, handle: int) -> None:
         self.name, self._above, self._handle = name, above, handle
         self._facts = os.fstat(handle)
-        self._path = Path(f"/proc/self/fd/{handle}")
+        self._listed: frozenset[str] | None = None
+
+    def __enter__(self) -> OpenEntry:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    @property
+    def _path(self) -> Path:
+        return Path(f"/proc/self/fd/{self._handle}")
+
+    def _first_names(self) -> frozenset[str]:
+        """What lay in the folder at the first look: a lock that appears later is met when ours is linked."""
+        if self._listed is None:
+            self._listed = frozenset(self.names())
+        return self._listed
 
     def owner(self) -> lock_owner.LockOwner | None:
-        """Who holds its lock; None when it is free or the lock names nobody."""
-        present = self.names()
-        held = [name for name in _LOCKS if name in present]
-        return next((lock_owner.read(self._path / name) for name in held), None)
+        """Who held its lock at the first look; None when it was free or the lock names nobody."""
+        return self._owner_among(self._first_names())
+
+    def _owner_among(self, names: Collection[str]) -> lock_owner.LockOwner | None:
+        return next((lock_owner.read(self._path / name) for name in _LOCKS if name in names), None)
 
     def is_left_by_dead(self) -> bool:
         """True when the process that its lock names is proved dead."""
@@ -142,10 +158,12 @@ class OpenEntry:
     @contextlib.contextmanager
     def locked(self, token: Path) -> Iterator[None]:
         """Hold the entry's lock: a hard link to `token`, which names us."""
-        self._break_dead_lock()
-        present = self.names()
-        if present.intersection(_LOCKS):
-            raise Changed("it is locked")
+        present: Collection[str] = self._first_names()
+        if not _LOCK_NAMES.isdisjoint(present):
+            self._break_dead_lock()
+            present = self.names()
+            if not _LOCK_NAMES.isdisjoint(present):
+                raise Changed("it is locked")
         name = next((lock for lock in _LOCKS if lock.removesuffix(layout.LOCK_SUFFIX) in present), _LOCKS[0])
         try:
             os.link(token, name, dst_dir_fd=self._handle)
@@ -163,7 +181,7 @@ class OpenEntry:
             return
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         try:
-            if self.owner() == owner:
+            if self._owner_among(self.names()) == owner:
                 for name in (*_OWNERS, *_LOCKS):
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(name, dir_fd=self._handle)
@@ -184,7 +202,7 @@ class OpenEntry:
         for name, _ in self.files(action):
             os.rename(name, target / name, src_dir_fd=self._handle)
 
-    def rename_to(self, target: Path) -> None:
+    def rename_to(self, target: str | Path) -> None:
         """Rename the whole folder. Raises Changed when it is no longer the one that was opened."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
@@ -259,9 +277,9 @@ class OpenEntry:
             raise Changed("it exists again")
         os.rename(source, name, dst_dir_fd=self._handle)
 
-    def put_times_back(self, mtime_ns: int | None = None) -> None:
-        """Give the folder the modification time it was opened with, or another: our lock was not a change of it."""
-        os.utime(self._handle, ns=(self._facts.st_atime_ns, mtime_ns or self._facts.st_mtime_ns))
+    def put_time_back(self, mtime_ns: int) -> None:
+        """Give the folder the time of change it had: our lock was not a change of it."""
+        os.utime(self._handle, ns=(self._facts.st_atime_ns, mtime_ns))
 
 
 def _opened(name: str, above: int) -> int:

@@ -67,7 +67,7 @@ def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, list[tuple[str, str]
 
 def _put_back(root: OpenRoot, source: Path, move: Move, token: Path) -> None:
     if move.action in WHOLE:
-        root.take_back(source, move.path)
+        root.take_back(source, move.path, move.folder_mtime_ns)
         return
     folder, _, name = move.path.rpartition("/")
     with root.entry(folder) as entry, contextlib.ExitStack() as stack:
@@ -79,4 +79,4 @@ def _put_back(root: OpenRoot, source: Path, move: Move, token: Path) -> None:
 def _times_back(root: OpenRoot, folders: dict[str, int]) -> None:
     for path, mtime_ns in folders.items():
         with contextlib.suppress(Changed, OSError), root.entry(path) as entry:
-            entry.put_times_back(mtime_ns)
+            entry.put_time_back(mtime_ns)
