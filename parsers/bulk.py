@@ -141,8 +141,9 @@ def _equal(signs: _Array, starts: _Array, ends: _Array) -> _Array:
     """Lines that are nothing but `Compiler status PASS`."""
     lines = np.flatnonzero(ends - starts == len(_PASS) - 1)
     lines = lines[signs[starts[lines]] == _PASS[0]]
-    same: _Array = (signs[starts[lines][:, None] + np.arange(len(_PASS))] == _PASS).all(axis=1)
-    return lines[same]
+    same = (signs[starts[lines][:, None] + np.arange(len(_PASS))] == _PASS).all(axis=1)
+    found: _Array = lines[same]
+    return found
 
 
 def _headed(signs: _Array, starts: _Array, ends: _Array) -> tuple[_Array, _Array, _Array, _Array]:
