@@ -1,7 +1,7 @@
 """A live view as lines: for pipes, logs of CI, screen readers and `TERM=dumb`.
 
 A line appears when something a person waits for has changed (a compile began or ended, the first training step), else
-at most every ten seconds; what is unknown is left out of it.
+at most every ten seconds; what is unknown is left out of it. An alert has a line when it comes and one when it is over.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable
 
 from neuron_top import units
+from neuron_top.parsers.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview
 from neuron_top.views.summary import Summary
+from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
 
 QUIET_SECONDS = 10.0
 LOOK_SECONDS = 0.5
@@ -26,9 +28,12 @@ class PlainProgress:
         self._last_key: tuple[object, ...] | None = None
         self._last_line = ""
         self._due = 0.0
+        self._alerts: dict[str, str] = {}
+        """Title by key of those that were told."""
 
     def show(self, view: Overview) -> None:
-        """Print a line if one is due."""
+        """Print the lines that are due."""
+        self._tell_alerts(view)
         card = view.compile
         key = (
             len(card.running) + len(card.waiting) > 0, card.done, card.failed, card.cached_failures,
@@ -40,6 +45,22 @@ class PlainProgress:
             return
         if self._say(line):
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
+
+    def close(self, view: Overview) -> None:
+        """Print where it ended, unless the last line said so."""
+        self._tell_alerts(view)
+        line = progress_line(view)
+        if line != self._last_line and self._say(line):
+            self._last_line = line
+
+    def _tell_alerts(self, view: Overview) -> None:
+        now = {alert.key: alert for alert in view.alerts}
+        for key, alert in now.items():
+            if key not in self._alerts and self._say(f"{alert.severity}: {alert.title}: {visible(alert.evidence)}"):
+                self._alerts[key] = alert.title
+        for key in [key for key in self._alerts if key not in now]:
+            if self._say(f"over: {self._alerts[key]}"):
+                del self._alerts[key]
 
 
 def progress_line(view: Overview) -> str:
@@ -88,6 +109,7 @@ def overview_text(view: Overview) -> str:
         ("hit rate", units.percent_text(view.cache.hit_rate)),
         ("training", ", ".join(_training_parts(view)) or units.UNKNOWN),
     ]
+    rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
     rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
     return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
@@ -116,6 +138,7 @@ def summary_text(closing: Summary, folder: str) -> str:
         ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}{_all_from_cache(closing)}"),
         ("lock waits", waits),
     ]
+    rows += _torch_rows(closing.torch)
     if closing.steps is not None:
         rows.append(("last step", _last_step(closing)))
     if closing.cores:
@@ -126,6 +149,13 @@ def summary_text(closing: Summary, folder: str) -> str:
     rows.append(("recorded", folder))
     title = f"{closing.name or closing.run}: {closing.state}"
     return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
+
+
+def _torch_rows(told: TorchSummary | None) -> list[tuple[str, str]]:
+    """torch.compile of plain PyTorch processes; nothing where none wrote a trace."""
+    if told is None:
+        return []
+    return [("torch.compile", summary_words(told)), *((f"  {row.cache}", cache_words(row)) for row in told.caches)]
 
 
 def _all_from_cache(closing: Summary) -> str:

@@ -7,10 +7,11 @@
     neurontop watch monitor.jsonl      what neuron-monitor wrote
     neurontop watch /var/tmp/neuron-compile-cache      a compile cache: entries as they come and change
     neurontop watch --json train.log   the overview as a stream of JSON lines
+    neurontop watch --json --view compile --view cores train.log     other views: {"view": …, "data": …} a line
 
 A path may be named before it exists. Without a terminal the state is printed once, after everything there is was read;
---plain and --json go on until Ctrl-C, or until the end of standard input. With nothing running it says what it looked
-for, where, and what to do next.
+--plain (changes and alerts as lines) and --json go on until Ctrl-C, or until the end of standard input. With nothing
+running it says what it looked for, where, and what to do next.
 
 exit status: 0 fine · 3 a named path cannot exist · 130 interrupted while printing lines
 """
@@ -23,14 +24,18 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
 from neuron_top.cli.output import narrate, print_json_line
+from neuron_top.errors import UsageError
 from neuron_top.pipeline.live import LiveFeed
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
+VIEWS = ("overview", "cores", "compile", "timeline")
 _ONCE_SECONDS = 3.0
 """How long a look at this machine may take when nobody waits for more."""
 
@@ -44,6 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="progress lines instead of the screen")
     face.add_argument("--json", action="store_true", help="the overview as JSON lines, one per change and second")
+    parser.add_argument("--view", action="append", choices=VIEWS, metavar="NAME", default=[],
+                        help=f"with --json: which views to stream, repeatable: {', '.join(VIEWS)}")  # fmt: skip
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -52,12 +59,17 @@ def execute(arguments: argparse.Namespace) -> int:
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
     feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
+    if arguments.view and not arguments.json:
+        raise UsageError("--view says what --json streams; the screen shows all of them")
     if arguments.json:
-        return _follow(feed, print_json_line, 1.0)
+        stream = partial(_print_views, _views(settings), arguments.view)
+        return _follow(feed, stream, stream, 1.0)
     if arguments.plain:
         from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress
 
-        return _follow(feed, PlainProgress(print_flushed).show, LOOK_SECONDS)
+        read, progress = _views(settings)["overview"], PlainProgress(print_flushed)
+        return _follow(feed, lambda feed: progress.show(feed.read(read)), lambda feed: progress.close(feed.read(read)),
+                       LOOK_SECONDS)  # fmt: skip
     if _has_terminal(arguments.paths):
         return _on_screen(feed, settings)
     return _once(feed, settings, named=bool(arguments.paths))
@@ -80,19 +92,44 @@ def _on_screen(feed: LiveFeed, settings: Settings) -> int:
     return TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path).run() or 0
 
 
-def _follow(feed: LiveFeed, show: Callable[[Overview], None], period: float) -> int:
-    """Show the overview when it has changed, at most once per period, until the sources end or somebody stops us."""
+def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
+    """What can be streamed, by name; with this user's past compile times and limits."""
+    from neuron_top.run.alerts import Limits
+    from neuron_top.views.cores import core_table
+    from neuron_top.views.graphs import graph_table
+    from neuron_top.views.timeline import timeline
+
+    past, limits = estimator(settings), Limits(memory_headroom=settings.memory_headroom)
+    known = (
+        partial(overview, estimator=past, limits=limits),
+        core_table,
+        partial(graph_table, estimator=past),
+        timeline,
+    )
+    return dict(zip(VIEWS, known, strict=True))
+
+
+def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str], feed: LiveFeed) -> None:
+    """A line for each named view; without a name the overview as it is."""
+    if not names:
+        print_json_line(feed.read(views["overview"]))
+    for name in names:
+        print_json_line({"view": name, "data": feed.read(views[name])})
+
+
+def _follow(feed: LiveFeed, show: Callable[[LiveFeed], None], close: Callable[[LiveFeed], None], period: float) -> int:
+    """Show what has changed, at most once per period, until the sources end or somebody stops us; then the end."""
     changed = threading.Event()
     feed.start(changed.set)
     try:
         while not feed.ended:
             if changed.wait(period):
                 changed.clear()
-                show(feed.read(overview))
+                show(feed)
                 threading.Event().wait(period)
     finally:
         feed.stop()
-        show(feed.read(overview))
+        close(feed)
     return 0
 
 
@@ -104,7 +141,7 @@ def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     feed.start(lambda: None)
     feed.settle(_ONCE_SECONDS)
     feed.stop()
-    view = feed.read(overview)
+    view: Overview = feed.read(_views(settings)["overview"])
     if not named and not view.header.run and not view.cores:
         narrate(f"neurontop: {looked_for(settings)}")
         for source in view.sources:
