@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from neuron_top.parsers.escapes import visible
+
 SHAPES_KEPT = 100_000
 """Shapes remembered per computation; operands beyond are left out of the estimates, which then say so."""
 _TUPLE_DEPTH = 8
@@ -301,5 +303,5 @@ def _program(data: memoryview | None) -> tuple[tuple[Shape, ...], tuple[Shape, .
 
 
 def text_of(value: memoryview) -> str:
-    """A string field, at most 4 KiB of it."""
-    return bytes(value[:4096]).decode("utf-8", "replace")
+    """A string field, at most 4 KiB of it, safe to show."""
+    return visible(bytes(value[:4096]).decode("utf-8", "replace"))

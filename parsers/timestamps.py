@@ -17,11 +17,19 @@ _MONTHS = {name: f"{number:02d}" for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
 def whole_seconds(date: str, clock: str) -> float | None:
     """`2026-07-29`, `17:19:00` → seconds; None where no calendar has such a day or time."""
+    day = _midnight(date)
+    hour, minute, second = int(clock[:2]), int(clock[3:5]), int(clock[6:8])
+    if day is None or hour > 23 or minute > 59 or second > 59:
+        return None
+    return day + hour * 3600 + minute * 60 + second
+
+
+@lru_cache(maxsize=512)
+def _midnight(date: str) -> float | None:
     try:
-        return datetime.fromisoformat(f"{date}T{clock}").replace(tzinfo=UTC).timestamp()
+        return datetime.fromisoformat(date).replace(tzinfo=UTC).timestamp()
     except ValueError:
         return None
 

@@ -16,6 +16,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from neuron_top.cache import layout
+from neuron_top.parsers.escapes import visible
 
 MARKER_BYTES = 64
 """An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""
@@ -213,15 +214,18 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{self.compiler}/{self.module}"
 
     def flag_list(self) -> list[str] | None:
-        """The compiler flags: the JSON list, or the words of the older text form. None when there is no flags file."""
+        """The compiler flags: the JSON list, or the words of the older text form; safe to show.
+
+        None when there is no flags file.
+        """
         if self.flags is None:
             return None
         if self.parts & Part.FLAGS_JSON:
             try:
-                return msgspec.json.decode(self.flags, type=list[str])
+                return [visible(flag) for flag in msgspec.json.decode(self.flags, type=list[str])]
             except (msgspec.MsgspecError, UnicodeEncodeError):
                 return None
-        return self.flags.split()
+        return [visible(flag) for flag in self.flags.split()]
 
     @property
     def neff_bytes(self) -> int | None:

@@ -11,6 +11,7 @@ import re
 from datetime import UTC, datetime
 
 from neuron_top.cache.entry import FAILURE_START, Failure
+from neuron_top.parsers.escapes import visible
 
 DETERMINISTIC, ENVIRONMENT, UNKNOWN = "deterministic", "environment", "unknown"
 READ_BYTES = 256 * 1024
@@ -85,10 +86,10 @@ def _judge(message: str) -> tuple[str, str]:
 
 
 def _shortened(message: str) -> str:
-    """The first telling line, without its time stamp; at most 500 characters."""
+    """The first telling line, without its time stamp, safe to show; at most 500 characters."""
     lines = [_BACKEND.sub("", _TIME.sub("", line)).strip() for line in message.splitlines()]
     coded = next((line for line in lines if _CODE.search(line)), None)
-    return (coded or next((line for line in lines if line), ""))[:500]
+    return visible((coded or next((line for line in lines if line), ""))[:500])
 
 
 def _epoch(stamp: str) -> float | None:

@@ -40,17 +40,18 @@ def check(data: bytes, sizes: list[int]) -> None:
     assert json.loads(_counted(data, sizes)) == json.loads(whole[1])
     for line in whole[0]:
         assert encode(decode(line)) == line
-        _printable(json.loads(line))
+        printable(json.loads(line))
     assert all(sample.isprintable() for sample in whole[2])
 
 
-def _printable(value: object) -> None:
+def printable(value: object) -> None:
+    """No text anywhere in a plain value can move a cursor."""
     if isinstance(value, str):
         assert value.isprintable(), value
     elif isinstance(value, dict):
         for key, inner in value.items():
-            _printable(key)
-            _printable(inner)
+            printable(key)
+            printable(inner)
     elif isinstance(value, list):
         for inner in value:
-            _printable(inner)
+            printable(inner)
