@@ -17,6 +17,7 @@ from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
 
 QUIET_SECONDS = 10.0
+_TORCH_CACHES = {"fx-graph": "  FX cache", "aot-autograd": "  AOT cache"}
 LOOK_SECONDS = 0.5
 
 
@@ -138,6 +139,8 @@ def summary_text(closing: Summary, folder: str) -> str:
         ("cache", f"{closing.hits} hits, {closing.misses} misses, {_failures(closing)}{_all_from_cache(closing)}"),
         ("lock waits", waits),
     ]
+    if closing.torch is not None and not closing.graphs:  # a plain PyTorch job has no Neuron cache to speak of
+        del rows[1:]
     rows += _torch_rows(closing.torch)
     if closing.steps is not None:
         rows.append(("last step", _last_step(closing)))
@@ -155,7 +158,7 @@ def _torch_rows(told: TorchSummary | None) -> list[tuple[str, str]]:
     """torch.compile of plain PyTorch processes; nothing where none wrote a trace."""
     if told is None:
         return []
-    return [("torch.compile", summary_words(told)), *((f"  {row.cache}", cache_words(row)) for row in told.caches)]
+    return [("PyTorch", summary_words(told)), *((_TORCH_CACHES[row.cache], cache_words(row)) for row in told.caches)]
 
 
 def _all_from_cache(closing: Summary) -> str:

@@ -80,6 +80,17 @@ from neuron_top.events.runtime import (
     SourceUnavailable,
     WorkerMemoryReported,
 )
+from neuron_top.events.torch_trace import (
+    BackwardCompiled,
+    CompilePhaseEnded,
+    FrameCompileBegan,
+    FrameCompiled,
+    FrameRecompiled,
+    GraphBroken,
+    GraphCaptured,
+    TorchCacheAsked,
+    TritonKernelsCompiled,
+)
 from neuron_top.events.training import (
     ErrorRaised,
     GraphMetricsReported,
@@ -91,6 +102,7 @@ from neuron_top.events.training import (
 __all__ = [
     "AnyEvent",
     "ArtefactLoaded",
+    "BackwardCompiled",
     "CachedFailureMet",
     "CacheFamily",
     "CacheHit",
@@ -106,6 +118,7 @@ __all__ = [
     "CompileFellBack",
     "CompileGaveUp",
     "CompileLogEvent",
+    "CompilePhaseEnded",
     "CompilerErrorSeen",
     "CompilerExited",
     "CompilerPassed",
@@ -124,6 +137,11 @@ __all__ = [
     "ErrorRaised",
     "Event",
     "ExecutionsCounted",
+    "FrameCompileBegan",
+    "FrameCompiled",
+    "FrameRecompiled",
+    "GraphBroken",
+    "GraphCaptured",
     "GraphDescribed",
     "GraphExtracted",
     "GraphMetricsReported",
@@ -157,9 +175,12 @@ __all__ = [
     "SourceUnavailable",
     "StepReported",
     "SummaryReported",
+    "TorchCacheAsked",
+    "TorchTraceFamily",
     "TrainingFactReported",
     "TrainingFamily",
     "TrialRunStarted",
+    "TritonKernelsCompiled",
     "WORKER_KINDS",
     "WorkerDied",
     "WorkerFailed",
@@ -222,7 +243,18 @@ CacheFamily = EntryChanged | CacheScanned
 JobFamily = (
     RunStarted | RunFinished | ProcessSeen | ProcessGone | LineMalformed | LineMarked | SourceRotated | OutputGrew
 )
-AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily
+TorchTraceFamily = (
+    FrameCompileBegan
+    | GraphCaptured
+    | FrameCompiled
+    | BackwardCompiled
+    | GraphBroken
+    | FrameRecompiled
+    | TorchCacheAsked
+    | CompilePhaseEnded
+    | TritonKernelsCompiled
+)
+AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily | TorchTraceFamily
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)

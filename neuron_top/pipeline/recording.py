@@ -22,13 +22,14 @@ from neuron_top.pipeline.job import JobOutput
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
 from neuron_top.pipeline.recorder import OutputFile, Recorder
-from neuron_top.pipeline.recordings import EVENTS_NAME, LOCK_NAME, new_run_id, run_folder, store_path
+from neuron_top.pipeline.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
 from neuron_top.pipeline.sources import SideChannel
+from neuron_top.pipeline.torch_trace import TRACE_BYTES, TorchTraces
 from neuron_top.run.model import Run
 from neuron_top.runtime import versions
 from neuron_top.runtime.launch import CommandNotStarted, Job
 from neuron_top.runtime.source import Periodic, Source
-from neuron_top.runtime.variables import EVENTS_VARIABLE, RUN_VARIABLE
+from neuron_top.runtime.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
 from neuron_top.runtime.workers import WorkerSampler
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
@@ -57,6 +58,10 @@ class Recording:
         self.name = name
         self._settings, self._warn, self._extra = settings, warn, extra
         self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
+        own_trace = TRACE_VARIABLE not in environ  # who set it wants it there; who set it empty wants none
+        if own_trace:
+            self._environ[TRACE_VARIABLE] = str(self.folder / TRACE_NAME)
+        self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
         self.job = Job(command, self._environ, shown=shown)
         self.feed = LiveFeed((), book=LogBook())
         self._lock: int | None = None
@@ -77,6 +82,7 @@ class Recording:
             [
                 JobOutput(self.job, output, book),
                 SideChannel(self.folder / EVENTS_NAME),
+                self._trace,
                 Periodic("workers", self._settings.sample_seconds, sampler.look),
                 *self._extra(),
             ],

@@ -18,6 +18,7 @@ from neuron_top.store.sqlite import FILE_NAME, Store
 
 OUTPUT_NAME = "output.log"
 EVENTS_NAME = "events"
+TRACE_NAME = "torch_trace"
 LOCK_NAME = "recording.lock"
 """Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
 

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import msgspec
-
+from neuron_top.report.table import Column, Table
+from neuron_top.report.torch_columns import torch_tables
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.figure import Basis, Figure
 from neuron_top.views.report import Report
 from neuron_top.views.report_around import MemoryLine
 
 _PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
-
-
-class Column(msgspec.Struct, frozen=True):
-    """One column: its title, the text of a row's cell, and the value that the cell sorts by (None: by its text)."""
-
-    title: str
-    text: Callable[[Any], str]
-    sort: Callable[[Any], float | None] | None = None
-
-
-class Table(msgspec.Struct, frozen=True):
-    """A table with its heading; `note` is a sentence below the heading."""
-
-    heading: str
-    columns: Sequence[Column]
-    rows: Sequence[Any]
-    note: str = ""
 
 
 def tables(view: Report) -> list[Table]:
@@ -52,6 +34,7 @@ def tables(view: Report) -> list[Table]:
               "Highest sample of each core; kinds need not have peaked at one moment."),
         Table("Device memory ran out", EXHAUSTED, view.exhausted),
         Table("Graphs", GRAPHS, view.graphs, "Slowest compiles first. ≤ is an upper bound between two log lines."),
+        *torch_tables(view.torch),
     ]  # fmt: skip
     return [table for table in found if table.rows]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neuron_top.report.charts import Chart
-from neuron_top.report.columns import Column, Table, seconds_text
+from neuron_top.report.columns import seconds_text
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
 from neuron_top.report.svg import Axis, Bar, Point, lanes, lines
+from neuron_top.report.table import Column, Table
 from neuron_top.units import bytes_text, number_text, percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, Curves, MemoryPair, Pair
 from neuron_top.views.figure import value_text

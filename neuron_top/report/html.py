@@ -14,7 +14,8 @@ from string import Template
 from neuron_top import __version__
 from neuron_top.parsers.escapes import visible
 from neuron_top.report.charts import Chart, charts
-from neuron_top.report.columns import Table, figure_text, tables
+from neuron_top.report.columns import figure_text, tables
+from neuron_top.report.table import Table
 from neuron_top.views.figure import Figure
 from neuron_top.views.report import Report
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from neuron_top.parsers.escapes import visible
-from neuron_top.report.columns import Table, figure_text, tables
+from neuron_top.report.columns import figure_text, tables
+from neuron_top.report.table import Table
 from neuron_top.views.gate import Verdict
 from neuron_top.views.report import Report
 

@@ -6,6 +6,7 @@ events in the same order give the same run. Views read the ledgers below; they a
     run.job        the command, its processes, marked lines          run.caches   cache roots and changed entries
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
+    run.torch      torch.compile in plain PyTorch processes
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import Any, assert_never
 
 from neuron_top.events import (
     AnyEvent,
+    ArtefactLoaded,
     CacheFamily,
+    CompileBegan,
     CompileFailed,
     CompileFamily,
     DeviceMemoryExhausted,
     ErrorRaised,
+    GraphDescribed,
     GraphReported,
     JobFamily,
     LogEvent,
@@ -28,6 +32,7 @@ from neuron_top.events import (
     QueueCounted,
     RunFinished,
     RuntimeFamily,
+    TorchTraceFamily,
     TrainingFamily,
     WorkerDied,
     WorkerStarted,
@@ -40,6 +45,7 @@ from neuron_top.run.facts import canonical
 from neuron_top.run.graph import Meeting
 from neuron_top.run.job import JobLedger
 from neuron_top.run.queue import QueueLedger
+from neuron_top.run.torch_trace import TorchTraceLedger
 from neuron_top.run.training import TrainingLedger
 
 
@@ -54,6 +60,7 @@ class Run:
         self.cores = CoreLedger(history_seconds)
         self.training = TrainingLedger()
         self.caches = CacheLedger()
+        self.torch = TorchTraceLedger()
         self.events = 0
         """Events taken into account."""
         self.first_time: float | None = None
@@ -79,6 +86,8 @@ class Run:
         self._reach(event.time)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
+            if isinstance(event, GraphDescribed | CompileBegan | ArtefactLoaded):
+                self.torch.met_backend(event)
             if isinstance(event, CompileFailed):
                 self._mark(event, f"compile failed: {event.module or 'a graph'} {_first_line(event.message)}".rstrip())
         elif isinstance(event, RuntimeFamily):
@@ -93,6 +102,8 @@ class Run:
             self._parallel(event)
         elif isinstance(event, CacheFamily):
             self.caches.apply(event)
+        elif isinstance(event, TorchTraceFamily):
+            self.torch.apply(event)
         else:
             assert_never(event)
 

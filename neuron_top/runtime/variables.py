@@ -4,3 +4,5 @@ from __future__ import annotations
 
 RUN_VARIABLE = "NEURONTOP_RUN"
 EVENTS_VARIABLE = "NEURONTOP_EVENTS_DIR"
+TRACE_VARIABLE = "TORCH_TRACE"
+"""PyTorch's own: the folder that each process of a job writes its structured trace of torch.compile to."""

@@ -19,7 +19,7 @@ _COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", 
              "loss")  # fmt: skip
 
 
-_OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR"))
+_OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "TORCH_TRACE"))
 """Facts that differ between any two runs and explain nothing."""
 _SAME = 0.01
 """Share below which a change is not told as a rise or a fall."""

@@ -15,6 +15,7 @@ from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
+from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
 
@@ -85,6 +86,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Mark, ...]
     """The last important lines, oldest first."""
     sources: tuple[SourceStatus, ...]
+    torch: TorchSummary | None = None
+    """torch.compile of plain PyTorch processes; None where none wrote a trace."""
 
 
 def overview(run: Run, now: float, estimator: Estimator | None = None, limits: Limits | None = None) -> Overview:
@@ -105,6 +108,7 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
         alerts=alerts(run, now, limits),
         lines=tuple(run.job.marks)[-LINES_SHOWN:],
         sources=tuple(run.cores.sources.values()),
+        torch=torch_summary(run, now),
     )
 
 

@@ -39,6 +39,7 @@ from neuron_top.views.report_time import (
 )
 from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
+from neuron_top.views.torch_trace import TorchView, torch_view
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +91,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     environment: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     summary: Summary
+    torch: TorchView | None = None
+    """torch.compile of plain PyTorch processes; None where none wrote a trace."""
 
 
 def report(
@@ -144,6 +147,7 @@ def report(
         environment=report_around.environment(run),
         notes=report_words.notes(run, spans),
         summary=closing,
+        torch=torch_view(run, end),
     )
 
 

@@ -8,6 +8,7 @@ from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.graph import Graph, Known
 from neuron_top.run.model import Run
 from neuron_top.views.overview import state_words
+from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 SLOWEST_SHOWN = 5
 
@@ -85,6 +86,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     warnings: int
     malformed: int
     alerts: tuple[Alert, ...]
+    torch: TorchSummary | None = None
+    """torch.compile of plain PyTorch processes; None where none wrote a trace."""
 
 
 def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
@@ -136,6 +139,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         warnings=job.warnings,
         malformed=job.malformed,
         alerts=alerts(run, end, limits),
+        torch=torch_summary(run, end),
     )
 
 

@@ -1,0 +1,95 @@
+"""What PyTorch's structured trace (TORCH_TRACE) says of torch.compile in one process.
+
+A frame is a Python function that Dynamo compiles; `compile_id` names one compile of it as PyTorch prints it (`2/1`:
+frame 2, compiled for the second time; `!0/2/1` under compiled autograd). Ids count per process, so `pid` belongs to
+them. Field meanings: torch/_logging/_internal.py, torch/_dynamo/utils.py (CompilationMetrics), torch/_inductor.
+"""
+
+from __future__ import annotations
+
+from neuron_top.events.base import Event
+
+
+class TorchTraceEvent(Event, frozen=True, kw_only=True, tag=True, omit_defaults=True):
+    """A record of the trace. `attempt`: Dynamo starts anew after a graph break, counted from 0."""
+
+    pid: int | None = None
+    rank: int | None = None
+    compile_id: str = ""
+    attempt: int | None = None
+
+
+class FrameCompileBegan(TorchTraceEvent, frozen=True, kw_only=True):
+    """Dynamo began to compile a frame."""
+
+    function: str = ""
+    file: str = ""
+    line: int | None = None
+
+
+class GraphCaptured(TorchTraceEvent, frozen=True, kw_only=True):
+    """Dynamo handed a graph to the back end. A frame of which nothing is left to compile has none."""
+
+
+class FrameCompiled(TorchTraceEvent, frozen=True, kw_only=True):
+    """A frame's compile ended; seconds as PyTorch measured them, None where it did not."""
+
+    function: str = ""
+    file: str = ""
+    line: int | None = None
+    began: float | None = None
+    seconds: float | None = None
+    backend_seconds: float | None = None
+    inductor_seconds: float | None = None
+    operators: int | None = None
+    guards: int | None = None
+    cache_size: int | None = None
+    """Compiles of this code that were kept before this one."""
+    failure: str = ""
+    """Why it was given up; "" when it was not."""
+
+
+class BackwardCompiled(TorchTraceEvent, frozen=True, kw_only=True):
+    """The backward graph of a frame was compiled when it was first needed."""
+
+    began: float | None = None
+    seconds: float | None = None
+
+
+class GraphBroken(TorchTraceEvent, frozen=True, kw_only=True):
+    """Dynamo met what it cannot trace and cut the graph there. `place` is `file:line` of user code."""
+
+    place: str = ""
+    reason: str = ""
+
+
+class FrameRecompiled(TorchTraceEvent, frozen=True, kw_only=True):
+    """A frame is compiled again since the guards of its earlier compiles do not hold."""
+
+    reasons: tuple[str, ...] = ()
+
+
+class TorchCacheAsked(TorchTraceEvent, frozen=True, kw_only=True):
+    """A look-up in one of PyTorch's own compile caches."""
+
+    cache: str
+    """`fx-graph` (Inductor) or `aot-autograd`."""
+    outcome: str
+    """`hit`, `miss`, `bypass` (cannot be cached: `reason`) or `disabled`."""
+    key: str = ""
+    reason: str = ""
+    saved_seconds: float | None = None
+
+
+class CompilePhaseEnded(TorchTraceEvent, frozen=True, kw_only=True):
+    """A phase of a compile ended. Phases nest: their seconds do not add up to a whole."""
+
+    phase: str
+    """As PyTorch calls it: `dynamo`, `inductor_compile`, `async_compile.wait`, …"""
+    seconds: float
+
+
+class TritonKernelsCompiled(TorchTraceEvent, frozen=True, kw_only=True):
+    """Triton kernels of a graph were compiled (CUDA); `kernels` counts those that the trace lists."""
+
+    kernels: int = 0

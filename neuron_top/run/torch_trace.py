@@ -1,0 +1,214 @@
+"""What torch.compile did in plain PyTorch processes, from their structured traces.
+
+Kept apart from `run.compiles`: graphs of the back end `neurontop` are counted there, and a frame that went to it is
+marked here (`backend`), so that no total counts a graph twice.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import (
+    ArtefactLoaded,
+    BackwardCompiled,
+    CompileBegan,
+    CompilePhaseEnded,
+    FrameCompileBegan,
+    FrameCompiled,
+    FrameRecompiled,
+    GraphBroken,
+    GraphCaptured,
+    GraphDescribed,
+    TorchCacheAsked,
+    TorchTraceFamily,
+    TritonKernelsCompiled,
+)
+
+FRAMES_KEPT = 2000
+BREAKS_KEPT = 500
+INDUCTOR_PHASES = frozenset(("inductor_compile", "fx_codegen_and_compile"))
+
+
+class FrameCompile(msgspec.Struct, kw_only=True):
+    """One compile of one frame in one process. Seconds and counts; None is unknown."""
+
+    node: str
+    pid: int | None
+    compile_id: str
+    rank: int | None = None
+    function: str = ""
+    file: str = ""
+    line: int | None = None
+    began: float | None = None
+    ended: float | None = None
+    seconds: float | None = None
+    backward_seconds: float | None = None
+    phases: dict[str, float] = {}
+    operators: int | None = None
+    guards: int | None = None
+    attempts: int = 1
+    graphs: int = 0
+    breaks: int = 0
+    recompiled: tuple[str, ...] = ()
+    """Why it was compiled again; empty the first time."""
+    caches: dict[str, dict[str, int]] = {}
+    """Answers by cache (`fx-graph`, `aot-autograd`) and outcome."""
+    triton_kernels: int = 0
+    inductor: bool = False
+    """Whether Inductor had to do with it (a phase of it, or its cache)."""
+    failure: str = ""
+
+
+class Break(msgspec.Struct, kw_only=True):
+    """A place where graphs break, and why."""
+
+    place: str
+    reason: str
+    times: int = 0
+    functions: dict[str, int] = {}
+
+
+class CacheAnswers(msgspec.Struct, kw_only=True):
+    """Answers of one of PyTorch's caches over the run."""
+
+    hit: int = 0
+    miss: int = 0
+    bypass: int = 0
+    disabled: int = 0
+    saved_seconds: float = 0.0
+    """Compile time that hits saved, as PyTorch remembers it."""
+    reasons: dict[str, int] = {}
+    """Why look-ups were bypassed."""
+
+
+class TorchTraceLedger:
+    """Frames by (node, pid, compile id), in the order in which they were first met; totals over all there were."""
+
+    def __init__(self) -> None:
+        self.frames: dict[str, FrameCompile] = {}
+        self.breaks: dict[tuple[str, str], Break] = {}
+        self.caches: dict[str, CacheAnswers] = {}
+        self.phases: dict[str, tuple[int, float]] = {}
+        """Times and seconds of each phase; phases nest."""
+        self.met = 0
+        """Frame compiles that were begun; more than `frames` keeps when there were very many."""
+        self.graphs = 0
+        self.graph_breaks = 0
+        self.recompiles = 0
+        self.failures = 0
+        self.ours: dict[str, bool] = {}
+        """`<node>/<pid>` of processes that use the back end `neurontop`; True: it compiled inside of the process, so
+        Inductor's records there are its own."""
+
+    def met_backend(self, event: GraphDescribed | CompileBegan | ArtefactLoaded) -> None:
+        """Our own back end told of a graph: its frames in that process are counted elsewhere."""
+        if event.pid is not None:
+            key = f"{event.node}/{event.pid}"
+            self.ours[key] = self.ours.get(key, False) or (isinstance(event, CompileBegan) and event.inside_job)
+
+    def is_ours(self, frame: FrameCompile) -> bool:
+        """Whether the frame's graphs went to the back end `neurontop`."""
+        inside = self.ours.get(f"{frame.node}/{frame.pid}")
+        return inside is not None and (inside or not frame.inductor)
+
+    def apply(self, event: TorchTraceFamily) -> None:
+        """Take one event into account."""
+        if isinstance(event, CompilePhaseEnded):
+            times, seconds = self.phases.get(event.phase, (0, 0.0))
+            self.phases[event.phase] = (times + 1, seconds + event.seconds)
+        elif isinstance(event, TorchCacheAsked):
+            self._asked(event)
+        if event.compile_id:
+            self._in_frame(self._frame(event), event)
+
+    def _in_frame(self, frame: FrameCompile, event: TorchTraceFamily) -> None:
+        match event:
+            case FrameCompileBegan():
+                _began(frame, event)
+            case GraphCaptured():
+                self.graphs += 1
+                frame.graphs += 1
+            case FrameCompiled():
+                self._compiled(frame, event)
+            case BackwardCompiled():
+                frame.backward_seconds = _added(frame.backward_seconds, event.seconds)
+            case GraphBroken():
+                self._broken(frame, event)
+            case FrameRecompiled():
+                self.recompiles += not frame.recompiled
+                frame.recompiled = event.reasons or ("no reason given",)
+            case TorchCacheAsked():
+                answers = frame.caches.setdefault(event.cache, {})
+                answers[event.outcome] = answers.get(event.outcome, 0) + 1
+                frame.inductor = frame.inductor or event.cache == "fx-graph"
+            case CompilePhaseEnded():
+                frame.phases[event.phase] = frame.phases.get(event.phase, 0.0) + event.seconds
+                frame.inductor = frame.inductor or event.phase in INDUCTOR_PHASES
+            case TritonKernelsCompiled():
+                frame.triton_kernels += event.kernels
+            case _:
+                assert_never(event)
+
+    def _frame(self, event: TorchTraceFamily) -> FrameCompile:
+        key = f"{event.node}/{event.pid}/{event.compile_id}"
+        frame = self.frames.get(key)
+        if frame is None:
+            if len(self.frames) >= FRAMES_KEPT:
+                del self.frames[next(iter(self.frames))]
+            frame = FrameCompile(node=event.node, pid=event.pid, compile_id=event.compile_id)
+            self.frames[key] = frame
+            self.met += 1
+        frame.rank = event.rank if event.rank is not None else frame.rank
+        frame.attempts = max(frame.attempts, (event.attempt or 0) + 1)
+        return frame
+
+    def _compiled(self, frame: FrameCompile, event: FrameCompiled) -> None:
+        _name(frame, event)
+        frame.began = event.began if event.began is not None else frame.began
+        frame.ended, frame.seconds = event.at, event.seconds
+        frame.operators, frame.guards = event.operators, event.guards
+        frame.inductor = frame.inductor or bool(event.inductor_seconds)
+        self.failures += bool(event.failure) and not frame.failure
+        frame.failure = event.failure
+
+    def _broken(self, frame: FrameCompile, event: GraphBroken) -> None:
+        self.graph_breaks += 1
+        frame.breaks += 1
+        key = (event.place, event.reason)
+        known = self.breaks.get(key)
+        if known is None and len(self.breaks) < BREAKS_KEPT:
+            known = self.breaks[key] = Break(place=event.place, reason=event.reason)
+        if known is not None:
+            known.times += 1
+            known.functions[frame.function] = known.functions.get(frame.function, 0) + 1
+
+    def _asked(self, event: TorchCacheAsked) -> None:
+        answers = self.caches.setdefault(event.cache, CacheAnswers())
+        match event.outcome:
+            case "hit":
+                answers.hit += 1
+            case "miss":
+                answers.miss += 1
+            case "bypass":
+                answers.bypass += 1
+                if event.reason in answers.reasons or len(answers.reasons) < BREAKS_KEPT:
+                    answers.reasons[event.reason] = answers.reasons.get(event.reason, 0) + 1
+            case _:
+                answers.disabled += 1
+        answers.saved_seconds += event.saved_seconds or 0.0
+
+
+def _began(frame: FrameCompile, event: FrameCompileBegan) -> None:
+    _name(frame, event)
+    frame.began = event.at if frame.began is None else frame.began
+
+
+def _added(sum_so_far: float | None, seconds: float | None) -> float | None:
+    return sum_so_far if seconds is None else (sum_so_far or 0.0) + seconds
+
+
+def _name(frame: FrameCompile, event: FrameCompileBegan | FrameCompiled) -> None:
+    frame.function, frame.file = event.function or frame.function, event.file or frame.file
+    frame.line = event.line if event.line is not None else frame.line

@@ -1,0 +1,220 @@
+"""torch.compile of plain PyTorch jobs, arranged: totals, a row per compiled frame, breaks, caches, phases."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.run.model import Run
+from neuron_top.run.torch_trace import FrameCompile
+from neuron_top.units import count_text, duration_text
+
+INDUCTOR, OURS, OTHER = "inductor", "neurontop", "other"
+_PHASES = (
+    ("bytecode_tracing", "Dynamo traces Python"),
+    ("create_aot_dispatcher_function", "AOTAutograd, with what it calls"),
+    ("aot_trace_joint_graph", "  joint graph traced"),
+    ("inductor_compile", "Inductor"),
+    ("GraphLowering.run", "  lowering"),
+    ("code_gen", "  code written and loaded"),
+    ("async_compile.wait", "  C++ or Triton compiler waited for"),
+    ("async_compile.precompile", "  Triton kernels compiled"),
+    ("CachingAutotuner.benchmark_all_configs", "  Triton configurations tried"),
+    ("CachingAutotuner.coordinate_descent_tuning", "  Triton coordinate descent"),
+    ("cudagraphify", "CUDA graphs recorded"),
+    ("build_guards", "guards"),
+    ("entire_backward_compile", "backward, when first needed"),
+)
+"""What is shown of the phases, in the order of a compile; indented ones are parts of the one above."""
+
+
+class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One compile of one frame."""
+
+    key: str
+    compile_id: str
+    function: str
+    place: str
+    """`file:line`."""
+    state: str
+    """`compiling`, `compiled` or `failed`; `unfinished` when the job ended first."""
+    backend: str
+    """`inductor`, `neurontop` (counted with our own graphs) or `other`."""
+    rank: int | None
+    pid: int | None
+    began: float | None
+    seconds: float | None
+    """Compile time, backward included; of one that is compiled now, so far."""
+    graphs: int
+    breaks: int
+    attempts: int
+    operators: int | None
+    recompiled: tuple[str, ...]
+    fx: str
+    """Answers of the FX-graph cache, as `2 hits`; "" when it was not asked."""
+    aot: str
+    failure: str
+
+
+class BreakRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A place where graphs break."""
+
+    place: str
+    reason: str
+    times: int
+    functions: tuple[str, ...]
+
+
+class TorchCacheRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers of one cache; `hit_rate` 0…1 of hits and misses, None when there was neither."""
+
+    cache: str
+    hit: int
+    miss: int
+    bypass: int
+    disabled: int
+    hit_rate: float | None
+    saved_seconds: float
+    bypasses: tuple[tuple[str, int], ...]
+
+
+class PhaseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One phase over all compiles; phases nest, so their seconds do not add up."""
+
+    phase: str
+    meaning: str
+    times: int
+    seconds: float
+
+
+class TorchSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """torch.compile in numbers."""
+
+    compiles: int
+    """Frame compiles, recompiles included."""
+    compiling: int
+    graphs: int
+    """Graphs that Dynamo captured for other back ends than `neurontop`."""
+    graphs_ours: int
+    """Graphs that went to the back end `neurontop`: counted among the run's graphs, not here again."""
+    breaks: int
+    recompiles: int
+    failures: int
+    seconds: float
+    """Compile seconds added up over processes."""
+    caches: tuple[TorchCacheRow, ...]
+
+
+class TorchView(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the traces told."""
+
+    summary: TorchSummary
+    frames: tuple[FrameRow, ...]
+    breaks: tuple[BreakRow, ...]
+    phases: tuple[PhaseRow, ...]
+
+
+def torch_view(run: Run, now: float) -> TorchView | None:
+    """torch.compile in this run; None where no process wrote a trace."""
+    ledger = run.torch
+    if not ledger.frames and not ledger.caches and not ledger.phases:
+        return None
+    ended = run.job.finished is not None
+    frames = tuple(_row(run, frame, now, ended=ended) for frame in ledger.frames.values())
+    breaks = sorted(ledger.breaks.values(), key=lambda one: -one.times)
+    return TorchView(
+        summary=_summary(run, frames),
+        frames=frames,
+        breaks=tuple(
+            BreakRow(place=one.place, reason=one.reason, times=one.times, functions=tuple(one.functions))
+            for one in breaks
+        ),
+        phases=tuple(
+            PhaseRow(phase=name, meaning=meaning, times=ledger.phases[name][0], seconds=ledger.phases[name][1])
+            for name, meaning in _PHASES if name in ledger.phases
+        ),
+    )  # fmt: skip
+
+
+def torch_summary(run: Run, now: float) -> TorchSummary | None:
+    """The numbers alone."""
+    view = torch_view(run, now)
+    return view.summary if view is not None else None
+
+
+def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
+    ledger = run.torch
+    ours = sum(row.graphs for row in frames if row.backend == OURS)
+    return TorchSummary(
+        compiles=ledger.met,
+        compiling=sum(row.state == "compiling" for row in frames),
+        graphs=ledger.graphs - ours,
+        graphs_ours=ours,
+        breaks=ledger.graph_breaks,
+        recompiles=ledger.recompiles,
+        failures=ledger.failures,
+        seconds=sum(row.seconds or 0.0 for row in frames),
+        caches=tuple(
+            TorchCacheRow(
+                cache=name, hit=one.hit, miss=one.miss, bypass=one.bypass, disabled=one.disabled,
+                hit_rate=one.hit / (one.hit + one.miss) if one.hit + one.miss else None,
+                saved_seconds=one.saved_seconds, bypasses=tuple(sorted(one.reasons.items(), key=lambda item: -item[1])),
+            )
+            for name, one in sorted(ledger.caches.items())
+        ),
+    )  # fmt: skip
+
+
+def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
+    over = frame.ended is not None
+    state = "failed" if frame.failure else "compiled" if over else "unfinished" if ended else "compiling"
+    seconds = frame.seconds
+    if not over and not ended and frame.began is not None:
+        seconds = max(0.0, now - frame.began)
+    if frame.backward_seconds is not None:
+        seconds = (seconds or 0.0) + frame.backward_seconds
+    return FrameRow(
+        key=f"{frame.node}/{frame.pid}/{frame.compile_id}",
+        compile_id=frame.compile_id,
+        function=frame.function,
+        place=f"{frame.file}:{frame.line}" if frame.file and frame.line is not None else frame.file,
+        state=state,
+        backend=OURS if run.torch.is_ours(frame) else INDUCTOR if frame.inductor else OTHER,
+        rank=frame.rank if frame.rank is not None else run.job.rank_of(frame.pid, frame.node),
+        pid=frame.pid,
+        began=frame.began,
+        seconds=seconds,
+        graphs=frame.graphs,
+        breaks=frame.breaks,
+        attempts=frame.attempts,
+        operators=frame.operators,
+        recompiled=frame.recompiled,
+        fx=answers_text(frame.caches.get("fx-graph", {})),
+        aot=answers_text(frame.caches.get("aot-autograd", {})),
+        failure=frame.failure,
+    )
+
+
+def answers_text(answers: dict[str, int]) -> str:
+    """`2 hits, 1 miss`; "" where none was given."""
+    plural = {"hit": "hits", "miss": "misses", "bypass": "bypasses", "disabled": "disabled"}
+    return ", ".join(
+        f"{answers[name]} {name if answers[name] == 1 else many}" for name, many in plural.items() if answers.get(name)
+    )
+
+
+def summary_words(one: TorchSummary) -> str:
+    """The totals in one line: `4 compiles, 4 graphs, 18.5 s; 2 graph breaks, 2 recompiles`."""
+    counts = [(one.compiles, "compile", "compiles"), (one.graphs, "graph", "graphs")]
+    words = ", ".join(f"{count_text(n)} {a if n == 1 else b}" for n, a, b in counts) + f", {duration_text(one.seconds)}"
+    told = [(one.breaks, "graph break", "graph breaks"), (one.recompiles, "recompile", "recompiles"),
+            (one.failures, "given up", "given up")]  # fmt: skip
+    more = ", ".join(f"{count_text(n)} {a if n == 1 else b}" for n, a, b in told if n)
+    ours = f"; {count_text(one.graphs_ours)} more by the back end neurontop" if one.graphs_ours else ""
+    return words + (f"; {more}" if more else "") + ours
+
+
+def cache_words(row: TorchCacheRow) -> str:
+    """`2 hits, 1 miss; 11.1 s saved`."""
+    counts = {"hit": row.hit, "miss": row.miss, "bypass": row.bypass, "disabled": row.disabled}
+    words = answers_text(counts) or "not asked"
+    return words + (f"; {duration_text(row.saved_seconds)} of compiling saved" if row.saved_seconds else "")

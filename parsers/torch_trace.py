@@ -1,0 +1,361 @@
+"""PyTorch's structured trace → events. Pure: the same bytes give the same events, however they were cut.
+
+One file per process (`dedicated_log_torch_trace_[rank_N_]<random>.log`), made of records:
+
+    V0401 12:00:00.123000 4711 torch/_dynamo/utils.py:2350] {"<kind>": …, "frame_id": 0, …, "has_payload": "<md5>"}
+    <tab>the payload, any number of lines, each behind a tab
+
+Long texts are interned: `{"str": [text, number]}`. The format promises nothing, and new kinds come with each version:
+what is not known is passed over, what is broken is one LineMalformed and costs only its own record. The clock in the
+header has neither year nor zone; both come from the first phase record, which carries microseconds since the epoch.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from neuron_top.events import (
+    AnyEvent,
+    BackwardCompiled,
+    CompilePhaseEnded,
+    FrameCompileBegan,
+    FrameCompiled,
+    FrameRecompiled,
+    GraphBroken,
+    GraphCaptured,
+    LineMalformed,
+    TorchCacheAsked,
+    TritonKernelsCompiled,
+)
+from neuron_top.parsers.base import clip
+from neuron_top.parsers.lines import LineBuffer
+
+FAMILY = "torch trace"
+LINE_BYTES = 4 << 20
+"""A longer line is given up: PyTorch cuts payloads into lines."""
+PAYLOAD_BYTES = 8 << 20
+"""More of one payload is not kept; what stands further back is not read."""
+PHASES = frozenset((
+    "dynamo", "entire_frame_compile", "entire_backward_compile", "bytecode_tracing", "backend_compile", "build_guards",
+    "create_aot_dispatcher_function", "aot_collect_metadata", "aot_trace_joint_graph", "inductor_compile",
+    "fx_codegen_and_compile", "GraphLowering.run", "code_gen", "compile_file", "async_compile.precompile",
+    "async_compile.wait", "PyCodeCache.load_by_key_path", "CachingAutotuner.benchmark_all_configs",
+    "CachingAutotuner.coordinate_descent_tuning", "AotCodeCompiler.compile", "cudagraphify",
+))  # fmt: skip
+"""Phases that are told; PyTorch times hundreds, most of them single passes."""
+
+_HEADER = re.compile(
+    rb"[VDIWEC](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,6})\s+(\d{1,10}) [^\]\n]{1,4096}:\d{1,9}\] (\{.*)"
+)
+_WANTED = re.compile(
+    rb'\{"(?:str|dynamo_start|compilation_metrics|bwd_compilation_metrics|dynamo_output_graph|chromium_event|artifact)"'
+)
+_PLACE = re.compile(r"user code at (.{1,1000}?:\d{1,9})\s*$", re.MULTILINE)
+_REASON = re.compile(r"^(?:Graph Break )?Reason: (.{1,2000})$", re.MULTILINE | re.IGNORECASE)
+_CACHE = re.compile(r"(fx_graph|aotautograd)_cache_(hit|miss|bypass|disabled)")
+_CACHES = {"fx_graph": "fx-graph", "aotautograd": "aot-autograd"}
+_KEY = re.compile(r'"key": ?"(\w{1,100})"')
+_MOST_TEXTS = 100_000
+_MOST_OPEN = 1000
+_ZONE = 900.0
+
+
+class _Record:
+    """One record while its payload comes in."""
+
+    __slots__ = ("at", "cut", "fields", "kind", "offset", "payload", "pid", "size")
+
+    def __init__(self, kind: str, fields: dict[str, Any], at: float | None, pid: int, offset: int) -> None:
+        self.kind, self.fields, self.at, self.pid, self.offset = kind, fields, at, pid, offset
+        self.payload: list[bytes] = []
+        self.size = 0
+        self.cut = False
+
+    def add(self, line: bytes) -> None:
+        """One line of payload."""
+        self.size += len(line)
+        if self.size > PAYLOAD_BYTES:
+            self.cut = True
+        else:
+            self.payload.append(line[1:])
+
+    @property
+    def text(self) -> str:
+        """The payload."""
+        return b"\n".join(self.payload).decode("utf-8", "replace")
+
+    def json(self) -> dict[str, Any]:
+        """The payload as an object. Raises msgspec.DecodeError."""
+        value = msgspec.json.decode(b"\n".join(self.payload))
+        if not isinstance(value, dict):
+            raise msgspec.DecodeError("not an object")
+        return value
+
+
+class TorchTraceReader:
+    """Reads one process's trace. `source` becomes its events' own; `rank` is that of records which name none."""
+
+    def __init__(self, source: str, rank: int | None = None) -> None:
+        self.source, self.rank = source, rank
+        self._lines = LineBuffer(LINE_BYTES)
+        self._offset = 0
+        self._continued = False
+        self._open: _Record | None = None
+        self._texts: dict[int, str] = {}
+        self._phases: dict[tuple[int, str], list[float]] = {}
+        self._zone: tuple[int, float] | None = None
+        """Year, and seconds by which the header's clock is ahead of UTC."""
+
+    def feed(self, data: bytes) -> list[AnyEvent]:
+        """The events that these bytes complete. Never raises, whatever the bytes."""
+        return [event for line, offset in self._split(self._lines.take(data)) for event in self._line(line, offset)]
+
+    def flush(self) -> list[AnyEvent]:
+        """The end of the file: the unfinished line and the last record."""
+        events = [
+            event for line, offset in self._split(self._lines.rest() + b"\n") for event in self._line(line, offset)
+        ]
+        return [*events, *self._close()]
+
+    def _split(self, block: bytes) -> Iterator[tuple[bytes, int]]:
+        """Whole lines with their offsets; of one that is too long only its beginning."""
+        position = 0
+        while position < len(block):
+            end = block.find(b"\n", position)
+            whole = end >= 0
+            end = end if whole else len(block)
+            if not self._continued:
+                yield block[position : min(end, position + LINE_BYTES)], self._offset + position
+            self._continued = not whole
+            position = end + 1
+        self._offset += len(block)
+
+    def _line(self, line: bytes, offset: int) -> list[AnyEvent]:
+        if line[:1] == b"\t":
+            if self._open is not None:
+                self._open.add(line)
+            return []
+        events = self._close()
+        if not line.strip():
+            return events
+        found = _HEADER.fullmatch(line.rstrip(b"\r"))
+        if found is None:
+            return [*events, self._malformed(line, offset, "not a record of the trace")]
+        if _WANTED.match(found[8]) is None:
+            return events
+        try:
+            record = self._record(found, offset)
+        except (msgspec.MsgspecError, ValueError, TypeError) as problem:
+            return [*events, self._malformed(line, offset, str(problem))]
+        if record is None:
+            return events
+        if "has_payload" in record.fields:
+            self._open = record
+            return events
+        return [*events, *self._read(record)]
+
+    def _record(self, found: re.Match[bytes], offset: int) -> _Record | None:
+        fields = msgspec.json.decode(found[8])
+        kind = next(iter(fields))
+        if kind == "str":
+            self._intern(fields["str"])
+            return None
+        if not isinstance(fields[kind], dict):
+            raise TypeError(f"{kind} is not an object")
+        return _Record(kind, fields, self._dated(found), int(found[7]), offset)
+
+    def _intern(self, pair: Any) -> None:
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], int):
+            if len(self._texts) < _MOST_TEXTS:
+                self._texts[pair[1]] = clip(pair[0])
+        else:
+            raise TypeError("str is not a text and a number")
+
+    def _close(self) -> list[AnyEvent]:
+        """Events of the record whose payload has ended."""
+        record, self._open = self._open, None
+        return self._read(record) if record is not None else []
+
+    def _read(self, record: _Record) -> list[AnyEvent]:
+        try:
+            return [msgspec.structs.replace(event, source=self.source) for event in self._events(record)]
+        except (msgspec.MsgspecError, ValueError, TypeError, KeyError, OverflowError) as problem:
+            return [self._malformed(record.kind.encode(), record.offset, f"{type(problem).__name__}: {problem}")]
+
+    def _events(self, record: _Record) -> list[AnyEvent]:
+        about = record.fields[record.kind]
+        match record.kind:
+            case "chromium_event":
+                return self._phase(record)
+            case "dynamo_start":
+                return [self._began(record, about)]
+            case "compilation_metrics":
+                return [_compiled(about, self._common(record, about))]
+            case "bwd_compilation_metrics":
+                seconds = _number(about.get("inductor_compile_time_s"))
+                common = self._common(record, about)
+                return [BackwardCompiled(**common, began=_number(about.get("start_time")), seconds=seconds)]
+            case "dynamo_output_graph":
+                return [GraphCaptured(**self._common(record))]
+            case _:
+                return self._artefact(record, str(about.get("name", "")))
+
+    def _artefact(self, record: _Record, name: str) -> list[AnyEvent]:
+        if name in ("dynamo_graph_break_reason", "graph_break_reason"):
+            place, reason = _PLACE.search(record.text), _REASON.search(record.text)
+            detail = _detail(record.text, reason.end()) if reason else record.text[:2000]
+            return [GraphBroken(**self._common(record), place=clip(place[1]) if place else "", reason=clip(detail))]
+        if name in ("recompile_reasons", "recompile_reason"):
+            return [FrameRecompiled(**self._common(record), reasons=_reasons(record.text))]
+        if name == "triton_kernel_info":
+            return [TritonKernelsCompiled(**self._common(record), kernels=len(record.json()))]
+        found = _CACHE.fullmatch(name)
+        return [] if found is None else [self._asked(record, _CACHES[found[1]], found[2])]
+
+    def _asked(self, record: _Record, cache: str, outcome: str) -> TorchCacheAsked:
+        """Keys first, components after: a payload that was cut still has its key."""
+        about: dict[str, Any] = {}
+        if not record.cut:
+            about = record.json()
+        key = about.get("key") or (found[1] if (found := _KEY.search(record.text[:4096])) else "")
+        reason = about.get("cache_bypass_reason") or about.get("cache_bypass_exception") or ""
+        saved = _number(about.get("time_saved_ms"))
+        if saved is None and (nanoseconds := _number(about.get("time_saved_ns"))) is not None:
+            saved = nanoseconds / 1e6
+        return TorchCacheAsked(
+            **self._common(record, about), cache=cache, outcome=outcome, key=clip(str(key)), reason=clip(str(reason)),
+            saved_seconds=saved / 1000 if saved is not None else None,
+        )  # fmt: skip
+
+    def _began(self, record: _Record, about: dict[str, Any]) -> FrameCompileBegan:
+        stack = about.get("stack")
+        frame = stack[-1] if isinstance(stack, list) and stack and isinstance(stack[-1], dict) else {}
+        number = frame.get("filename")
+        file = self._texts.get(number, "") if isinstance(number, int) else clip(str(number or ""))
+        name = clip(str(frame.get("name") or ""))
+        return FrameCompileBegan(**self._common(record), function=name, file=file, line=_whole(frame.get("line")))
+
+    def _phase(self, record: _Record) -> list[AnyEvent]:
+        """A phase begins, ends, or a moment is marked; also the source of the header's year and zone."""
+        if record.cut:
+            return []
+        about = record.json()
+        moment, name, kind = _number(about.get("ts")), str(about.get("name", "")), about.get("ph")
+        if moment is None:
+            return []
+        if self._zone is None and record.at is not None:
+            self._zone = _zone(record.at, moment / 1e6)
+            record.at = moment / 1e6
+        if name not in PHASES or kind not in ("B", "E"):
+            return []
+        begun = self._phases.setdefault((_whole(about.get("tid")) or 0, name), [])
+        if kind == "B":
+            if len(begun) < _MOST_OPEN:
+                begun.append(moment)
+            return []
+        if not begun:
+            return []
+        arguments = about.get("args")
+        common = self._common(record, arguments if isinstance(arguments, dict) else {})
+        common["at"] = moment / 1e6
+        return [CompilePhaseEnded(**common, phase=name, seconds=max(0.0, moment - begun.pop()) / 1e6)]
+
+    def _common(self, record: _Record, about: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Fields of every event. What a record says of itself goes before the context it was written in."""
+        fields = record.fields
+        rank = _whole(fields.get("rank", self.rank))
+        told = (about or {}).get("compile_id")
+        named = isinstance(told, str) and 0 < len(told) <= 100
+        return {
+            "at": record.at, "offset": record.offset, "pid": record.pid, "rank": rank,
+            "compile_id": clip(told) if named and told is not None else _compile_id(fields),
+            "attempt": _whole(fields.get("attempt")),
+        }  # fmt: skip
+
+    def _dated(self, found: re.Match[bytes]) -> float | None:
+        """Seconds since the epoch; before the zone is known, the header's clock read as UTC of 1972, a leap year."""
+        month, day, hour, minute, second = (int(found[index]) for index in range(1, 6))
+        year, ahead = self._zone or (1972, 0.0)
+        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
+        return moment + int(found[6].ljust(6, b"0")) / 1e6 - ahead
+
+    def _malformed(self, line: bytes, offset: int, reason: str) -> LineMalformed:
+        text = clip(line[:200].decode("utf-8", "replace"))
+        return LineMalformed(family=FAMILY, text=text, reason=clip(reason), source=self.source, offset=offset)
+
+
+def _compiled(about: dict[str, Any], common: dict[str, Any]) -> FrameCompiled:
+    failure = about.get("fail_reason") or about.get("fail_type") or ""
+    return FrameCompiled(
+        **common,
+        function=clip(str(about.get("co_name") or "")),
+        file=clip(str(about.get("co_filename") or "")),
+        line=_whole(about.get("co_firstlineno")),
+        began=_number(about.get("start_time")),
+        seconds=_number(about.get("entire_frame_compile_time_s")),
+        backend_seconds=_number(about.get("backend_compile_time_s")),
+        inductor_seconds=_number(about.get("inductor_compile_time_s")),
+        operators=_whole(about.get("graph_op_count")),
+        guards=_whole(about.get("guard_count")),
+        cache_size=_whole(about.get("cache_size")),
+        failure=clip(str(failure)),
+    )
+
+
+def _zone(header: float, moment: float) -> tuple[int, float]:
+    """The year of the header's clock, and by how much it is ahead of UTC (whole quarter hours)."""
+    local = datetime.fromtimestamp(header, UTC)
+    now = datetime.fromtimestamp(moment, UTC).year
+    leap_day = (local.month, local.day) == (2, 29)
+    years = [year for year in (now - 1, now, now + 1) if not leap_day or calendar.isleap(year)]
+    year = min(years or [now], key=lambda one: abs(local.replace(year=one).timestamp() - moment))
+    return year, round((local.replace(year=year).timestamp() - moment) / _ZONE) * _ZONE
+
+
+def _compile_id(fields: dict[str, Any]) -> str:
+    """`!<compiled autograd>/<frame>/<compile>` as PyTorch writes it; "" outside of any compile."""
+    autograd, frame, count = (
+        _whole(fields.get(name)) for name in ("compiled_autograd_id", "frame_id", "frame_compile_id")
+    )
+    inner = f"{frame}/{count}" if frame is not None and count is not None else ""
+    return inner if autograd is None else f"!{autograd}" + (f"/{inner}" if inner else "")
+
+
+def _detail(text: str, start: int) -> str:
+    """The sentence behind the general one: `Failed to trace builtin operator: Dynamo does not know how to …`."""
+    rest = [line.strip() for line in text[start : start + 4000].strip().split("\n")]
+    explanation = next((line.partition(":")[2].strip() for line in rest if line.startswith("Explanation:")), "")
+    said = _REASON.search(text)
+    first = rest[0] if rest and rest[0] and explanation else (said[1] if said else "")
+    return f"{first}: {explanation}" if explanation else first
+
+
+def _reasons(text: str) -> tuple[str, ...]:
+    """A line each, or a JSON list of texts; at most twenty."""
+    try:
+        listed = msgspec.json.decode(text.encode())
+    except msgspec.DecodeError:
+        listed = text.split("\n")
+    items = listed if isinstance(listed, list) else [listed]
+    return tuple(clip(str(item)) for item in items[:20] if str(item).strip())
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, not a bool."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if -1e300 < number < 1e300 else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62 else None
