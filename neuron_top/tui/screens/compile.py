@@ -12,6 +12,7 @@ from neuron_top.run.model import Run
 from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels import timeline as timeline_panel
 from neuron_top.tui.panels.compiling import compile_panel
+from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
 from neuron_top.tui.widgets.drawn import Drawn
@@ -19,6 +20,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
 from neuron_top.views.progress import CompileCard, cache_card
 from neuron_top.views.timeline import timeline
+from neuron_top.views.torch_trace import torch_view
 
 NOTHING = (
     "No graph yet.",
@@ -39,6 +41,7 @@ class CompileScreen(LiveScreen):
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
         table.nothing = NOTHING
         yield table
+        yield Drawn("torch", torch_panel, torch_lines)
         yield Drawn("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
 
     @property
@@ -48,13 +51,14 @@ class CompileScreen(LiveScreen):
 
     def read(self, run: Run, now: float) -> Any:
         """Table, cache card and timeline of one moment."""
-        return graph_table(run, now, self.top.estimator), cache_card(run), timeline(run, now)
+        return graph_table(run, now, self.top.estimator), cache_card(run), timeline(run, now), torch_view(run, now)
 
     def show(self, view: Any) -> None:
         """Hand them on."""
-        table, cache, times = view
+        table, cache, times, frames = view
         self.query_one("#card", Drawn).show((table.card, cache))
         self.table.show(table.rows)
+        self.query_one("#torch", Drawn).show(frames)
         self.query_one("#timeline", Drawn).show(times)
 
     def opened(self, row: GraphRow) -> None:
