@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from neuron_top import __version__
+from neuron_top.dashboard import documents
 from neuron_top.dashboard.access import Right
 from neuron_top.dashboard.cache_desk import CacheDesk, Work
 from neuron_top.dashboard.exports import as_csv, as_parquet
@@ -31,11 +32,13 @@ from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, U
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.views.answers import Answer, answers
+from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import GraphPage, GraphTable, graph_page, graph_table
-from neuron_top.views.memory import MemoryTable, memory_table
+from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.overview import Overview, overview
+from neuron_top.views.report import Report
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 from neuron_top.views.timeline import Timeline, timeline
@@ -75,6 +78,8 @@ class Endpoint(NamedTuple):
 
 WORDS = {
     "run": "id of a recording; without it: what happens now",
+    "a": "id of a recording; without it: what happens now",
+    "b": "what it is compared with",
     "count": f"how many lines, at most {MOST_LINES}",
     "source": "only this source",
     "key": "the key of the graph or core",
@@ -109,6 +114,13 @@ def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
         count = _count(request.query_params.get("count", str(LINES)))
         return hub.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
+    async def reported(request: Request) -> Report:
+        return await asyncio.to_thread(documents.report_of, hub, _run(request))
+
+    async def compared(request: Request) -> Comparison:
+        a, b = (request.query_params.get(name, LIVE) for name in ("a", "b"))
+        return await asyncio.to_thread(documents.comparison_of, hub, a, b)
+
     async def recordings(_request: Request) -> tuple[RunRow, ...]:
         return hub.rows()
 
@@ -126,6 +138,9 @@ def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
         Endpoint("memory", "memory of the cores over time", MemoryTable, of(memory_table)),
         Endpoint("trends", "loss, throughput and host over time", Trends, of(trends)),
         Endpoint("summary", "what the run came to so far", Summary, of(summary)),
+        Endpoint("memory/{key:path}", "what filled one core over time", MemoryKinds, one(_kinds), ("run", "key")),
+        Endpoint("report", "the full report of a run", Report, reported),
+        Endpoint("comparison", "two runs side by side", Comparison, compared, ("a", "b")),
         Endpoint("logs", "the last lines", list[LogLine], lines, ("run", "count", "source")),
         Endpoint("runs", "the recordings", tuple[RunRow, ...], recordings, ()),
         Endpoint("cache", "every cache entry", EntryTable, entries, ()),
@@ -258,6 +273,10 @@ def _parameter(name: str, path: str) -> dict[str, Any]:
     kind = "integer" if name == "count" else "string"
     return {"name": name, "in": "path" if inside else "query", "required": inside, "description": WORDS[name],
             "schema": {"type": kind}}  # fmt: skip
+
+
+def _kinds(run: Run, now: float, key: str) -> MemoryKinds | None:
+    return memory_kinds(run, now, key) if key in run.cores.cores else None
 
 
 def _run(request: Request) -> str:

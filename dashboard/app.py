@@ -15,7 +15,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 from fastapi import FastAPI
 
 from neuron_top import __version__
-from neuron_top.dashboard import api, metrics, push
+from neuron_top.dashboard import api, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.cache_desk import CacheDesk
@@ -67,6 +67,7 @@ def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") 
             page.register(app, hub)
     push.register(server, hub, prefix)
     api.register(server, hub, desk, prefix)
+    documents.register(server, hub, prefix)
     metrics.register(server, hub, prefix)
     return Guard(server, access, prefix=prefix, policy=_policy(app), pages=frozenset(page.PATH for page in PAGES))
 
@@ -82,9 +83,12 @@ def _assets() -> Path:
 
 
 def _policy(app: Dash) -> str:
-    """Scripts: our own files, and Dash's one line by its hash. Styles inline too: plotly sets them on elements."""
+    """Scripts: our own files; Dash's one line and that of reports by their hashes.
+
+    Styles inline too: plotly sets them on elements.
+    """
     app._setup_server()  # type: ignore[no-untyped-call]
-    scripts = " ".join(("'self'", *app.csp_hashes()))
+    scripts = " ".join(("'self'", *app.csp_hashes(), *documents.script_hashes()))
     return "; ".join(
         (
             "default-src 'none'", f"script-src {scripts}", "style-src 'self' 'unsafe-inline'",

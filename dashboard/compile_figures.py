@@ -159,6 +159,6 @@ def rate(known: Sequence[Answer], colours: Palette, height: int = 240) -> Figure
     data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
                  "line": {"shape": "hv", "dash": "dot", "color": colours.quiet}})  # fmt: skip
     figure: Figure = {"data": data, "layout": layout(colours, height, showlegend=True, yaxis={"rangemode": "tozero"})}
-    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25,
-                                  "showgrid": False, "automargin": True}  # fmt: skip
+    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
+                                  "dtick": 0.25, "showgrid": False, "automargin": True}  # fmt: skip
     return figure

@@ -76,18 +76,35 @@
     const list = document.getElementById("logs-lines");
     if (!list || !news) { return window.dash_clientside.no_update; }
     if (news.reset) { list.replaceChildren(); }
-    for (const [level, text, key] of news.lines) {
+    for (const line of news.lines) {
       const last = list.lastElementChild;
-      if (last && last.dataset.key === key) { last.remove(); }
-      const item = document.createElement("li");
-      item.className = ["error", "warning", "event"].includes(level) ? level : "";
-      item.dataset.key = key;
-      item.textContent = text || " ";
-      list.append(item);
+      if (last && last.dataset.key === line[2]) { last.remove(); }
+      list.append(lineItem(line));
     }
-    while (list.childElementCount > LINES_KEPT) { list.firstElementChild.remove(); }
-    if (follow && follow.length && news.lines.length) { list.scrollTop = list.scrollHeight; }
+    if (follow && follow.length && news.lines.length) {
+      while (list.childElementCount > LINES_KEPT) { list.firstElementChild.remove(); }
+      list.scrollTop = list.scrollHeight;
+    }
     return news.mark;
+  }
+
+  function lineItem([level, text, key]) {
+    const item = document.createElement("li");
+    item.className = ["error", "warning", "event"].includes(level) ? level : "";
+    item.dataset.key = key;
+    item.textContent = text || " ";
+    return item;
+  }
+
+  /* Older finds go above, and what is in sight stays in sight. */
+  function prependLines(found, clicks) {
+    const list = document.getElementById("logs-lines"), none = window.dash_clientside.no_update;
+    if (!list || !found) { return none; }
+    const height = list.scrollHeight;
+    list.prepend(...found.lines.map(lineItem));
+    list.scrollTop += list.scrollHeight - height;
+    if (found.again) { window.dash_clientside.set_props("logs-older", {n_clicks: clicks + 1}); }
+    return none;
   }
 
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
@@ -100,6 +117,7 @@
     neurontop: {
       answered: answered,
       appendLines: appendLines,
+      prependLines: prependLines,
       theme: function (clicks, theme) {
         const now = theme || document.documentElement.dataset.theme;
         return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.cache.failures import judge
 from neuron_top.dashboard import compile_figures as figures
-from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
@@ -16,17 +18,23 @@ from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import STATE_WORDS, Palette
 from neuron_top.dashboard.parts import chart, facts, note, panel, table
 from neuron_top.dashboard.sections import Chart, Rows
+from neuron_top.dashboard.torch_frames import torch_section
+from neuron_top.errors import NeuronTopError
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
+from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, timeline
+from neuron_top.views.torch_trace import TorchView, torch_view
+from neuron_top.views.why import Why, question, roots
 
 PATH, NAME = "compile", "Compile"
 LINES_SHOWN = 20
+INPUTS_SHOWN = 12
 SLOTS = Slots(
-    parts=("compile-summary", "compile-graph"),
+    parts=("compile-summary", "compile-graph", "compile-torch"),
     charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
     grids=("compile-grid",),
 )
@@ -44,6 +52,11 @@ def layout(_state: dict[str, str]) -> Any:
                 wide=True,
             ),
             html.Div(id="compile-graph", className="full", role="status"),
+            html.Div(
+                [html.P(id="compile-busy", className="quiet", role="status"), html.Div(id="compile-depth")],
+                className="full",
+            ),
+            html.Div(id="compile-torch", className="full"),
             panel("Graphs", grid("compile-grid", GRAPH_COLUMNS, "Graphs"), tools=export_links("graphs"), wide=True),
             panel("Compile time, added up", chart("compile-cumulative", "Compile time added up over time", 220)),
             panel("How long compiles took", chart("compile-spread", "Distribution of compile durations", 220)),
@@ -55,12 +68,13 @@ def layout(_state: dict[str, str]) -> Any:
 
 def render(
     graphs: GraphTable, lanes: Timeline, known: tuple[Answer, ...], page: GraphPage | None, lines: list[str],
-    colours: Palette,
+    colours: Palette, frames: TorchView | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page."""
     return {
         "compile-summary": _summary(graphs),
         "compile-graph": _graph(page, lines) if page is not None else None,
+        "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(lanes, known, colours),
         "compile-cumulative": Chart(figures.cumulative(lanes, colours)),
         "compile-spread": Chart(figures.spread(graphs.rows, colours)),
@@ -143,9 +157,12 @@ def register(app: Dash, hub: Hub) -> None:
         return render(
             hub.kept(asked.run, graph_table), hub.kept(asked.run, timeline), hub.kept(asked.run, answers), page,
             _lines(hub, asked.run, page.lines) if page is not None else [], asked.colours,
+            hub.kept(asked.run, torch_view),
         )  # fmt: skip
 
     bind(app, "compile", SLOTS, answer)
+
+    _register_depth(app, hub)
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -171,3 +188,50 @@ def register(app: Dash, hub: Hub) -> None:
     )
     async def close(clicks: int | None, search: str) -> Any:
         return search_with(search, graph=None) if clicks else no_update
+
+
+def depth(reasons: Why | None, made_of: Operators | None) -> Any:
+    """What the cache tells of a graph: why it missed, and the operators it is made of."""
+    parts = []
+    if reasons is not None:
+        rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
+        head = ("cause", "what differs", "compared with")
+        parts.append(
+            panel("Why it missed", html.P(html.Strong(reasons.headline)),
+                  table(head, rows, caption="Causes, the likeliest first") if rows else None, note(reasons.footnote))
+        )  # fmt: skip
+    if made_of is not None:
+        kinds = [(html.Code(row.name), count_text(row.count), html.Code("  ".join(row.shapes))) for row in made_of.rows]
+        shown = f"{count_text(made_of.total)} operators of {len(kinds)} kinds, read from {made_of.place}"
+        words = f"{shown}; inputs {'  '.join(made_of.inputs[:INPUTS_SHOWN])}" if made_of.inputs else shown
+        head = ("operator", "count", "commonest results")
+        parts.append(panel("Operators", html.P(words), table(head, kinds, caption="Operators", right=(1,))))
+    return html.Div(parts, className="grid two") if parts else note("No cache of this machine has this graph any more.")
+
+
+def _register_depth(app: Dash, hub: Hub) -> None:
+    """What has to be read from a cache: asked once when a graph is chosen, in a thread."""
+
+    @app.callback(
+        Output("compile-depth", "children"), Input("url", "search"),
+        running=[(Output("compile-busy", "children"), "Looking into the cache …", "")],
+    )  # fmt: skip
+    async def look(search: str) -> Any:
+        state = state_of(search)
+        key, run = state.get("graph", ""), state.get("run", "")
+        if not key:
+            return None
+        try:
+            asked = hub.read(run, partial(question, key=key))
+            named = hub.read(run, _roots)
+            page = hub.read(run, partial(graph_page, key=key))
+        except NeuronTopError as problem:
+            return note(str(problem), kind="bad")
+        if page is None or page.row.module is None:
+            return note("This graph was never named, so no cache can be asked about it.") if page is not None else None
+        reasons = await asyncio.to_thread(hub.library.why, asked) if asked is not None else None
+        return depth(reasons, await asyncio.to_thread(hub.library.operators, page.row.module, named))
+
+
+def _roots(run: Run, _now: float) -> tuple[str, ...]:
+    return roots(run)

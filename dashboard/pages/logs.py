@@ -1,7 +1,12 @@
-"""Logs: the last lines of all sources, searched, filtered, followed. The browser appends them as plain text."""
+"""Logs: the last lines of all sources, filtered and followed, and the whole files searched. Drawn as plain text.
+
+The browser appends what is new and puts older finds above; it sends back what it has, so nothing is kept for it here.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -10,13 +15,18 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.parts import more, panel
 from neuron_top.errors import NeuronTopError
+from neuron_top.pipeline.feed import Feed
 from neuron_top.pipeline.log_line import LogLine
+from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.units import bytes_text
 
 PATH, NAME = "logs", "Logs"
 READ = 5000
 SENT = 1000
+OLDER_SENT = 200
+SEARCH_SECONDS = 0.8
+"""Of one question; where nothing was found by then, the page says how far it is and asks again."""
 LEVELS = {"": "all lines", "event": "events and up", "warning": "warnings and errors", "error": "errors"}
-_RANKING = ("", "event", "warning", "error")
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -25,13 +35,15 @@ def layout(state: dict[str, str]) -> Any:
         [
             dcc.Store(id="logs-known", data=None),
             dcc.Store(id="logs-new", data=None),
+            dcc.Store(id="logs-top", data=None),
+            dcc.Store(id="logs-found", data=None),
             panel(
                 "Log lines",
                 html.Div(
                     [
                         html.Label("Search the lines", htmlFor="logs-search", className="visually-hidden"),
                         dcc.Input(id="logs-search", type="search", debounce=0.3, value=state.get("q", ""),
-                                  placeholder="search ( / )", className="grow"),
+                                  placeholder="level:error rank:3 /reg.*ex/ !not words   ( / )", className="grow"),
                         dcc.Dropdown(id="logs-level", options=[{"label": text, "value": level or "all"}
                                      for level, text in LEVELS.items()], value=state.get("level") or "all",
                                      clearable=False, searchable=False, className="run-picker"),
@@ -39,7 +51,14 @@ def layout(state: dict[str, str]) -> Any:
                     ],
                     className="row",
                 ),
-                html.P(id="logs-count", className="quiet", role="status"),
+                html.Div(
+                    [
+                        html.Button("Search further back", id="logs-older", className="plain", n_clicks=0),
+                        html.Span(id="logs-count", className="quiet", role="status"),
+                        html.Span(id="logs-searched", className="quiet", role="status"),
+                    ],
+                    className="row",
+                ),
                 html.Ol(id="logs-lines", className="lines tall", tabIndex=0,
                         **more(aria_label="Log lines")),
                 wide=True,
@@ -49,15 +68,34 @@ def layout(state: dict[str, str]) -> Any:
     )  # fmt: skip
 
 
+def query_of(words: str, level: str) -> LogQuery:
+    """What is wanted: the terms of `words`, and lines of this level and worse."""
+    query = LogQuery(words)
+    return query.worse_than(level) if level in LEVELS and level else query
+
+
 def render(lines: list[LogLine], words: str, level: str) -> list[LogLine]:
-    """The lines that are wanted: every word is in the line, whatever its case."""
-    wanted = [word.casefold() for word in words.split()]
-    least = _RANKING.index(level) if level in _RANKING else 0
-    return [
-        line
-        for line in lines
-        if _RANKING.index(line.level) >= least and all(word in line.text.casefold() for word in wanted)
-    ][-SENT:]
+    """The lines that are wanted."""
+    return list(filter(query_of(words, level).keep, lines))[-SENT:]
+
+
+def top_of(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
+    """Where a search further back begins, by source: before the oldest line that was sent, or looked at if all fit."""
+    top: dict[str, int] = {}
+    for line in sent if len(sent) == SENT else every:
+        top[line.source] = min(line.offset, top.get(line.source, line.offset))
+    return top
+
+
+def further_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list[LogLine], dict[str, int], bool]:
+    """(older finds, how far the search came, whether that is the beginning): one answer's worth, or a second's."""
+    found: list[LogLine] = []
+    at, ended, deadline = dict(top), False, time.monotonic() + SEARCH_SECONDS
+    while not ended and len(found) < OLDER_SENT and time.monotonic() < deadline:
+        page = feed.log_older(at, OLDER_SENT - len(found), query)
+        found[:0] = page.lines
+        at, ended = at | page.at, page.ended
+    return found, at, ended
 
 
 def news(lines: list[LogLine], question: list[str], known: Any) -> tuple[dict[str, Any], list[Any]]:
@@ -81,9 +119,12 @@ def register(app: Dash, hub: Hub) -> None:
     @app.callback(
         Output("logs-new", "data"),
         Output("logs-count", "children"),
+        Output("logs-top", "data", allow_duplicate=True),
+        Output("logs-searched", "children", allow_duplicate=True),
         Input("pulse", "data"),
         Input("url", "search"),
         State("logs-known", "data"),
+        prevent_initial_call="initial_duplicate",
     )
     async def update(_pulse: Any, search: str, known: Any) -> list[Any]:
         state = state_of(search)
@@ -91,11 +132,14 @@ def register(app: Dash, hub: Hub) -> None:
         try:
             every = hub.feed(question[0]).log_tail(READ)
         except NeuronTopError as problem:
-            return [{"reset": True, "lines": [], "mark": None}, str(problem)]
+            return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
         lines = render(every, question[1], question[2])
         new, mark = news(lines, question, known)
         words = f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
-        return [{**new, "mark": mark}, words]
+        words = query_of(question[1], question[2]).problem or words
+        if not new["reset"]:
+            return [{**new, "mark": mark}, words, no_update, no_update]
+        return [{**new, "mark": mark}, words, {"question": question, "at": top_of(every, lines)}, ""]
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -108,9 +152,42 @@ def register(app: Dash, hub: Hub) -> None:
         asked = search_with(search, q=words, level=None if level == "all" else level)
         return no_update if state_of(asked) == state_of(search) else asked
 
+    _register_search(app, hub)
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
         Output("logs-known", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
         Input("logs-new", "data"),
         State("logs-follow", "value"),
     )
+
+
+def _register_search(app: Dash, hub: Hub) -> None:
+    """The search through the whole files, backwards, a second at a time."""
+
+    @app.callback(
+        Output("logs-found", "data"), Output("logs-top", "data"), Output("logs-searched", "children"),
+        Input("logs-older", "n_clicks"), State("logs-top", "data"), State("url", "search"),
+        running=[(Output("logs-older", "disabled"), True, False)], prevent_initial_call=True,
+    )  # fmt: skip
+    async def search(clicks: int | None, top: Any, address: str) -> Any:
+        state = state_of(address)
+        question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
+        if not clicks or not top or top.get("question") != question:
+            return no_update, no_update, no_update
+        try:
+            feed = hub.feed(question[0])
+            found, at, ended = await asyncio.to_thread(
+                further_back, feed, top["at"], query_of(question[1], question[2])
+            )
+        except NeuronTopError as problem:
+            return no_update, no_update, str(problem)
+        left = sum(at.values())
+        words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
+        rows = [[line.level, line.text, f"{line.source}:{line.offset}"] for line in found]
+        news_ = {"lines": rows, "again": not found and not ended}
+        return news_, {"question": question, "at": at}, f"{len(found)} older found; {words}"
+
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("neurontop", "prependLines"), Output("logs-older", "title"), Input("logs-found", "data"),
+        State("logs-older", "n_clicks"),
+    )  # fmt: skip

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard.address import search_with
+from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.parts import facts, note, panel, table
 from neuron_top.dashboard.sections import Rows
+from neuron_top.dashboard.shell import run_options
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
@@ -28,6 +30,14 @@ def layout(_state: dict[str, str]) -> Any:
             dcc.Store(id="runs-known", data=None),
             html.Div(id="runs-note", className="full"),
             panel("Recordings", grid("runs-grid", RUN_COLUMNS, "Recordings"), tools=export_links("runs"), wide=True),
+            html.Div(
+                [
+                    html.Div(id="runs-documents", className="row"),
+                    html.Label("Compare with", htmlFor="runs-with", className="visually-hidden"),
+                    dcc.Dropdown(id="runs-with", options=[], placeholder="compare with …", className="run-picker"),
+                ],
+                className="full row",
+            ),
             html.Div(id="runs-summary", className="full", role="status"),
         ],
         className="grid",
@@ -75,6 +85,22 @@ def summary_panel(one: Summary) -> Any:
     return panel(one.name or one.run or "This run", *content, wide=True)
 
 
+def documents_of(prefix: str, run: str, other: str | None) -> Any:
+    """The ways to the full report of a run, and to its comparison with another."""
+    compared = html.A(
+        "Compare with it", href=f"{prefix}comparison?{urlencode({'a': run, 'b': _id(other)})}", className="plain",
+        target="_blank",
+    ) if other is not None else note("Choose a second run to compare with.")  # fmt: skip
+    return [
+        html.A("Full report", href=f"{prefix}report?{urlencode({'run': run})}", className="plain", target="_blank"),
+        compared,
+    ]
+
+
+def _id(value: str) -> str:
+    return "" if value == "live" else value
+
+
 def register(app: Dash, hub: Hub) -> None:
     """Bind the page to its data."""
 
@@ -82,6 +108,22 @@ def register(app: Dash, hub: Hub) -> None:
         return render(hub.rows(), hub.kept(asked.run, summary))
 
     bind(app, "runs", SLOTS, answer)
+
+    @app.callback(
+        Output("runs-documents", "children"), Output("runs-with", "options"), Output("runs-with", "value"),
+        Input("url", "search"), State("prefix", "data"),
+    )  # fmt: skip
+    async def documents(search: str, prefix: str) -> Any:
+        state, rows = state_of(search), hub.rows()
+        return documents_of(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Input("runs-with", "value"), State("url", "search"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    async def compare_with(chosen: str | None, search: str) -> Any:
+        same = (chosen or "") == state_of(search).get("with", "")
+        return no_update if same else search_with(search, **{"with": chosen})
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -6,22 +6,29 @@ Every call reads disks: a screen makes it in a thread and shows the frozen rows 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from neuron_top.cache import catalogue, roots
-from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.cache.contents import Contents
+from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.pipeline import afterwards
-from neuron_top.pipeline.misses import Misses
+from neuron_top.pipeline.misses import Misses, first_here
 from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
 from neuron_top.pipeline.replay import ReplayFeed
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
-from neuron_top.views.report import report
+from neuron_top.views.operators import Operators, operators
+from neuron_top.views.report import Report, report
 from neuron_top.views.runs import RunRow, run_row
 from neuron_top.views.why import Question, Why, not_known, why
+from neuron_top.views.why import roots as roots_of
 
 NEWEST_RUNS = 500
+MISSES_EXPLAINED = 25
+"""In a report: those that took longest."""
 
 
 class Library:
@@ -63,6 +70,34 @@ class Library:
         """Two recordings side by side. Raises NothingToShow, StoreUnusable."""
         first, second = (afterwards.load([one], self._settings) for one in (a, b))
         return compare(report(first, afterwards.end_of(first)), report(second, afterwards.end_of(second)))
+
+    def report(self, run: str) -> Report:
+        """The full report of a recording, by its id, with what its cache still tells. Raises NothingToShow."""
+        if all(row.id != run for row in self.runs()):
+            raise NothingToShow(f"there is no recording {run}")
+        loaded = afterwards.load([run], self._settings)
+        return self.told(loaded, afterwards.end_of(loaded))
+
+    def told(self, run: Run, now: float) -> Report:
+        """The full report of a run as it is at `now`."""
+        cache = first_here(roots_of(run))
+        memory = afterwards.memory(run, self._settings, cache)
+        told = Misses(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+        misses = [(one.module, f"{one.causes[0].kind}: {one.causes[0].text}") for one in told]
+        return report(run, now, memory=memory, misses=misses)
+
+    def operators(self, module: str, named: Iterable[str] = ()) -> Operators | None:
+        """The operators of a graph, from its entry in the named caches or any of this machine; None without one."""
+        places = dict.fromkeys((*named, *(root.path for root in roots.find() if root.kind == roots.NEURON)))
+        for root in places:
+            try:
+                snapshot = catalogue.open_root(root, self._settings.state_path)
+            except NeuronTopError:
+                continue
+            for entry in snapshot.find(module):
+                if (graph := Contents(snapshot.root, entry).nodes()) is not None:
+                    return operators(graph, f"{snapshot.root}/{entry.path}")
+        return None
 
     def entries(self) -> EntryTable:
         """The entries of every Neuron cache that exists, as the catalogue knows them, brought up to date."""
