@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.explain.sketch import Array, Node, Sketch, is_update, products
+from neuron_top.explain.sketch import Array, Node, Sketch, products, same_weights
 
 _SHOWN = 4
 _NUMBERS = "learning rate, epsilon, dropout, a step counter"
@@ -23,6 +23,10 @@ _UPDATES = ("sqrt", "lerp", "sign", "copy_")
 _UNEVEN = 0.2
 """How unevenly an update's operators may grow with its inputs: a step counter is there once."""
 _SHORTEST = 3
+_TO_PRINT = 4
+"""Operators that a printed number takes: absolute, mean, conversion, copy."""
+_CHANCE = 0.1
+"""Share of the smaller graph that both may have in common at the other side, by chance."""
 _SAME_RUN = 0.9
 """Share of the smaller graph that must stand in the same order: its last operators keep what the next graph needs."""
 
@@ -85,10 +89,10 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
         return
     size = max(sum(old.values()), sum(new.values())) or 1
     part = (sum(added.values()) + sum(removed.values())) / size
-    if scaled := _layers(before, now):
+    if cut := _split(before, now):
+        yield Change("graph split", cut, 0.93)
+    elif scaled := _layers(before, now):
         yield Change("layers", scaled, 0.92)
-    elif cut := _split(before, now):
-        yield Change("graph split", cut, 0.91)
     elif _optimizer(before, now, added, removed):
         yield Change("optimizer", f"another optimizer or update rule: {_told(added, removed)}", 0.9)
     elif not removed or not added:
@@ -124,14 +128,17 @@ def _repeated(before: Sketch, now: Sketch) -> bool:
 
 
 def _split(before: Sketch, now: Sketch) -> str:
-    """Told by order: one graph is the beginning or the end of the other, and a matrix product or more is missing."""
+    """Told by order: one graph is the beginning or the end of the other, and a matrix product or more is missing.
+
+    Where layers came or went, the two have beginning and end in common.
+    """
     small, large = sorted(([node.name for node in one.nodes] for one in (before, now)), key=len)
     missing = len(large) - len(small)
     work = products(large) != products(small) or (_is_update_part(large[len(small) :]) and missing > len(small) / 4)
     if len(small) < _SHORTEST or missing < _SHORTEST or not work or not products(large):
         return ""
-    whole = _SAME_RUN * len(small)
-    if _run(small, large) < whole and _run(small[::-1], large[::-1]) < whole:
+    short, long = sorted((_run(small, large), _run(small[::-1], large[::-1])))
+    if long < _SAME_RUN * len(small) or short > max(_SHORTEST, _CHANCE * len(small)):
         return ""
     smaller = len(now.nodes) < len(before.nodes)
     what = "a part of it became a graph of its own" if smaller else "two graphs became one"
@@ -153,11 +160,10 @@ def _run(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _optimizer(before: Sketch, now: Sketch, added: Counter[str], removed: Counter[str]) -> bool:
     """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
-    matrix = [products(one.names.elements()) for one in (before, now)]
-    if matrix[0] != matrix[1]:
-        return False
-    if not matrix[0] and (is_update(before) or is_update(now)):
+    if same_weights(before, now):
         return True
+    if products(before.names.elements()) != products(now.names.elements()):
+        return False
     names = [*added, *removed]
     plain = sum(any(word in name for word in _BY_ELEMENT) for name in names)
     grown = len(before.inputs) != len(now.inputs)
@@ -261,12 +267,13 @@ def _model(before: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
 
 
 def _data(pairs: Sequence[Pair]) -> tuple[str, str]:
+    """By the axes that changed. Arrays of which one axis changed tell most: a mask of pairs has two of one length."""
+    axes = [_changed(old, new) for old, new in pairs]
+    alone = {one[0] for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1 and len(old.dims) > 1}
     deepest = max(len(old.dims) for old, _ in pairs)
-    axes: Counter[int] = Counter()
-    for old, new in pairs:
-        if len(old.dims) == deepest:
-            axes.update(axis for axis, (a, b) in enumerate(zip(old.dims, new.dims, strict=True)) if a != b)
-    changed = set(axes)
+    changed = alone or {
+        axis for one, (old, _) in zip(axes, pairs, strict=True) if len(old.dims) == deepest for axis in one
+    }
     if changed == {0}:
         return "batch size", "another batch size (or an incomplete last batch)"
     if 0 not in changed and deepest <= 3:
@@ -274,6 +281,10 @@ def _data(pairs: Sequence[Pair]) -> tuple[str, str]:
     if 0 not in changed:
         return "sequence length", "another length or image size"
     return "batch size", "another batch size and another length"
+
+
+def _changed(old: Array, new: Array) -> tuple[int, ...]:
+    return tuple(axis for axis, (a, b) in enumerate(zip(old.dims, new.dims, strict=True)) if a != b)
 
 
 def _constants(before: Sketch, now: Sketch) -> Iterator[Change]:
@@ -298,5 +309,12 @@ def _outputs(before: Sketch, now: Sketch) -> Iterator[Change]:
         added = Counter(now.outputs) - Counter(before.outputs)
         example = f", {next(iter(added))} among them" if added else ""
         text = f"{abs(more)} {what} result(s){example}: a tensor that is printed, logged or kept, or a moved mark_step"
-        # Where operators changed too, results follow from them and explain nothing.
-        yield Change("output", text, 0.78 if before.names == now.names else 0.68)
+        # Where much else changed, results follow from that and explain nothing.
+        yield Change("output", text, 0.78 if _for_printing(before, now) else 0.68)
+
+
+def _for_printing(before: Sketch, now: Sketch) -> bool:
+    """Whether no more changed than it takes to print a number: a mean or a norm, and a copy."""
+    small, large = sorted((before.names, now.names), key=Counter.total)
+    more = large - small
+    return not small - large and more.total() <= _TO_PRINT and not products(more)

@@ -25,6 +25,8 @@ MATRIX_PRODUCTS = re.compile(
 SAME_WEIGHTS = 0.6
 """Likeness of two updates of the same weights by optimizers that share nothing."""
 _SEVERAL, _NEARLY_ALL = 3, 0.9
+_PIECE = 5
+"""Operators from which on a graph can be told to be a piece of another."""
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -74,14 +76,13 @@ def of_hlo(nodes: Sequence[HloNode]) -> Sketch:
     """The sketch of an HLO module."""
     groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
     worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
-    made = tuple(Node(node.opcode, arrays(node.shape), node.detail) for node in nodes)
-    inputs = tuple(array for node in made if node.name == "parameter" for array in node.arrays)
-    last = made[-1].arrays if made else ()
+    made = [(Node(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
+    entry = [node for node, inner in made if not inner]
     return Sketch(
         kind="hlo",
-        nodes=tuple(node for node in made if node.name != "parameter"),
-        inputs=inputs,
-        outputs=last,
+        nodes=tuple(node for node, _ in made if node.name != "parameter"),
+        inputs=tuple(array for node in entry if node.name == "parameter" for array in node.arrays),
+        outputs=entry[-1].arrays if entry else (),
         world=max(worlds, default=None),
         groups=tuple(sorted(groups)),
     )
@@ -120,9 +121,22 @@ def likeness(one: Sketch, other: Sketch) -> float:
     if one.kind != other.kind or (one.direction and other.direction and one.direction != other.direction):
         return 0.0
     alike = 0.5 * _cosine(one.names, other.names) + 0.5 * _shared(_parts(one), _parts(other))
-    if alike < SAME_WEIGHTS and is_update(one) and is_update(other) and _shapes(one) == _shapes(other):
-        return SAME_WEIGHTS
-    return alike
+    if same_weights(one, other):
+        alike = max(alike, SAME_WEIGHTS)
+    return max(alike, 0.5 * _contained(one, other))
+
+
+def same_weights(one: Sketch, other: Sketch) -> bool:
+    """Whether both update the same weights: neither multiplies matrices, and both take weights and gradients.
+
+    As many arrays go into an optimizer's graph and don't come out as there are gradients; what takes hardly more
+    than those (clipping, say) updates nothing.
+    """
+    update = next((sketch for sketch in (one, other) if is_update(sketch)), None)
+    if update is None or products(one.names) or products(other.names) or _shapes(one) != _shapes(other):
+        return False
+    gradients = len(update.inputs) - len(update.outputs)
+    return min(len(one.inputs), len(other.inputs)) >= 1.5 * gradients
 
 
 def is_update(sketch: Sketch) -> bool:
@@ -140,6 +154,15 @@ def carries_on(one: Sketch, other: Sketch) -> bool:
 
 def _shapes(sketch: Sketch) -> frozenset[tuple[int | str, ...]]:
     return frozenset(one.dims for one in sketch.inputs if one.dims)
+
+
+def _contained(one: Sketch, other: Sketch) -> float:
+    """Share of the smaller graph's operators (with shapes and constants) in the larger, where that is nearly all."""
+    small, large = sorted((Counter(sketch.nodes) for sketch in (one, other)), key=Counter.total)
+    if small.total() < _PIECE:
+        return 0.0
+    share = (small & large).total() / small.total()
+    return share if share >= _NEARLY_ALL else 0.0
 
 
 def _parts(sketch: Sketch) -> Counter[object]:

@@ -1,14 +1,13 @@
 """Misses made by changing exactly one thing, and the answer that must come first.
 
 `hlo_cases` change a training step as an HLO module, `cache_cases` what surrounds a graph, `torch_cases` a real training
-script. The table in docs/explain.md is written from them: `python -m tests.explain.cases`.
+script. `python -m tests.explain.table` writes docs/explain.md from them.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +23,6 @@ from neuron_top.explain.why import Explanation, explain
 from tests.builders import BF16, COMPILER, F32, FAILURE_LOG, module_name, neff, write_entry
 from tests.explain.hlo_model import Step, of_another_kind, training_step
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "explain.md"
 OTHER_COMPILER = "neuronxcc-2.19.8089.0+8ab9f450"
 OLD, NOW = 7200.0, 60.0
 FLAGS = ("--target=trn1", "--model-type=transformer", "--optlevel=2")
@@ -285,49 +283,3 @@ def _torch_version_case(root: Path) -> Explanation:
 
     _local(root, Script(), "forward", 1, OLD, torch="2.12.0")
     return found(root, _local(root, Script(), "forward", 2, NOW))
-
-
-def table(given: list[Answer]) -> str:
-    """The document: a row per case."""
-    right = sum(one.right for one in given)
-    head = (
-        "# What `neurontop explain` answers\n\n"
-        "Each row is a miss made by changing exactly one thing; the answer is the cause named first. "
-        f"Right in {right} of {len(given)} cases ({right / len(given):.0%}). "
-        "Written by `python -m tests.explain.cases`; cases marked HLO are HLO modules, those marked forward, backward "
-        "and optimizer are graphs of a real training script traced by PyTorch.\n\n"
-        f"{_by_group(given)} How far this goes: the HLO modules are written by the tests, no compiler made them, and "
-        "the rules were adjusted on these very cases (4 of the 39 not traced, then 4 of the 21 traced were wrong "
-        "before), so the share on graphs nobody has looked at will be lower; "
-        "that of the traced script is the better guess.\n\n"
-        "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
-    )
-    rows = (
-        f"| {one.case.name} | {one.case.expected} | {one.kind} | {_mark(one.right)} | {_cell(one.text)} |"
-        for one in given
-    )
-    return head + "\n".join(rows) + "\n"
-
-
-def _by_group(given: list[Answer]) -> str:
-    """How many are right of each kind of case."""
-    groups: dict[str, list[bool]] = {}
-    for one in given:
-        found = re.search(r"\((HLO|forward|backward|optimizer)\)$", one.case.name)
-        traced = (found is not None and found[1] != "HLO") or "PyTorch" in one.case.name
-        group = "traced by PyTorch" if traced else "HLO" if found else "surroundings"
-        groups.setdefault(group, []).append(one.right)
-    return "By kind: " + ", ".join(f"{name} {sum(rows)} of {len(rows)}" for name, rows in groups.items()) + "."
-
-
-def _mark(right: bool) -> str:
-    return "yes" if right else "**no**"
-
-
-def _cell(text: str) -> str:
-    return re.sub(r"/\S*/cache\b|/\S*/other\b|in /\S+", "in another folder", text).replace("|", "\\|")[:160]
-
-
-if __name__ == "__main__":
-    DOCUMENT.parent.mkdir(exist_ok=True)
-    DOCUMENT.write_text(table(answers([*hlo_cases(), *cache_cases(), *torch_cases()])), encoding="utf-8")

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.cache.contents import LocalGraph
 from neuron_top.cli.main import main
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.sketch import likeness, of_hlo
+from neuron_top.explain.sketch import Sketch, likeness, of_hlo, of_local
+from neuron_top.explain.why import NEAR
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
-from tests.builders import field
+from tests.builders import F32, field, instruction, shape
+from tests.explain import unseen_hlo
 from tests.explain.cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
 from tests.explain.hlo_model import Step, of_another_kind, training_step
 
-NAMED = [*hlo_cases(), *cache_cases()]
+NAMED = [*hlo_cases(), *cache_cases(), *unseen_hlo.cases()]
 
 
 @pytest.mark.parametrize("case", NAMED, ids=lambda case: case.name)
@@ -50,6 +53,46 @@ def test_a_module_inside_an_hlo_proto_has_the_same_nodes() -> None:
     assert read_nodes(field(1, data)) == read_nodes(data)
     with pytest.raises(MalformedHlo):
         read_nodes(data[:-7])
+
+
+def test_what_a_reduction_does_inside_is_no_input_of_the_graph() -> None:
+    scalar, vector = shape(F32), shape(F32, 8)
+    inner = field(1, "sum") + b"".join(
+        field(2, one) for one in (instruction(1, "parameter", scalar), instruction(2, "parameter", scalar),
+                                  instruction(3, "add", scalar, (1, 2)))
+    )  # fmt: skip
+    entry = field(1, "main") + field(2, instruction(4, "parameter", vector)) + field(
+        2, instruction(5, "reduce", scalar, (4,)))  # fmt: skip
+    for computations in ((inner, entry), (entry, inner)):
+        graph = of_hlo(read_nodes(field(2, "main") + b"".join(field(3, one) for one in computations)))
+        assert (list(map(str, graph.inputs)), list(map(str, graph.outputs))) == (["f32[8]"], ["f32[]"])
+        assert graph.names == {"add": 1, "reduce": 1}
+
+
+def sketch(names: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Sketch:
+    """A local graph of these operators."""
+    nodes = tuple((name, "f32[8,8]", "") for name in names.split())
+    return of_local(LocalGraph(nodes=nodes, inputs=inputs, outputs=outputs))
+
+
+def test_another_optimizer_is_told_though_it_shares_no_operator() -> None:
+    weights = ("f32[8,8]", "f32[8]")
+    plain = sketch("add add", weights * 2, weights)
+    moments = sketch("mul mul lerp lerp sqrt sqrt div div", weights * 4, weights * 3)
+    clipping = sketch("clamp clamp", weights, weights)
+    assert likeness(plain, moments) >= NEAR > likeness(plain, clipping)
+    assert changes(plain, moments)[0].kind == "optimizer"
+
+
+def test_a_graph_that_ends_earlier_was_split_and_one_that_lacks_its_middle_lost_layers() -> None:
+    layer = "aten.mm relu "
+    weights = ("f32[8,8]",)
+    whole = sketch(layer * 6 + "loss sum", weights * 6, ("f32[]",))
+    piece = sketch(layer * 4, weights * 4, ("f32[8,8]",))
+    shallow = sketch(layer * 4 + "loss sum", weights * 4, ("f32[]",))
+    assert changes(whole, piece)[0].kind == "graph split"
+    assert changes(piece, whole)[0].text.startswith("two graphs became one")
+    assert changes(whole, shallow)[0].kind == "layers"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Two further sets of misses, each made by changing one thing in jobs that shaped no rule.
+"""Two further sets of misses, each made by changing one thing in jobs that shaped no rule when they were written.
 
-FIRST (perceptron, convolutions) was met by the rules as they stood; what it got wrong was then put right, so it is
-unseen no more. SECOND (attention by hand, a recurrent cell, other optimizers, HLO modules of other jobs) was written
-at the same time with its expected answers, and no rule was changed after it was met: its share is the honest one.
+FIRST (perceptron, convolutions) was met by the rules as they stood, and what it got wrong was then put right. SECOND
+(attention by hand, a recurrent cell, other optimizers, HLO modules of other jobs) was written at the same time with its
+expected answers and met afterwards. `table.py` keeps what came of the first meeting: those are the honest shares.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import msgspec
 import torch
 
 from neuron_top.explain.why import Explanation
-from tests.builders import BF16, neff, write_entry
-from tests.explain.cases import FLAGS, NOW, OLD, Case, found, stored
-from tests.explain.hlo_jobs import Inference, Sharded, inference, sharded
+from tests.builders import neff, write_entry
+from tests.explain import unseen_hlo
+from tests.explain.cases import FLAGS, NOW, OLD, Case, found
 from tests.explain.jobs import Job, graphs
 
 Change = tuple[str, str, str, Job, Job]
@@ -108,28 +108,6 @@ SECOND: tuple[Change, ...] = (
     ("learning rate, RMSprop", "constant", "optimizer", CELLS, replace(CELLS, rate=5e-3)),
 )  # fmt: skip
 
-DECODER, WHOLE = Inference(), Sharded()
-HLO: tuple[tuple[str, str, bytes, bytes], ...] = (
-    ("batch 1 → 4, decoder", "batch size", inference(DECODER), inference(replace(DECODER, batch=4))),
-    ("bucket 128 → 512, decoder", "sequence length", inference(DECODER), inference(replace(DECODER, bucket=512))),
-    ("12 → 16 layers, decoder", "layers", inference(DECODER), inference(replace(DECODER, layers=16))),
-    ("sharded over 2 → 4 cores, decoder", "world size", inference(DECODER), inference(replace(DECODER, cores=4))),
-    ("width 256 → 320, decoder", "model size", inference(DECODER), inference(replace(DECODER, hidden=320))),
-    ("weights in bfloat16, decoder", "dtype", inference(DECODER), inference(replace(DECODER, dtype=BF16))),
-    ("top-k 50 → 20, decoder", "model size", inference(DECODER), inference(replace(DECODER, top=20))),
-    ("scale of the attention, decoder", "constant", inference(DECODER), inference(replace(DECODER, scale=0.25))),
-    ("logits are returned, decoder", "output", inference(DECODER), inference(replace(DECODER, logits=True))),
-    ("sampling → greedy, decoder", "operators", inference(DECODER), inference(replace(DECODER, greedy=True))),
-    ("batch 4 → 2", "batch size", sharded(WHOLE), sharded(replace(WHOLE, batch=2))),
-    ("learning rate, momentum", "constant", sharded(WHOLE), sharded(replace(WHOLE, rate=0.02))),
-    ("momentum → Lion", "optimizer", sharded(WHOLE), sharded(replace(WHOLE, lion=True))),
-    ("8 → 16 workers", "world size", sharded(WHOLE), sharded(replace(WHOLE, workers=16))),
-    ("gradients scattered instead of summed", "operators", sharded(WHOLE), sharded(replace(WHOLE, scattered=True))),
-    ("the update left the step (mark_step)", "graph split", sharded(WHOLE), sharded(replace(WHOLE, update=False))),
-    ("image 32 → 48", "sequence length", sharded(WHOLE), sharded(replace(WHOLE, image=48))),
-    ("3 → 6 convolutions", "layers", sharded(WHOLE), sharded(replace(WHOLE, depth=6))),
-)
-
 
 def first_cases() -> Iterator[Case]:
     """The set that was met once and then put right."""
@@ -137,25 +115,9 @@ def first_cases() -> Iterator[Case]:
 
 
 def second_cases() -> Iterator[Case]:
-    """The set that no rule was adjusted to."""
+    """The set that was met last."""
     yield from _traced(SECOND)
-    yield from hlo_cases()
-
-
-def hlo_cases() -> Iterator[Case]:
-    """The HLO modules of the second set."""
-    for name, expected, before, now in HLO:
-        yield Case(f"{name} (HLO)", expected, _modules(before, now))
-
-
-def _modules(before: bytes, now: bytes) -> Callable[[Path], Explanation]:
-    def build(root: Path) -> Explanation:
-        stored(root, inference(Inference(layers=1, hidden=64)), 7, OLD)
-        stored(root, sharded(Sharded(depth=1, image=8)), 8, OLD)
-        stored(root, before, 1, OLD)
-        return found(root, stored(root, now, 2, NOW))
-
-    return build
+    yield from unseen_hlo.cases()
 
 
 def _traced(changes: tuple[Change, ...]) -> Iterator[Case]:
