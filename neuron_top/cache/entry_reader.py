@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.cache import failures
 from neuron_top.cache.entry import (
-    MARKER_BYTES,
     PARTS,
     Artefact,
     Entry,
-    Failure,
     Lock,
     Part,
     State,
     classify,
     is_legacy,
 )
-from neuron_top.cache.layout import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
-from neuron_top.cache.plain_entry import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts, read_plain
-from neuron_top.cache.quiet import FILE_FLAGS, FOLDER_FLAGS, QuietReader, name_text
-from neuron_top.cache.tree import measure
-from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
+from neuron_top.cache.entry_look import EntryLook
+from neuron_top.cache.plain_entry import FORMAT, REGULAR, FolderFacts, read_plain
+from neuron_top.cache.quiet import FOLDER_FLAGS, QuietReader
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 _REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
@@ -79,7 +72,7 @@ class EntryReader:
         own = os.fstat(folder)
         allocated = apparent = kept = parts = 0
         changed_at: float = own.st_mtime
-        look = _Look(self, module, folder, before)
+        look = EntryLook(self, module, folder, before)
         lstat, part_of = os.lstat, PARTS.get
         for name in os.listdir(folder):
             part = part_of(name, _OTHER)
@@ -118,271 +111,10 @@ class EntryReader:
             own = os.stat(module, dir_fd=self.descriptor, follow_symlinks=False)
         except OSError:
             return None
-        look = _Look(self, module, -1, None)
+        look = EntryLook(self, module, -1, None)
         look.artefact_state = Artefact.UNREADABLE
         look.problem("permission denied")
         return look.entry(own, 0, (0, 0, 0), own.st_mtime)
-
-
-class _Linked(NamedTuple):
-    """A link that leads to a file we may count: the target's status."""
-
-    info: os.stat_result
-    path: str
-
-
-class _Look:
-    """What is gathered about one entry while its files go by."""
-
-    # Class-level defaults: most entries set only a few of these, and there are 50,000 of them.
-    artefact_state: Artefact = Artefact.NONE
-    artefact_bytes: int | None = None
-    artefact_inode = artefact_mtime_ns = 0
-    artefact_mtime = 0.0
-    graph_bytes: int | None = None
-    graph_at: float | None = None
-    flags_text: str | None = None
-    flags_ok: bool | None = None
-    done_at: float | None = None
-    read_at: float | None = None
-    compile_seconds: float | None = None
-    published: dict[str, int] | None = None
-    kernels_bytes: int | None = None
-    lock_since: float | None = None
-    failure: Failure | None = None
-    inodes: frozenset[int] = frozenset()
-    links: tuple[tuple[int, int], ...] = ()
-    others: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-
-    def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
-        self.house, self.module, self.folder, self.before = house, module, folder, before
-
-    def problem(self, text: str) -> None:
-        """Note what could not be read or is wrong."""
-        self.problems = (*self.problems, text)
-
-    def artefact(self, name: str) -> os.stat_result:
-        """Status of the artefact; its header only when it is not the file that `before` found valid."""
-        before = self.before
-        if before is not None and before.artefact is Artefact.VALID:
-            info = os.lstat(name, dir_fd=self.folder)
-            if (
-                info.st_mtime_ns == before.artefact_mtime_ns
-                and info.st_ino == before.artefact_inode
-                and info.st_size == before.artefact_bytes
-            ):
-                self._artefact_seen(info, before.artefact)
-                return info
-        try:
-            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
-        except FileNotFoundError:
-            raise
-        except OSError as problem:
-            return self._artefact_closed(name, problem)
-        try:
-            info = os.fstat(descriptor)
-            self._artefact_seen(info, self._tested(name, info, descriptor))
-        finally:
-            os.close(descriptor)
-        return info
-
-    def _tested(self, name: str, info: os.stat_result, descriptor: int) -> Artefact:
-        size = info.st_size
-        if info.st_mode & FORMAT != REGULAR:
-            return Artefact.UNREADABLE
-        if name != NEFF:
-            return Artefact.VALID if size else Artefact.STUB
-        problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
-        if problem is None:
-            return Artefact.VALID
-        self.problem(f"{name}: {problem}")
-        return Artefact.STUB if size <= MARKER_BYTES else Artefact.BROKEN
-
-    def _artefact_closed(self, name: str, problem: OSError) -> os.stat_result:
-        """Not openable quietly: perhaps somebody else's file, perhaps a link, perhaps forbidden."""
-        info = os.lstat(name, dir_fd=self.folder)
-        linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
-        try:
-            if linked is not None:
-                descriptor = self.house.reader.open_file(linked.path)
-            elif problem.errno == errno.EPERM:
-                descriptor = self.house.reader.open_file(name, self.folder)
-            else:
-                raise problem
-        except OSError as refused:
-            self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}")
-            self._artefact_seen(info, Artefact.UNREADABLE)
-            return info
-        try:
-            seen = os.fstat(descriptor)
-            self._artefact_seen(seen, self._tested(name, seen, descriptor))
-        finally:
-            os.close(descriptor)
-        return info
-
-    def _artefact_seen(self, info: os.stat_result, state: Artefact) -> None:
-        self.artefact_state, self.artefact_bytes = state, info.st_size
-        self.artefact_inode, self.artefact_mtime_ns, self.artefact_mtime = (
-            info.st_ino,
-            info.st_mtime_ns,
-            info.st_mtime,
-        )
-        if self.house.facts.access_times and info.st_atime > info.st_mtime:
-            self.read_at = info.st_atime
-
-    def flags(self, name: str) -> os.stat_result:
-        """Status of the flags file; its text and whether its hash is the folder's."""
-        try:
-            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
-        except FileNotFoundError:
-            raise
-        except OSError:
-            return self._flags_closed(name)
-        try:
-            info = os.fstat(descriptor)
-            if info.st_mode & FORMAT == REGULAR:
-                self._flags_read(os.read(descriptor, min(info.st_size, FLAGS_LIMIT)))
-        finally:
-            os.close(descriptor)
-        return info
-
-    def _flags_closed(self, name: str) -> os.stat_result:
-        info = os.lstat(name, dir_fd=self.folder)
-        linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
-        try:
-            if linked is not None:
-                self._flags_read(self.house.reader.read(linked.path, FLAGS_LIMIT))
-            elif stat.S_ISREG(info.st_mode):
-                self._flags_read(self.house.reader.read(name, FLAGS_LIMIT, self.folder))
-        except OSError as problem:
-            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
-        return info
-
-    def _flags_read(self, data: bytes) -> None:
-        self.flags_text, expected = self.house.facts.flags_of(data)
-        self.flags_ok = self.module[-8:] == expected
-
-    def odd(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
-        """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
-        if stat.S_ISDIR(info.st_mode):
-            size = measure(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}", self.house.reader)
-            return Part.OTHER, size.apparent, size.allocated
-        if stat.S_ISLNK(info.st_mode):
-            linked = self._target(name)
-            if linked is None:
-                self.problem(f"{name_text(name)}: a link that leads nowhere or out of the cache")
-                return Part.OTHER, info.st_size, info.st_blocks * 512
-            return self._shared(part, linked.info)
-        if not stat.S_ISREG(info.st_mode):
-            self.problem(f"{name_text(name)}: neither file nor folder")
-            return Part.OTHER, 0, 0
-        return self._shared(part, info)
-
-    def _shared(self, part: int, info: os.stat_result) -> tuple[int, int, int]:
-        if info.st_ino in self.inodes:
-            return part, info.st_size, 0
-        self.inodes |= {info.st_ino}
-        self.links = (*self.links, (info.st_ino, info.st_blocks * 512))
-        return part, info.st_size, info.st_blocks * 512
-
-    def _target(self, name: str) -> _Linked | None:
-        path = os.path.realpath(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}")
-        inside = path.startswith(self.house.root + "/")
-        blob = "/blobs/" in path and "/models--" in path
-        if not (inside or blob):
-            return None
-        try:
-            info = os.stat(path, follow_symlinks=False)
-        except OSError:
-            return None
-        return _Linked(info, path) if stat.S_ISREG(info.st_mode) else None
-
-    def remark(self, name: str, part: int, size: int, changed_at: float) -> None:
-        """Keep what is worth knowing about a part."""
-        if part == Part.LOCK:
-            self.lock_since = changed_at
-        elif part == Part.LOG:
-            self._log(name)
-        elif part == Part.STATS:
-            self._stats(name)
-        elif part == Part.KERNELS:
-            self.kernels_bytes = size
-        else:
-            self.others = (*self.others, name_text(name))
-
-    def _text(self, name: str, limit: int) -> str:
-        try:
-            linked = self._target(name) if self.links else None
-            data = self.house.reader.read(linked.path if linked else name, limit, self.folder)
-        except OSError as problem:
-            self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
-            return ""
-        return data.decode("utf-8", "replace")
-
-    def _log(self, name: str) -> None:
-        self.failure = failures.read_failure(self._text(name, failures.READ_BYTES))
-
-    def _stats(self, name: str) -> None:
-        try:
-            stats = msgspec.json.decode(self._text(name, FLAGS_LIMIT), type=CompileStats)
-        except msgspec.MsgspecError:
-            return
-        self.compile_seconds = stats.compile_seconds
-        self.published = {name: file.bytes for name, file in stats.files.items()}
-
-    def _compare_published(self) -> None:
-        """A local artefact is valid only while its files have the lengths they were published with."""
-        there = {INDUCTOR_ARTEFACT: self.artefact_bytes, INDUCTOR_KERNELS: self.kernels_bytes}
-        for name, size in (self.published or {}).items():
-            if name in there and there[name] != size and self.artefact_state is Artefact.VALID:
-                self.artefact_state = Artefact.BROKEN
-                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published")
-
-    def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
-        """The finished record; a lock's holder is judged later, once for all locks."""
-        if self.published is not None:
-            self._compare_published()
-        written = self.artefact_state is Artefact.VALID
-        return Entry(
-            self.house.compiler,
-            self.module,
-            self.house.facts.state_of(self.artefact_state, parts, self.failure is not None),
-            parts,
-            *sums,
-            self.artefact_bytes,
-            self.graph_bytes,
-            self.artefact_state,
-            self.artefact_inode,
-            self.artefact_mtime_ns,
-            self.flags_text,
-            self.flags_ok,
-            (self.done_at or self.artefact_mtime) if written else None,
-            changed_at,
-            self.read_at,
-            self.compile_seconds,
-            Lock(self.lock_since) if self.lock_since is not None else None,
-            self.failure,
-            own.st_ino,
-            own.st_mtime_ns,
-            self.links,
-            self.others,
-            self.problems,
-            self.graph_at,
-        )
-
-
-class PublishedFile(msgspec.Struct, frozen=True):
-    """Length of a file of the artefact when it was published."""
-
-    bytes: int
-
-
-class CompileStats(msgspec.Struct, frozen=True):
-    """`model.stats.json` of a local compile, as far as the catalogue needs it."""
-
-    compile_seconds: float | None = None
-    files: dict[str, PublishedFile] = {}
 
 
 def judged(entry: Entry, lock: Lock) -> Entry:

@@ -139,6 +139,7 @@ def _start() -> subprocess.Popen[bytes]:
             [*_COMMAND, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if name != "TORCH_TRACE"},  # the job's frames only
             start_new_session=True,
         )
     except OSError as problem:
@@ -154,7 +155,8 @@ def _request(number: int, task: CompileTask) -> dict[str, Any]:
         "outputs": {name: str(path) for name, path in task.outputs.items()},
         "lock": str(task.lock) if task.lock else "",
         "token": task.token,
-        "environ": dict(os.environ),
+        "environ": {**os.environ, **({"TORCHINDUCTOR_CACHE_DIR": str(task.workdir)} if task.workdir else {})},
+        "dump": str(task.dump / task.module) if task.dump else "",
     }
 
 

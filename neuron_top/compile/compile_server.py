@@ -197,7 +197,8 @@ def _compile(request: dict[str, Any], result: Path) -> int:
     except Exception:  # noqa: BLE001 (unpickling raises anything)
         traceback.print_exc()
         return CANNOT_TRAVEL
-    outcome = compile_travelled(graph, {name: Path(path) for name, path in request["outputs"].items()})
+    outputs = {name: Path(path) for name, path in request["outputs"].items()}
+    outcome = compile_travelled(graph, outputs, dump=request["dump"])
     result.write_bytes(json.dumps(outcome).encode())
     return 0
 

@@ -69,9 +69,15 @@ def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
         }
 
 
-def compile_travelled(graph: TravelledGraph, outputs: Mapping[str, Path]) -> dict[str, Any]:
-    """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`."""
+def compile_travelled(graph: TravelledGraph, outputs: Mapping[str, Path], *, dump: str = "") -> dict[str, Any]:
+    """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`.
+
+    `dump`: a folder for graphs, schedule and code on the way; tracing them changes none of them.
+    """
     _apply(graph.settings)
+    if dump:
+        inductor_config.trace.enabled = True
+        inductor_config.trace.debug_dir = dump
     process_groups.register_stand_ins(graph.gm)
     return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={})
 

@@ -19,9 +19,10 @@ from neuron_top.cache.keys import parse_key
 from neuron_top.compile import graph_hash, inductor_compile, side_channel, worker_memory
 from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.compilers.inductor import Inductor
+from neuron_top.compile.compiling import Graph, Obtained
 from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.graph_description import GraphDescription
-from neuron_top.compile.wrapper import Graph, Obtained, Wrapper
+from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CompileError
 from neuron_top.events import ArtefactLoaded, GraphDescribed
 

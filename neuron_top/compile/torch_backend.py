@@ -37,10 +37,11 @@ from neuron_top.compile import (
 )
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.compilers.inductor import config_from_flags
+from neuron_top.compile.compiling import Graph
 from neuron_top.compile.dispatch_cache import CachedGraph
 from neuron_top.compile.empty_outputs import empty_runner
 from neuron_top.compile.opaque_values import cut_opaque
-from neuron_top.compile.wrapper import Graph, Wrapper
+from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CompileError
 from neuron_top.events import CompileFellBack
 

@@ -14,54 +14,30 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from neuron_top.cache.keys import ModuleKey, parse_key
 from neuron_top.compile import log_lines, side_channel
-from neuron_top.compile.cache_root import check_root, unusable
-from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
+from neuron_top.compile.cache_root import check_root
+from neuron_top.compile.compilers.base import Compiler
+from neuron_top.compile.compiling import Compiling, Graph, Obtained
 from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State, Stats, discard
+from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
-    CompileError,
-    CompilerKilled,
     CompilerMissing,
     FileMalformed,
     UsageError,
 )
-from neuron_top.events import CompileBegan, CompileEnded
 
 _FIRST_POLL, _LONGEST_POLL = 0.02, 0.5
 _OWNER_CHECK_SECONDS = 1.0
 _SAY_EVERY_SECONDS = 60.0
-
-
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph that wants to be compiled. The functions are called only on a miss."""
-
-    key: ModuleKey
-    data: Callable[[], bytes]
-    """The graph file; raises where the graph cannot travel (see `compile_inside`)."""
-    description: Callable[[], bytes] | None = None
-    compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
-    """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
-
-
-class Obtained(msgspec.Struct, frozen=True, kw_only=True):
-    """A complete artefact: where it is, how it was come by, how long a lock was waited for."""
-
-    entry: Entry
-    hit: bool
-    waited_seconds: float = 0.0
-    guards: str = ""
 
 
 class Wrapper:
@@ -77,10 +53,9 @@ class Wrapper:
     ) -> None:
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
-        self._tell = tell
+        self._compiling = Compiling(compiler, options, self.log, tell)
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._root: Path | None = None
-        self._interrupted = False
 
     def obtain(self, graph: Graph) -> Obtained:
         """A complete artefact for `graph`.
@@ -118,7 +93,7 @@ class Wrapper:
         if entry.state() is State.HIT:
             self.log.hit(entry.artefact)
             return True
-        self._store(entry, graph)
+        self._compiling.store(entry, graph)
         self.log.extracted(entry.graph)
         return False
 
@@ -152,7 +127,7 @@ class Wrapper:
 
     def interrupt(self) -> None:
         """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""
-        self._interrupted = True
+        self._compiling.interrupted = True
         self.compiler.close()
 
     def _entry_at(self, path: Path) -> Entry:
@@ -180,7 +155,7 @@ class Wrapper:
             try:
                 if lock.acquire():
                     if entry.state() is State.MISS or self._may_retry(entry, began):
-                        return self._compile(entry, graph, lock, flags)
+                        return self._compiling.compile(entry, graph, lock, flags)
                     continue
             finally:
                 lock.release()
@@ -241,7 +216,7 @@ class Wrapper:
         start = checked = said = time.monotonic()
         pause = _FIRST_POLL
         while entry.lock.exists():
-            if self._interrupted:
+            if self._compiling.interrupted:
                 raise KeyboardInterrupt
             now = time.monotonic()
             if now - checked >= _OWNER_CHECK_SECONDS or pause == _FIRST_POLL:
@@ -257,92 +232,6 @@ class Wrapper:
             pause = min(pause * 1.5, _LONGEST_POLL)
         return time.monotonic() - start
 
-    def _store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> None:
-        description = graph.description() if graph.description else None
-        entry.store_graph(graph.data(), self.options.compiler_flags if flags is None else flags, description)
-
-    def _compile(
-        self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
-    ) -> Obtained:
-        """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
-        if entry.failure.exists():
-            self.log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
-        if lock:
-            self.compiler.hold(entry.lock, lock.token)
-        entry.sweep()
-        inside = False
-        try:
-            self._store(entry, graph, flags)
-        except CannotTravel as reason:
-            inside = self._inside(graph, str(reason))
-        made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
-        task = CompileTask(
-            module=entry.module,
-            graph=entry.graph,
-            outputs=made,
-            flags=self.options.compiler_flags if flags is None else flags,
-            lock=entry.lock if lock else None,
-            token=lock.token if lock else "",
-        )
-        try:
-            return self._compile_task(entry, graph, task, inside)
-        finally:
-            discard(made.values())
-
-    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
-        self.log.compile_started(self.compiler.command(task))
-        before, started = entry.stats(), time.time()
-        attempts = before.attempts + 1 if before else 1
-        stats = Stats(module=entry.module, compiler=self.compiler.directory(), started=started, attempts=attempts)
-        with self._telling(entry, task):
-            try:
-                outcome = self._run(graph, task, inside)
-            except OSError as problem:
-                raise unusable(entry.path, problem) from problem
-            except CacheUnusable:
-                raise
-            except CompileError as failure:
-                if self._interrupted:
-                    raise KeyboardInterrupt from None
-                self._record_failure(entry, task, failure, stats)
-                raise
-            finished = msgspec.structs.replace(
-                stats,
-                compile_seconds=outcome.seconds,
-                peak_rss_bytes=outcome.peak_rss_bytes,
-                finished=time.time(),
-                guards=outcome.guards,
-            )
-            entry.publish(task.outputs, finished)
-        self.log.compile_passed(entry.module, self.compiler.graph_name)
-        return Obtained(entry=entry, hit=False, guards=outcome.guards)
-
-    def _run(self, graph: Graph, task: CompileTask, inside: bool) -> CompileOutcome:
-        if not inside:
-            try:
-                return self.compiler.compile(task, began=lambda pid: self._began(task, pid))
-            except CannotTravel as reason:
-                self._inside(graph, str(reason))
-        self._began(task, None)
-        if graph.compile_inside is None:
-            raise CompileError("the graph can only be compiled in the job it came from", module=task.module)
-        return graph.compile_inside(task)
-
-    def _inside(self, graph: Graph, reason: str) -> bool:
-        if graph.compile_inside is None:
-            raise CompileError(
-                f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
-            )
-        self.log.remark(f"{graph.key.name} cannot travel to a compile process ({reason}); compiling in the job")
-        return True
-
-    def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
-        message = f"{failure}\n{failure.log}".strip()
-        text = f"Failed compilation with {self.compiler.command(task)}: {message}"
-        self.log.compile_failed(text)
-        with contextlib.suppress(CacheUnusable):
-            entry.record_failure(text, msgspec.structs.replace(stats, finished=time.time()))
-
     def _compile_apart(self, graph: Graph) -> Obtained:
         """Compile into a folder of this process, gone with it."""
         if self._scratch is None:
@@ -354,51 +243,7 @@ class Wrapper:
         if entry.state() is State.HIT:
             stats = entry.stats()
             return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
-        return self._compile(entry, graph, None)
-
-    def _began(self, task: CompileTask, pid: int | None) -> None:
-        self._tell(
-            CompileBegan(
-                module=task.module,
-                pid=os.getpid(),
-                rank=side_channel.rank(),
-                compiler_pid=pid,
-                inside_job=pid is None,
-                source=f"worker:{os.getpid()}",
-            )
-        )
-
-    @contextlib.contextmanager
-    def _telling(self, entry: Entry, task: CompileTask) -> Iterator[None]:
-        """Tell how the compile in the block ended, whichever way it does."""
-        start, cause = time.monotonic(), "interrupted"
-        try:
-            yield
-            cause = ""
-        except CompilerKilled:
-            cause = "killed"
-            raise
-        except CacheUnusable:
-            cause = "disk full"
-            raise
-        except Exception:
-            cause = "error"
-            raise
-        finally:
-            stats = entry.stats() if not cause else None
-            self._tell(
-                CompileEnded(
-                    module=task.module,
-                    pid=os.getpid(),
-                    rank=side_channel.rank(),
-                    seconds=time.monotonic() - start,
-                    ok=not cause,
-                    artefact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
-                    peak_rss_bytes=stats.peak_rss_bytes if stats else None,
-                    cause=cause,
-                    source=f"worker:{os.getpid()}",
-                )
-            )
+        return self._compiling.compile(entry, graph, None)
 
 
 def stored_flags(path: Path) -> tuple[str, ...]:

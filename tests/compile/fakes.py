@@ -9,9 +9,10 @@ from pathlib import Path
 
 from neuron_top.cache.keys import module_key
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
+from neuron_top.compile.compiling import Graph
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.log_lines import WrapperLog
-from neuron_top.compile.wrapper import Graph, Wrapper
+from neuron_top.compile.wrapper import Wrapper
 
 GRAPH = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
 

@@ -47,6 +47,14 @@ def test_it_is_called_as_the_sdk_calls_it_with_the_flags_of_the_entry(entry: Pat
     assert one.directory() == entry.parent.name
 
 
+def test_its_scratch_stays_in_the_folder_that_was_asked_for(entry: Path, tmp_path: Path) -> None:
+    one = compiler(tmp_path, 'echo scratch > stage.txt; cp "$3" "$5"\n')
+    options = WrapperOptions(cache_url=str(entry.parent.parent), workdir=str(tmp_path / "work"))
+    Wrapper(one, options).compile_entry(entry)
+    assert (tmp_path / "work" / entry.name / "stage.txt").read_text() == "scratch\n"
+    assert {path.name for path in entry.iterdir()} >= {"model.neff", "model.done"}
+
+
 def test_what_it_says_becomes_the_failure_log(entry: Path, tmp_path: Path) -> None:
     with pytest.raises(CompileError):
         compile_entry(entry, compiler(tmp_path, "echo '[NCC_EXTP003] too many instructions'; exit 70\n"))

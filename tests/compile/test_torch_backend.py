@@ -127,11 +127,16 @@ def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> No
     assert "Compilation Successfully Completed" not in job.stderr
 
 
-def test_inference_is_one_graph_and_right(own_caches: Path) -> None:
-    job = run(INFERENCE)
+def test_inference_is_one_graph_and_right_and_its_work_is_kept_where_it_is_wanted(
+    own_caches: Path, tmp_path: Path
+) -> None:
+    work, dump = tmp_path / "work", tmp_path / "dump"
+    job = run(INFERENCE, NEURON_CC_FLAGS=f"--compile_workdir={work} --dump {dump}")
     assert "inference right" in job.stdout, job.stderr
     directions = {json.loads(path.read_text())["direction"] for path in own_caches.rglob("model.graph.json")}
     assert directions == {"inference"}
+    assert list(dump.glob("MODULE_*+d7517139/torchinductor/*/output_code.py"))
+    assert list(work.glob("*/*.cpp"))
 
 
 def test_regional_compilation_of_accelerate_works() -> None:

@@ -18,9 +18,10 @@ import pytest
 from neuron_top.cache import layout, lock_owner
 from neuron_top.compile import log_lines
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.compiling import Graph
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.persistent_cache import EntryLock, State
-from neuron_top.compile.wrapper import Graph, Wrapper
+from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
@@ -159,6 +160,25 @@ def test_extraction_stores_the_graph_and_a_later_compile_makes_it_a_hit(
     assert not wrapper(own_caches).compile_entry(entry.path).hit
     assert wrapper(own_caches).extract(GRAPH) is True
     assert wrapper(own_caches).obtain(GRAPH).hit
+
+
+@pytest.mark.parametrize("field", ["workdir", "dump"])
+def test_a_folder_for_the_compilers_work_is_made_or_its_lack_said_but_never_a_failure(
+    own_caches: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str
+) -> None:
+    tasks: list[CompileTask] = []
+
+    class Noting(Copying):
+        def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+            tasks.append(task)
+            return super().compile(task, began=began)
+
+    (tmp_path / "file").touch()
+    for place in ("work", "file"):
+        assert not wrapper(own_caches / place, Noting(), **{field: str(tmp_path / place)}).obtain(GRAPH).hit
+    assert [getattr(task, field) for task in tasks] == [tmp_path / "work", None]
+    assert (tmp_path / "work").is_dir()
+    assert f"{tmp_path / 'file'} cannot be made" in capsys.readouterr().err
 
 
 def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> None:

@@ -23,6 +23,10 @@ class CompileTask(msgspec.Struct, frozen=True, kw_only=True):
     lock: Path | None = None
     token: str = ""
     """The entry lock held for this compile: what outlives a killed job removes it in the job's name."""
+    workdir: Path | None = None
+    """Where the compiler's scratch is to be kept (`--compile_workdir`)."""
+    dump: Path | None = None
+    """Where the compiler is to lay down its intermediate stages (`--dump`)."""
 
 
 class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -69,16 +69,19 @@ class NeuronxCC:
         log_path = task.outputs[layout.NEFF].with_suffix(".log" + layout.TEMPORARY_SUFFIX)
         try:
             with open(log_path, "wb") as log:
-                status, peak = self._run(command, log.fileno(), began)
+                status, peak = self._run(command, log.fileno(), began, _work_folder(task))
             text = _tail(log_path)
         finally:
             log_path.unlink(missing_ok=True)
         _raise_for(status, text, task)
         return CompileOutcome(seconds=time.monotonic() - started, peak_rss_bytes=peak)
 
-    def _run(self, command: list[str], output: int, began: Callable[[int], None]) -> tuple[int, int | None]:
+    def _run(
+        self, command: list[str], output: int, began: Callable[[int], None], folder: Path | None
+    ) -> tuple[int, int | None]:
         process = subprocess.Popen(
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -112,6 +115,16 @@ class NeuronxCC:
         if found is None:
             raise CompilerMissing(f"{self._program} is not on the PATH: install the Neuron SDK or activate its venv")
         return found
+
+
+def _work_folder(task: CompileTask) -> Path | None:
+    """Where the compiler leaves its scratch, which it writes beside itself; None: wherever the job works."""
+    wanted = task.workdir or task.dump
+    if wanted is None:
+        return None
+    folder = wanted / task.module
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _tail(path: Path) -> str:

@@ -1,0 +1,188 @@
+"""One compile whose lock is held: the graph stored, the compiler run, the artefact published or the failure recorded.
+
+Whichever way a compile ends, its end is told through the side channel and no temporary file of it stays. A graph that
+cannot travel to a compile process is compiled in the job, and that is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from neuron_top.cache.keys import ModuleKey
+from neuron_top.compile import log_lines, side_channel
+from neuron_top.compile.cache_root import unusable
+from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
+from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.kept_work import kept_folder
+from neuron_top.compile.persistent_cache import Entry, EntryLock, Stats, discard
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled
+from neuron_top.events import CompileBegan, CompileEnded
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph that wants to be compiled. The functions are called only on a miss."""
+
+    key: ModuleKey
+    data: Callable[[], bytes]
+    """The graph file; raises where the graph cannot travel (see `compile_inside`)."""
+    description: Callable[[], bytes] | None = None
+    compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
+    """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
+
+
+class Obtained(msgspec.Struct, frozen=True, kw_only=True):
+    """A complete artefact: where it is, how it was come by, how long a lock was waited for."""
+
+    entry: Entry
+    hit: bool
+    waited_seconds: float = 0.0
+    guards: str = ""
+
+
+class Compiling:
+    """The compiles of one wrapper. Safe to share between threads."""
+
+    def __init__(
+        self, compiler: Compiler, options: WrapperOptions, log: log_lines.WrapperLog, tell: side_channel.Tell
+    ) -> None:
+        self._compiler, self._options, self._log, self._tell = compiler, options, log, tell
+        self.interrupted = False
+        """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
+
+    def store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> None:
+        """Store the graph with its flags. Raises CannotTravel, CacheUnusable."""
+        description = graph.description() if graph.description else None
+        entry.store_graph(graph.data(), self._options.compiler_flags if flags is None else flags, description)
+
+    def compile(
+        self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
+    ) -> Obtained:
+        """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
+        if entry.failure.exists():
+            self._log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
+        if lock:
+            self._compiler.hold(entry.lock, lock.token)
+        entry.sweep()
+        inside = False
+        try:
+            self.store(entry, graph, flags)
+        except CannotTravel as reason:
+            inside = self._inside(graph, str(reason))
+        made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
+        task = CompileTask(
+            module=entry.module,
+            graph=entry.graph,
+            outputs=made,
+            flags=self._options.compiler_flags if flags is None else flags,
+            lock=entry.lock if lock else None,
+            token=lock.token if lock else "",
+            workdir=kept_folder("--compile_workdir", self._options.workdir, self._log.remark_once),
+            dump=kept_folder("--dump", self._options.dump, self._log.remark_once),
+        )
+        try:
+            return self._compile_task(entry, graph, task, inside)
+        finally:
+            discard(made.values())
+
+    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
+        self._log.compile_started(self._compiler.command(task))
+        before, started = entry.stats(), time.time()
+        attempts = before.attempts + 1 if before else 1
+        stats = Stats(module=entry.module, compiler=self._compiler.directory(), started=started, attempts=attempts)
+        with self._telling(entry, task):
+            try:
+                outcome = self._run(graph, task, inside)
+            except OSError as problem:
+                raise unusable(entry.path, problem) from problem
+            except CacheUnusable:
+                raise
+            except CompileError as failure:
+                if self.interrupted:
+                    raise KeyboardInterrupt from None
+                self._record_failure(entry, task, failure, stats)
+                raise
+            finished = msgspec.structs.replace(
+                stats,
+                compile_seconds=outcome.seconds,
+                peak_rss_bytes=outcome.peak_rss_bytes,
+                finished=time.time(),
+                guards=outcome.guards,
+            )
+            entry.publish(task.outputs, finished)
+        self._log.compile_passed(entry.module, self._compiler.graph_name)
+        return Obtained(entry=entry, hit=False, guards=outcome.guards)
+
+    def _run(self, graph: Graph, task: CompileTask, inside: bool) -> CompileOutcome:
+        if not inside:
+            try:
+                return self._compiler.compile(task, began=lambda pid: self._began(task, pid))
+            except CannotTravel as reason:
+                self._inside(graph, str(reason))
+        self._began(task, None)
+        if graph.compile_inside is None:
+            raise CompileError("the graph can only be compiled in the job it came from", module=task.module)
+        return graph.compile_inside(task)
+
+    def _inside(self, graph: Graph, reason: str) -> bool:
+        if graph.compile_inside is None:
+            raise CompileError(
+                f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
+            )
+        self._log.remark(f"{graph.key.name} cannot travel to a compile process ({reason}); compiling in the job")
+        return True
+
+    def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
+        message = f"{failure}\n{failure.log}".strip()
+        text = f"Failed compilation with {self._compiler.command(task)}: {message}"
+        self._log.compile_failed(text)
+        with contextlib.suppress(CacheUnusable):
+            entry.record_failure(text, msgspec.structs.replace(stats, finished=time.time()))
+
+    def _began(self, task: CompileTask, pid: int | None) -> None:
+        self._tell(
+            CompileBegan(
+                module=task.module,
+                pid=os.getpid(),
+                rank=side_channel.rank(),
+                compiler_pid=pid,
+                inside_job=pid is None,
+                source=f"worker:{os.getpid()}",
+            )
+        )
+
+    @contextlib.contextmanager
+    def _telling(self, entry: Entry, task: CompileTask) -> Iterator[None]:
+        """Tell how the compile in the block ended, whichever way it does."""
+        start, cause = time.monotonic(), "interrupted"
+        try:
+            yield
+            cause = ""
+        except CompilerKilled:
+            cause = "killed"
+            raise
+        except CacheUnusable:
+            cause = "disk full"
+            raise
+        except Exception:
+            cause = "error"
+            raise
+        finally:
+            stats = entry.stats() if not cause else None
+            self._tell(
+                CompileEnded(
+                    module=task.module,
+                    pid=os.getpid(),
+                    rank=side_channel.rank(),
+                    seconds=time.monotonic() - start,
+                    ok=not cause,
+                    artefact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
+                    peak_rss_bytes=stats.peak_rss_bytes if stats else None,
+                    cause=cause,
+                    source=f"worker:{os.getpid()}",
+                )
+            )

@@ -1,0 +1,31 @@
+"""Folders in which a user wants to find a compile's work afterwards: `--compile_workdir` and `--dump`.
+
+What a folder is good for depends on the compiler. Inductor keeps its generated sources, libraries and kernels in the
+work folder (its `TORCHINDUCTOR_CACHE_DIR`), and writes graphs, schedule and output code of each compile into the dump
+folder (its `trace`). The Neuron compiler works in a folder of the module's name below either. Such a folder is a wish,
+not a condition: one that cannot be written is said once, and the compile goes on without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from neuron_top.compile.flags import FLAGS_VARIABLE
+
+
+def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> Path | None:
+    """The folder that `flag` names, made if need be; None where none is wanted or it cannot be written."""
+    if not wanted:
+        return None
+    folder = Path(wanted).expanduser().absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be made ({problem.strerror}); compiling without it")
+        return None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be written by this user; compiling without it")
+        return None
+    return folder
