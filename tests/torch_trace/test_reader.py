@@ -1,0 +1,186 @@
+"""PyTorch's structured trace is read as it is written, cut anywhere, broken anywhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top.events import (
+    AnyEvent,
+    BackwardCompiled,
+    CompilePhaseEnded,
+    FrameCompileBegan,
+    FrameCompiled,
+    FrameRecompiled,
+    GraphBroken,
+    LineMalformed,
+    RunStarted,
+    TorchCacheAsked,
+    TritonKernelsCompiled,
+    decode,
+    encode,
+)
+from neuron_top.parsers import torch_trace
+from neuron_top.parsers.torch_trace import TorchTraceReader
+from neuron_top.run.model import Run
+from neuron_top.views.torch_trace import torch_view
+from tests.torch_trace.traces import START, WHOLE, artefact, context, phase, record
+
+
+def read(text: str | bytes, rank: int | None = None) -> list[AnyEvent]:
+    reader = TorchTraceReader("torch-trace:x", rank)
+    data = text.encode() if isinstance(text, str) else text
+    return [*reader.feed(data), *reader.flush()]
+
+
+Kind = TypeVar("Kind")
+
+
+def only(events: list[AnyEvent], kind: type[Kind]) -> list[Kind]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_a_frame_has_its_function_its_times_and_its_clock_in_utc() -> None:
+    events = read(WHOLE)
+    (began,) = only(events, FrameCompileBegan)
+    assert (began.function, began.file, began.line, began.compile_id) == (
+        "forward",
+        "/home/someone/model.py",
+        30,
+        "0/0",
+    )
+    assert began.pid == 71
+    assert began.at == pytest.approx(START + 0.25)
+    (done,) = only(events, FrameCompiled)
+    assert (done.seconds, done.inductor_seconds, done.operators, done.failure) == (4.5, 2.5, 12, "")
+    assert [(one.phase, one.seconds) for one in only(events, CompilePhaseEnded)] == [
+        ("inductor_compile", pytest.approx(2.5))
+    ]
+    assert only(events, BackwardCompiled)[0].seconds == 1.5
+    assert only(events, TritonKernelsCompiled)[0].kernels == 2
+
+
+def test_breaks_recompiles_and_cache_answers_come_with_their_reasons() -> None:
+    events = read(WHOLE)
+    (broken,) = only(events, GraphBroken)
+    assert broken.place == "/home/someone/model.py:31"
+    assert broken.reason.startswith("Failed to trace builtin operator: Dynamo does not know how to trace")
+    assert only(events, FrameRecompiled)[0].compile_id == "0/1"
+    assert "expected 4, actual 6" in only(events, FrameRecompiled)[0].reasons[0]
+    asked = {one.cache: one for one in only(events, TorchCacheAsked)}
+    assert (asked["aot-autograd"].outcome, asked["aot-autograd"].reason) == ("bypass", "a custom operator")
+    assert (asked["fx-graph"].outcome, asked["fx-graph"].key, asked["fx-graph"].saved_seconds) == ("hit", "fabc", 2.5)
+
+
+def test_the_rank_of_the_record_goes_before_that_of_the_file_name() -> None:
+    start = {"dynamo_start": {"stack": []}, **context()}
+    assert [event.rank for event in only(read(record({**start, "rank": 3}) + record(start), 1), FrameCompileBegan)] == [
+        3,
+        1,
+    ]
+
+
+def test_compiled_autograd_has_the_ids_that_pytorch_prints() -> None:
+    start = {"dynamo_start": {"stack": []}, "compiled_autograd_id": 2}
+    assert only(read(record(start) + record({**start, **context(5, 1)})), FrameCompileBegan)[0].compile_id == "!2"
+    assert only(read(record({**start, **context(5, 1)})), FrameCompileBegan)[0].compile_id == "!2/5/1"
+
+
+@given(cuts=st.lists(st.integers(0, len(WHOLE)), max_size=12))
+def test_any_cutting_of_the_same_bytes_gives_the_same_events(cuts: list[int]) -> None:
+    data, reader, events = WHOLE.encode(), TorchTraceReader("torch-trace:x"), []
+    for begin, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(data)], strict=True):
+        events += reader.feed(data[begin:end])
+    assert [*events, *reader.flush()] == read(WHOLE)
+
+
+@given(st.binary(max_size=400), st.integers(0, len(WHOLE)), st.integers(0, 40))
+def test_junk_in_the_middle_never_raises_and_costs_only_what_it_touches(junk: bytes, place: int, gone: int) -> None:
+    data = WHOLE.encode()
+    events = read(data[:place] + junk + data[place + gone :] + b"\n" + phase("code_gen", "B", 5).encode()
+                  + phase("code_gen", "E", 6).encode())  # fmt: skip
+    assert any(isinstance(event, CompilePhaseEnded) and event.phase == "code_gen" for event in events)
+    assert [decode(encode(event)) for event in events] == events
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    kind=st.sampled_from(("dynamo_start", "compilation_metrics", "bwd_compilation_metrics", "chromium_event", "str")),
+    names=st.sampled_from(("stack", "compile_id", "co_name", "start_time", "graph_op_count", "fail_reason")),
+    value=_VALUES,
+    payload=_VALUES,
+)
+def test_values_of_any_kind_where_others_are_expected_never_raise(
+    kind: str, names: str, value: object, payload: object
+) -> None:
+    body = json.dumps(payload) if payload is not None else None
+    for about in ({names: value}, value, {"stack": [value]}, {"stack": [{"filename": value, "line": value}]}):
+        events = read(record({kind: about, "frame_id": value, "rank": value, "attempt": value}, body))
+        run = Run()
+        for event in events:
+            run.apply(decode(encode(event)))
+        torch_view(run, START)
+
+
+@given(_VALUES, st.sampled_from(("fx_graph_cache_hit", "aotautograd_cache_bypass", "recompile_reasons",
+                                 "triton_kernel_info", "dynamo_graph_break_reason")))  # fmt: skip
+def test_artefacts_of_any_content_never_raise(payload: object, name: str) -> None:
+    read(artefact(name, json.dumps(payload)))
+
+
+def test_a_line_without_an_end_is_given_up_once_and_takes_bounded_memory() -> None:
+    reader = TorchTraceReader("torch-trace:x")
+    line = record({"dynamo_start": {"stack": []}, **context()}).rstrip("\n").encode()
+    events = reader.feed(line)
+    for _ in range(40):
+        events += reader.feed(b"x" * (1 << 18))
+    events += reader.feed(b"\n" + phase("code_gen", "B", 1).encode() + phase("code_gen", "E", 2).encode())
+    events += reader.flush()
+    assert len(only(events, LineMalformed)) == 1
+    assert [event.phase for event in only(events, CompilePhaseEnded)] == ["code_gen"]
+
+
+def test_of_a_payload_that_is_too_long_the_key_is_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_trace, "PAYLOAD_BYTES", 4096)
+    payload = json.dumps({"key": "fkey", "components": ["y" * 900] * 20}, indent=0)
+    (asked,) = only(read(artefact("fx_graph_cache_miss", payload)), TorchCacheAsked)
+    assert asked.key == "fkey"
+
+
+def test_the_year_is_found_across_new_year_and_on_a_leap_day() -> None:
+    leap = record({"dynamo_start": {"stack": []}, **context()}).replace("V0401 01:33", "V0229 01:33")
+    assert only(read(leap), FrameCompileBegan)
+    new_year = 1_798_761_600.0  # 2027-01-01 00:00:00 UTC
+    event = {"name": "dynamo", "ts": (new_year - 30) * 1e6, "ph": "B", "tid": 0}
+    text = record({"chromium_event": {}, **context()}, json.dumps(event)) + record(
+        {"dynamo_start": {"stack": []}, **context()}
+    )
+    text = text.replace("V0401 01:33:20", "V0101 00:59:30", 1).replace("V0401 01:33:20", "V0101 01:00:05", 1)
+    (began,) = only(read(text), FrameCompileBegan)
+    assert began.at == pytest.approx(new_year + 5.25)
+
+
+def test_frames_of_our_own_back_end_are_not_counted_twice() -> None:
+    from neuron_top.events import GraphDescribed
+
+    run = Run()
+    run.apply(RunStarted(run="r", command=("x",), at=START, source="job"))
+    run.apply(GraphDescribed(module="MODULE_1+2", pid=71, at=START, source="worker:71"))
+    ours = record({"dynamo_start": {"stack": []}, **context()}) + record({"dynamo_output_graph": {}, **context()})
+    theirs = ours.replace(" 71 ", " 72 ")
+    for event in (*read(ours), *read(theirs)):
+        run.apply(event)
+    view = torch_view(run, START)
+    assert view is not None
+    assert (view.summary.graphs, view.summary.graphs_ours, len(run.compiles.graphs)) == (1, 1, 1)
+    assert [row.backend for row in view.frames] == ["neurontop", "other"]
