@@ -1,13 +1,15 @@
 """How long a running compile may still take: a range, and only where past compiles give ground for one.
 
-Ground is, in this order: the same graph with the same flags, the same graph hash with other flags, and at
-least three graphs of similar size. Nothing is extrapolated; past the longest time known there is no estimate.
+Ground is, in this order: the same graph with the same flags, the same graph hash with other flags, and at least three
+graphs of similar size (bytes, or operators where bytes are not known), those with the same flags and compiler if they
+are enough. Nothing is extrapolated; past the longest time known there is no estimate.
 """
 
 from __future__ import annotations
 
+import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -27,6 +29,8 @@ class Past(Protocol):
     @property
     def graph_bytes(self) -> int | None: ...
     @property
+    def operators(self) -> int | None: ...
+    @property
     def seconds(self) -> float: ...
 
 
@@ -44,15 +48,16 @@ class Estimator:
     def __init__(self, past: Iterable[Past] = ()) -> None:
         self._by_module: dict[str, list[float]] = {}
         self._by_graph: dict[str, list[float]] = {}
-        sizes: list[tuple[int, float]] = []
+        self._bytes, self._operators = _Sizes(), _Sizes()
         for one in past:
+            graph, _, flags = one.module.partition("+")
             self._by_module.setdefault(one.module, []).append(one.seconds)
-            self._by_graph.setdefault(one.module.partition("+")[0], []).append(one.seconds)
-            if one.graph_bytes:
-                sizes.append((one.graph_bytes, one.seconds))
-        self._sizes = sorted(sizes)
+            self._by_graph.setdefault(graph, []).append(one.seconds)
+            for sizes, size in ((self._bytes, one.graph_bytes), (self._operators, one.operators)):
+                if size:
+                    sizes.add(size, flags, one.seconds)
 
-    def total(self, module: str | None, graph_bytes: int | None = None) -> Range | None:
+    def total(self, module: str | None, graph_bytes: int | None = None, operators: int | None = None) -> Range | None:
         """How long a compile of this graph takes as a whole; None without ground."""
         if module is not None:
             for index, key, ground in (
@@ -61,22 +66,64 @@ class Estimator:
             ):
                 if key in index:
                     return _spread(index[key], ground)
-        return self._by_size(graph_bytes)
+        flags = module.partition("+")[2] if module is not None else ""
+        return self._bytes.similar(graph_bytes, flags) or self._operators.similar(operators, flags)
 
-    def left(self, module: str | None, graph_bytes: int | None, elapsed: float | None) -> Range | None:
+    def left(self, module: str | None, graph_bytes: int | None, elapsed: float | None,
+             operators: int | None = None) -> Range | None:  # fmt: skip
         """How long the running compile may still take; None without ground, or when it already took longer."""
-        whole = self.total(module, graph_bytes)
+        whole = self.total(module, graph_bytes, operators)
         if whole is None or elapsed is None or elapsed > whole.high:
             return None
         return Range(max(0.0, whole.low - elapsed), whole.high - elapsed, whole.ground)
 
-    def _by_size(self, graph_bytes: int | None) -> Range | None:
-        if not graph_bytes:
+
+class _Sizes:
+    """Past times by the size of their graph."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, float, str]] = []
+        self._sorted = True
+
+    def add(self, size: int, flags: str, seconds: float) -> None:
+        self._rows.append((size, seconds, flags))
+        self._sorted = False
+
+    def similar(self, size: int | None, flags: str) -> Range | None:
+        """The times of graphs of about this size; those of the same flags alone where they are enough."""
+        if not size:
             return None
-        first = bisect_left(self._sizes, (int(graph_bytes / SIMILAR), 0.0))
-        end = bisect_right(self._sizes, (int(graph_bytes * SIMILAR), float("inf")))
-        seconds = [pair[1] for pair in self._sizes[first:end]]
-        return _spread(seconds, f"{len(seconds)} graphs of similar size") if len(seconds) >= SIMILAR_NEEDED else None
+        if not self._sorted:
+            self._rows.sort()
+            self._sorted = True
+        first = bisect_left(self._rows, (int(size / SIMILAR),))
+        end = bisect_right(self._rows, (int(size * SIMILAR), float("inf")))
+        near = self._rows[first:end]
+        alike = [seconds for _, seconds, theirs in near if theirs == flags]
+        if len(alike) >= SIMILAR_NEEDED:
+            return _spread(alike, f"{len(alike)} graphs of similar size")
+        if len(near) >= SIMILAR_NEEDED:
+            return _spread([seconds for _, seconds, _ in near], f"{len(near)} graphs of similar size, other flags")
+        return None
+
+
+def together(running: Sequence[Range | None], pending: Sequence[Range | None], workers: int) -> Range | None:
+    """Until everything is compiled: the running ones go on, the pending ones are taken up as workers become free.
+
+    None when nothing is left, or when one of them has no estimate: a sum with a hole is no total.
+    """
+    known = [one for one in (*running, *pending) if one is not None]
+    if not known or len(known) < len(running) + len(pending):
+        return None
+    ends = []
+    for side in ("low", "high"):
+        loads = [getattr(one, side) for one in running if one is not None]
+        loads += [0.0] * max(0, workers - len(loads))
+        heapq.heapify(loads)
+        for seconds in sorted((getattr(one, side) for one in pending if one is not None), reverse=True):
+            heapq.heapreplace(loads, loads[0] + seconds)
+        ends.append(max(loads))
+    return Range(ends[0], ends[1], known[0].ground if len({one.ground for one in known}) == 1 else "past compiles")
 
 
 def _spread(seconds: list[float], ground: str) -> Range:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.run.estimate import Estimator, Range
+from neuron_top.run.estimate import Estimator, Range, together
 from neuron_top.run.graph import Graph, GraphState
 from neuron_top.run.model import Run
 
@@ -60,7 +60,7 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     left: int | None
     """Graphs still to compile where a count is known: extracted ones, or the queue's own counter; else None."""
     estimate: Range | None
-    """Time left for the graphs that are running; None when one of them has no ground."""
+    """Time left until all is compiled that runs, or waits in a parallel compile; None when one has no ground."""
     queue_remaining: int | None
     queue_locked: int | None
     queue_failed: int | None
@@ -125,7 +125,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         extracted=len(by_state[GraphState.EXTRACTED]),
         interrupted=len(by_state[GraphState.INTERRUPTED]),
         left=_left(run, by_state),
-        estimate=_longest(running),
+        estimate=_until_all(run, running, by_state, estimator),
         queue_remaining=counts.remaining if counts is not None else None,
         queue_locked=counts.locked if counts is not None else None,
         queue_failed=counts.failed if counts is not None else None,
@@ -152,7 +152,7 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
         state=graph.state.value,
         since=since,
         elapsed=elapsed,
-        left=estimator.left(graph.module, graph.graph_bytes, elapsed) if compiling else None,
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators) if compiling else None,
         rank=run.rank_of_meeting(meeting) if meeting is not None else None,
         pid=meeting.pid if meeting is not None else None,
         dots=attempt.dots if attempt is not None else 0,
@@ -219,8 +219,13 @@ def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:
     return None
 
 
-def _longest(running: tuple[RunningGraph, ...]) -> Range | None:
-    known = [graph.left for graph in running if graph.left is not None]
-    if not known or len(known) < len(running):
-        return None
-    return Range(max(one.low for one in known), max(one.high for one in known), known[0].ground)
+def _until_all(run: Run, running: tuple[RunningGraph, ...], by_state: dict[GraphState, list[Graph]],
+               estimator: Estimator) -> Range | None:  # fmt: skip
+    """The running graphs, and in a parallel compile those that are still to come."""
+    pending: list[Range | None] = []
+    if not run.queue.trial_running and (to_come := _left(run, by_state)):
+        graphs = by_state[GraphState.EXTRACTED]
+        pending = [estimator.total(graph.module, graph.graph_bytes, graph.operators) for graph in graphs]
+        pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, and never named
+    workers = sum(worker.finished is None for worker in run.queue.workers.values())
+    return together([graph.left for graph in running], pending, max(1, workers, len(running)))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from neuron_top.run.estimate import SPREAD, Estimator
+from neuron_top.run.estimate import SPREAD, Estimator, Range, together
 
 
 class Past(msgspec.Struct, frozen=True):
     module: str
     seconds: float
     graph_bytes: int | None = None
+    operators: int | None = None
 
 
 A, A_OTHER, B = "MODULE_1+aaaa", "MODULE_1+bbbb", "MODULE_2+aaaa"
@@ -46,3 +47,25 @@ def test_time_left_shrinks_with_time_and_ends_where_the_past_ends():
     assert known.left(A, None, 50.0).low == pytest.approx(25.0)
     assert known.left(A, None, 110.0).low == 0.0
     assert known.left(A, None, 126.0) is None
+
+
+def test_operators_stand_in_where_no_size_is_known_and_the_same_flags_come_first():
+    past = [Past(f"MODULE_{number}+aaaa", 10.0 + number, None, 100) for number in range(3)]
+    others = [Past(f"MODULE_9{number}+cccc", 90.0, None, 100) for number in range(3)]
+    whole = Estimator([*past, *others]).total("MODULE_77+aaaa", None, 110)
+    assert (whole.high, whole.ground) == (12 * (1 + SPREAD), "3 graphs of similar size")
+    assert Estimator([*past[:2], *others]).total("MODULE_77+aaaa", None, 110).ground.endswith("other flags")
+
+
+def test_the_total_packs_what_is_to_come_behind_what_runs():
+    one, two = Range(10.0, 20.0, "this graph"), Range(4.0, 8.0, "this graph")
+    assert together([one], [two, two], 2) == Range(10.0, 20.0, "this graph")
+    assert together([one], [two, two], 1) == Range(18.0, 36.0, "this graph")
+    assert together([], [one, two, two], 2) == Range(10.0, 20.0, "this graph")
+
+
+def test_a_total_with_a_hole_is_none():
+    one = Range(10.0, 20.0, "this graph")
+    assert together([one, None], [], 2) is None
+    assert together([one], [None], 2) is None
+    assert together([], [], 2) is None
