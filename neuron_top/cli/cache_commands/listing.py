@@ -2,6 +2,7 @@
 
   neurontop cache ls --state failed,corrupt --sort bytes
   neurontop cache ls s3://bucket/prefix         a cache in S3, from one listing
+  neurontop cache ls --inductor                 PyTorch's own: FX graphs, AOTAutograd, generated code; read-only
   neurontop cache ls --json | jq '.entries[] | select(.state == "todo") | .module'
 
 The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neuron_top.cache.entry import FAILURES, MEANINGS, Entry, State
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
@@ -43,6 +44,7 @@ def _or_last(value: float | None) -> float:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache ls`."""
     common.add_root(parser)
+    inductor.add_option(parser)
     parser.add_argument(
         "--state",
         metavar="S",
@@ -57,6 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
+    if inductor.meant(arguments):
+        return inductor.listing(arguments)
     root = common.chosen_root(arguments.root, buckets=True)
     snapshot = common.take_snapshot(root, full=arguments.full)
     past = common.known_past()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.cache import roots, vllm_neuron, work_dirs
+from neuron_top.cache import inductor, roots, vllm_neuron, work_dirs
 from neuron_top.cache.processes import read_processes
 from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cli.output import print_json, table
@@ -37,6 +37,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for root, _ in rows:
         if root.kind == roots.VLLM_NEURON and root.exists:
             print(f"\n{visible(root.path)}: {_judged(vllm_neuron.entries(root.path))}")
+        elif root.kind == "inductor" and root.exists and not arguments.no_sizes:
+            print(f"\n{visible(root.path)}: {_by_kind(inductor.entries(root.path))}")
     dead = [one for one in left if one.alive is False]
     if left:
         size = bytes_text(sum(one.allocated or 0 for one in dead))
@@ -56,6 +58,16 @@ def _judged(entries: list[vllm_neuron.VllmEntry]) -> str:
         if of_it:
             held = bytes_text(sum(entry.bytes for entry in of_it))
             parts.append(f"{count_text(len(of_it))} {state} holding {held}")
+    return ", ".join(parts) or "no entries"
+
+
+def _by_kind(entries: list[inductor.InductorEntry]) -> str:
+    """`8 fx-graph holding 1.2 MiB, …`."""
+    parts = []
+    for kind in inductor.KINDS:
+        of_it = [entry for entry in entries if entry.kind == kind]
+        if of_it:
+            parts.append(f"{count_text(len(of_it))} {kind} holding {bytes_text(sum(entry.bytes for entry in of_it))}")
     return ", ".join(parts) or "no entries"
 
 

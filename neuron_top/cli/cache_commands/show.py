@@ -18,7 +18,7 @@ import msgspec
 
 from neuron_top.cache.contents import Contents, LocalGraph, Neff
 from neuron_top.cache.entry import MEANINGS, Entry
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
@@ -32,12 +32,15 @@ _SHAPES_SHOWN = 8
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache show`."""
     common.add_root(parser)
+    inductor.add_option(parser)
     common.add_entry(parser, required=True)
     parser.add_argument("--payload", action="store_true", help="read the whole NEFF, not only its header")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
+    if inductor.meant(arguments):
+        return inductor.show(arguments)
     root, text = common.root_and_entry(arguments, required=True, buckets=True)
     snapshot = common.take_snapshot(root)
     entry = common.one_entry(snapshot, text or "")

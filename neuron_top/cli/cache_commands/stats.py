@@ -15,7 +15,7 @@ from neuron_top.cache.catalogue import Sums
 from neuron_top.cache.entry import MEANINGS, State
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Tally
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -24,11 +24,14 @@ from neuron_top.units import bytes_text, count_text, duration_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache stats`."""
     common.add_root(parser)
+    inductor.add_option(parser)
     parser.add_argument("--fresh", action="store_true", help="ask every entry's folder again, whatever the index says")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
+    if inductor.meant(arguments):
+        return inductor.stats(arguments)
     root = common.chosen_root(arguments.root, buckets=True)
     sums, disk = _in_bucket(root) if root.startswith("s3://") else _on_disk(root, fresh=arguments.fresh)
     if arguments.json:

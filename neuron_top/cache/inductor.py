@@ -1,0 +1,118 @@
+"""Inductor's own compile cache, entry by entry. Looks only: PyTorch evicts nothing, and neither do we.
+
+    <root>/fxgraph/<2 letters>/<key>/<guards hash>        one file per set of shapes the guards allow
+    <root>/aotautograd/<key>/<hash>                        the whole of forward and backward, with their FX-graph keys
+    <root>/<2 letters>/c<hash>.py, .cpp, .so, …            generated code: kernels and wrappers, shared by entries
+    <root>/triton/<device>/<key>/…                         Triton's binaries (CUDA), when Inductor chose their place
+
+`<root>` is TORCHINDUCTOR_CACHE_DIR, else torchinductor_<user> in the folder of temporary files
+(torch/_inductor/runtime/cache_dir_utils.py; torch/_inductor/codecache.py; torch/_functorch/_aot_autograd).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+
+import msgspec
+
+from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.tree import measure
+
+FX_GRAPH, AOT_AUTOGRAD, CODE, TRITON = "fx-graph", "aot-autograd", "code", "triton"
+KINDS = {
+    FX_GRAPH: "compiled FX graphs",
+    AOT_AUTOGRAD: "forward and backward of a graph together",
+    CODE: "generated code and what was compiled of it, by folder",
+    TRITON: "Triton kernels, by device",
+}
+_KEY = re.compile(r"[a-z0-9]{20,80}\Z")
+_SHARD = re.compile(r"[a-z0-9]{2}\Z")
+MOST_ENTRIES = 500_000
+
+
+class InductorEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry. Bytes are disk blocks, times seconds since the epoch; None is unknown."""
+
+    kind: str
+    key: str
+    path: str
+    bytes: int
+    files: int
+    changed: float | None
+    """Latest change of a file in it."""
+    used: float | None
+    """Latest access of a file in it after that change, where the mount keeps access times (`relatime`: to the day)."""
+
+
+def is_inductor(root: str) -> bool:
+    """Whether a folder looks like Inductor's cache."""
+    return any(os.path.isdir(f"{root}/{name}") for name in ("fxgraph", "aotautograd"))
+
+
+def entries(root: str) -> list[InductorEntry]:
+    """All entries below `root`, by kind and key; none when it cannot be read."""
+    reader = QuietReader()
+    found = []
+    for kind, path, key in _places(root, reader):
+        found.append(_entry(kind, key, path, reader))
+        if len(found) >= MOST_ENTRIES:
+            break
+    order = list(KINDS)
+    return sorted(found, key=lambda entry: (order.index(entry.kind), entry.key))
+
+
+def _places(root: str, reader: QuietReader) -> Iterator[tuple[str, str, str]]:
+    for shard in _folders(f"{root}/fxgraph", reader):
+        for key in _folders(f"{root}/fxgraph/{shard}", reader):
+            if _KEY.match(key):
+                yield FX_GRAPH, f"{root}/fxgraph/{shard}/{key}", key
+    for key in _folders(f"{root}/aotautograd", reader):
+        if _KEY.match(key):
+            yield AOT_AUTOGRAD, f"{root}/aotautograd/{key}", key
+    for device in _folders(f"{root}/triton", reader):
+        yield TRITON, f"{root}/triton/{device}", name_text(device)
+    for shard in _folders(root, reader):
+        if _SHARD.match(shard):
+            yield CODE, f"{root}/{shard}", shard
+
+
+def _entry(kind: str, key: str, path: str, reader: QuietReader) -> InductorEntry:
+    size = measure(path, reader)
+    return InductorEntry(
+        kind=kind, key=key, path=name_text(path), bytes=size.allocated, files=size.files, changed=size.newest,
+        used=_used(path, size.newest, reader),
+    )  # fmt: skip
+
+
+def _used(path: str, changed: float | None, reader: QuietReader) -> float | None:
+    """The newest access among an entry's own files, if it came after the last change."""
+    newest = None
+    for name, info in _members(path, reader):
+        if stat.S_ISREG(info.st_mode) and name:
+            newest = info.st_atime if newest is None else max(newest, info.st_atime)
+    return newest if newest is not None and (changed is None or newest > changed) else None
+
+
+def _folders(path: str, reader: QuietReader) -> list[str]:
+    return sorted(name for name, info in _members(path, reader) if stat.S_ISDIR(info.st_mode))
+
+
+def _members(path: str, reader: QuietReader) -> Iterator[tuple[str, os.stat_result]]:
+    """Names of a folder with what they are; links are not followed, what vanishes meanwhile is left out."""
+    try:
+        descriptor = reader.open_folder(path)
+    except OSError:
+        return
+    try:
+        for name in os.listdir(descriptor):
+            try:
+                yield name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except OSError:
+                continue
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
