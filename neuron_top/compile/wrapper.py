@@ -26,6 +26,7 @@ from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.compiling import Compiling, Graph, Obtained
 from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.lock_wait import wait_for_lock
 from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State
 from neuron_top.errors import (
     CachedFailure,
@@ -34,10 +35,6 @@ from neuron_top.errors import (
     FileMalformed,
     UsageError,
 )
-
-_FIRST_POLL, _LONGEST_POLL = 0.02, 0.5
-_OWNER_CHECK_SECONDS = 1.0
-_SAY_EVERY_SECONDS = 60.0
 
 
 class Wrapper:
@@ -159,7 +156,7 @@ class Wrapper:
                     continue
             finally:
                 lock.release()
-            waited += self._wait(entry)
+            waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
 
     def _looked_up(self, entry: Entry, began: float) -> Obtained | None:
         state = entry.state()
@@ -210,27 +207,6 @@ class Wrapper:
                 self.log.remark(f"Artefact in {entry.path} cannot be loaded: {reason}; kept as {kept}, recompiling")
         finally:
             lock.release()
-
-    def _wait(self, entry: Entry) -> float:
-        """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited."""
-        start = checked = said = time.monotonic()
-        pause = _FIRST_POLL
-        while entry.lock.exists():
-            if self._compiling.interrupted:
-                raise KeyboardInterrupt
-            now = time.monotonic()
-            if now - checked >= _OWNER_CHECK_SECONDS or pause == _FIRST_POLL:
-                checked = now
-                owner = EntryLock(entry).break_if_dead()
-                if owner is not None:
-                    self.log.remark(f"Lock of {entry.graph} was left by process {owner.pid}, which is gone: taken over")
-                    break
-            if now - said >= _SAY_EVERY_SECONDS:
-                said = now
-                self.log.lock_wait(entry.graph, (now - start) / 60)
-            time.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_POLL)
-        return time.monotonic() - start
 
     def _compile_apart(self, graph: Graph) -> Obtained:
         """Compile into a folder of this process, gone with it."""

@@ -13,8 +13,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.bench.figures import Figure, cpu_of_children, own_folders, report
+from tests.bench.figures import DEFAULT, PEERS, Figure, cpu_of_children, own_folders, report
 
+OURS = "neurontop"
 RANKS = 4
 RANK = """
 import sys, torch
@@ -42,27 +43,28 @@ def start(backend: str, environ: Mapping[str, str], folder: Path) -> tuple[float
 
 
 def measure(repeats: int = 3) -> list[Figure]:
-    """Turn by turn, so that a change in the machine's load meets both."""
+    """Turn by turn, so that a change in the machine's load meets all."""
+    starters: Mapping[str, Mapping[str, str]] = {OURS: {}, **PEERS}
     wall: dict[tuple[str, str], list[float]] = {}
     cpu: dict[tuple[str, str], list[float]] = {}
     for _ in range(repeats):
-        for backend in ("inductor", "neurontop"):
+        for name, more in starters.items():
             with own_folders() as (folder, environ):
                 for state in ("cold", "warm"):
-                    seconds, used = start(backend, environ, folder)
-                    wall.setdefault((state, backend), []).append(seconds)
-                    cpu.setdefault((state, backend), []).append(used)
+                    seconds, used = start(OURS if name == OURS else "inductor", {**environ, **more}, folder)
+                    wall.setdefault((state, name), []).append(seconds)
+                    cpu.setdefault((state, name), []).append(used)
     return [
         Figure(
             f"{state} start, {RANKS} ranks",
-            "Inductor",
-            wall[state, "neurontop"],
-            wall[state, "inductor"],
+            f"{peer}, its caches {state}",
+            wall[state, OURS],
+            wall[state, peer],
             bound,
-            cpu[state, "neurontop"],
-            cpu[state, "inductor"],
+            cpu[state, OURS],
+            cpu[state, peer],
         )
-        for state, bound in (("cold", 0.6), ("warm", 1.1))
+        for state, peer, bound in (("cold", DEFAULT, 0.6), *(("warm", peer, 1.1) for peer in PEERS))
     ]
 
 

@@ -25,6 +25,7 @@ COMPILE = (sys.executable, "-m", "neuron_top", "compile")
 def measure(repeats: int = 3) -> list[Figure]:
     """Collect once, then compile copies of the collected cache, turn by turn."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
+    cpu: dict[int, list[float]] = {1: [], 2: []}
     with own_folders() as (folder, environ):
         (folder / "graphs.py").write_text(GRAPHS)
         timed([*COMPILE, "--collect-only", "--", sys.executable, "graphs.py"], environ, folder)
@@ -33,8 +34,11 @@ def measure(repeats: int = 3) -> list[Figure]:
             for jobs, found in seconds.items():
                 with own_folders() as (fresh, own):
                     shutil.copytree(folder / "collected", fresh / "cache")
-                    found.append(timed([*COMPILE, "-j", str(jobs), "--compile-only"], own, fresh).seconds)
-    return [Figure("parallel pre-compile, 12 graphs, -j 2", "one after the other", seconds[2], seconds[1], 0.6)]
+                    done = timed([*COMPILE, "-j", str(jobs), "--compile-only"], own, fresh)
+                    found.append(done.seconds)
+                    cpu[jobs].append(done.cpu_seconds)
+    name = "parallel pre-compile, 12 graphs, -j 2"
+    return [Figure(name, "one after the other", seconds[2], seconds[1], 0.6, cpu[2], cpu[1])]
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Warm start: first step with every graph in our cache ÷ first step with Inductor's own FX-graph cache warm."""
+"""Warm start: first step with every graph in our cache ÷ first step with PyTorch's own caches warm, by two peers."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
-from tests.bench.figures import Figure, own_folders, report, timed
+from tests.bench.figures import PEERS, Figure, own_folders, report, timed
 
+OURS = "neurontop"
 FIRST_STEP = """
 import os, sys, time
 import torch
@@ -20,20 +22,25 @@ print(time.perf_counter() - began, sum(os.times()[:4]) - used)
 
 
 def measure(repeats: int = 5) -> list[Figure]:
-    """Fill both caches once, then start turn by turn."""
-    seconds: dict[str, list[float]] = {"neurontop": [], "inductor": []}
-    cpu: dict[str, list[float]] = {"neurontop": [], "inductor": []}
+    """Fill all caches once, then start turn by turn."""
+    starters: Mapping[str, Mapping[str, str]] = {OURS: {}, **PEERS}
+    seconds: dict[str, list[float]] = {name: [] for name in starters}
+    cpu: dict[str, list[float]] = {name: [] for name in starters}
     with own_folders() as (folder, environ):
         (folder / "first_step.py").write_text(FIRST_STEP)
-        environments = {name: {**environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / name)} for name in seconds}
         for turn in range(repeats + 1):
-            for backend, found in seconds.items():
-                done = timed([sys.executable, "first_step.py", backend], environments[backend], folder)
+            for place, (name, more) in enumerate(starters.items()):
+                own = {**environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / f"inductor-{place}"), **more}
+                backend = OURS if name == OURS else "inductor"
+                done = timed([sys.executable, "first_step.py", backend], own, folder)
                 if turn:
                     wall, used = map(float, done.output.split()[-2:])
-                    found.append(wall)
-                    cpu[backend].append(used)
-    return [Figure("warm start", "Inductor's warm cache", *seconds.values(), 1.1, *cpu.values())]
+                    seconds[name].append(wall)
+                    cpu[name].append(used)
+    return [
+        Figure("warm start, first step", f"{peer}, warm", seconds[OURS], seconds[peer], 1.1, cpu[OURS], cpu[peer])
+        for peer in PEERS
+    ]
 
 
 if __name__ == "__main__":

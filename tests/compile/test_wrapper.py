@@ -20,6 +20,7 @@ from neuron_top.compile import log_lines
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.compiling import Graph
 from neuron_top.compile.flags import WrapperOptions
+from neuron_top.compile.lock_wait import wait_for_lock
 from neuron_top.compile.persistent_cache import EntryLock, State
 from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
@@ -85,6 +86,28 @@ def test_a_living_holder_is_never_robbed(own_caches: Path) -> None:
     assert not EntryLock(entry).acquire()
     lock.release()
     assert EntryLock(entry).acquire()
+
+
+def test_who_waits_for_a_lock_says_so_once_a_minute_in_the_sdks_words(own_caches: Path) -> None:
+    entry = wrapper(own_caches).entry(GRAPH.key)
+    lock = EntryLock(entry)
+    assert lock.acquire()
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        assert seconds <= 0.5
+        now += 15.0
+        if now > 150.0:
+            lock.release()
+
+    said = io.StringIO()
+    waited = wait_for_lock(entry, log_lines.WrapperLog(stream=said), clock=lambda: now, sleep=sleep)
+    assert waited == 165.0
+    words = f"[INFO]: Another process must be compiling {entry.graph}, been waiting for: "
+    assert [line.split(":  ")[-1].split("  ")[-1] for line in said.getvalue().splitlines()] == [
+        f"{words}{minutes} minutes" for minutes in ("1.0", "2.0")
+    ]
 
 
 def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:

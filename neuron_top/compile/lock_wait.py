@@ -1,0 +1,50 @@
+"""Waiting for the process that compiles a graph already: said once a minute, and never for a dead one.
+
+The pauses grow from milliseconds to half a second, so a short compile costs its waiters little and a long one costs the
+machine nothing. The owner of the lock is looked at once a second; one that is gone loses the lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from neuron_top.compile.log_lines import WrapperLog
+from neuron_top.compile.persistent_cache import Entry, EntryLock
+
+SAY_EVERY_SECONDS = 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_OWNER_CHECK_SECONDS = 1.0
+
+
+def wait_for_lock(
+    entry: Entry,
+    log: WrapperLog,
+    *,
+    interrupted: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> float:
+    """Wait until the entry's lock is gone or its owner is found dead; returns the seconds waited.
+
+    Raises KeyboardInterrupt once `interrupted` says so.
+    """
+    start = said = clock()
+    checked = start - _OWNER_CHECK_SECONDS
+    pause = _FIRST_PAUSE
+    while entry.lock.exists():
+        if interrupted():
+            raise KeyboardInterrupt
+        now = clock()
+        if now - checked >= _OWNER_CHECK_SECONDS:
+            checked = now
+            owner = EntryLock(entry).break_if_dead()
+            if owner is not None:
+                log.remark(f"Lock of {entry.graph} was left by process {owner.pid}, which is gone: taken over")
+                break
+        if now - said >= SAY_EVERY_SECONDS:
+            said = now
+            log.lock_wait(entry.graph, (now - start) / 60)
+        sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+    return clock() - start
