@@ -19,6 +19,7 @@ exit status: 0 written · 2 a file cannot be read or written · 3 no such record
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def write(text: str, path: str | None) -> None:
         sys.stdout.write(text)
         return
     place = Path(path)
-    beside = place.with_name(f".{place.name}.partial")
+    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")  # two that write the same do not meet
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(place)

@@ -1,21 +1,35 @@
-"""How good the estimates of compile time are: leave one out over the recordings in this user's store.
+"""How good the estimates of compile time are: leave one out over recordings that are made here.
 
     python -m tests.bench.bench_estimate
 
-Each measured compile is estimated from all others; printed are how many had ground for an estimate, how many fell
-into its range, and the median of |middle of the range − truth| ÷ truth, by ground: the same graph, or similar size.
+A job of small models of several widths and depths is recorded twice, each time with an empty cache; each measured
+compile is then estimated from all others: once with its own graph among them, and once, for graphs never seen before,
+with all compiles of the same graph left out. Printed are how many had ground for an estimate, how many fell into its
+range, and the median of |middle of the range − truth| ÷ truth. Nobody else estimates compile times, so there is no
+peer, and no ratio.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from statistics import median
 
 import msgspec
 
 from neuron_top.run.estimate import Estimator, Past
-from neuron_top.settings import load
-from tests.bench.figures import Figure
+from neuron_top.settings import Settings
+from tests.bench.figures import Figure, own_folders, timed
+
+SIZES = tuple((width, depth) for depth in (1, 2, 3, 4) for width in (16, 32, 48))
+JOB = """
+import torch
+for width, depth in {sizes}:
+    torch._dynamo.reset()
+    layers = [layer for _ in range(depth) for layer in (torch.nn.Linear(width, width), torch.nn.Tanh())]
+    torch.compile(torch.nn.Sequential(*layers), backend="neurontop")(torch.ones(4, width)).sum().backward()
+"""
 
 
 class Error(msgspec.Struct, frozen=True):
@@ -28,14 +42,15 @@ class Error(msgspec.Struct, frozen=True):
     """Median of |middle − truth| ÷ truth."""
 
 
-def leave_one_out(past: Sequence[Past]) -> tuple[Error, ...]:
-    """Estimate each compile from all others."""
+def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error, ...]:
+    """Estimate each compile from all others; `unseen`: from those of other graphs alone."""
     found: dict[str, list[tuple[bool, float]]] = {}
     for index, one in enumerate(past):
-        told = Estimator([*past[:index], *past[index + 1 :]]).total(one.module, one.graph_bytes)
+        others = [other for place, other in enumerate(past) if place != index and not (unseen and _same(one, other))]
+        told = Estimator(others).total(one.module, one.graph_bytes, one.operators)
         if told is None or one.seconds <= 0:
             continue
-        ground = "similar size" if told.ground.endswith("similar size") else told.ground
+        ground = "similar size" if "similar size" in told.ground else told.ground
         error = abs((told.low + told.high) / 2 - one.seconds) / one.seconds
         found.setdefault(ground, []).append((told.low <= one.seconds <= told.high, error))
     return tuple(
@@ -44,17 +59,41 @@ def leave_one_out(past: Sequence[Past]) -> tuple[Error, ...]:
     )
 
 
-def measure() -> Iterator[Figure]:
-    """Prints its table; there is no peer that estimates compile times, so it gives no ratio."""
+def _same(one: Past, other: Past) -> bool:
+    return one.module.partition("+")[0] == other.module.partition("+")[0]
+
+
+def recorded(folder: Path, environ: dict[str, str]) -> Sequence[Past]:
+    """The measured compiles of two recordings of the same job, each with a cache of its own."""
     from neuron_top.pipeline.afterwards import history
 
-    past = history(load()[0])[:2000]
-    print(f"estimates: {len(past)} measured compiles in the recordings")
-    for one in leave_one_out(past):
-        print(f"  {one.ground}: {one.estimated} estimated, {one.inside / one.estimated:.0%} inside the range, "
-              f"median error {one.relative:.0%}")  # fmt: skip
+    script = folder / "job.py"
+    script.write_text(JOB.format(sizes=SIZES))
+    for turn in (1, 2):
+        own = {**environ, "NEURON_COMPILE_CACHE_URL": str(folder / f"cache-{turn}"),
+               "TORCHINDUCTOR_CACHE_DIR": str(folder / f"inductor-{turn}")}  # fmt: skip
+        timed([sys.executable, "-m", "neuron_top", "run", "--name", f"turn-{turn}", "--", sys.executable, str(script)],
+              own, folder)  # fmt: skip
+    return history(Settings(state_dir=environ["NEURONTOP_STATE_DIR"]))
+
+
+def measure() -> Iterator[Figure]:
+    """Prints its tables."""
+    with own_folders() as (folder, environ):
+        past = recorded(folder, environ)
+    print(f"estimates: {len(past)} measured compiles of {len({one.module for one in past})} graphs, two recordings")
+    tell("all other compiles known", leave_one_out(past))
+    tell("graphs never seen before", leave_one_out(past, unseen=True))
     return
     yield
+
+
+def tell(what: str, errors: Sequence[Error], say: Callable[[str], None] = print) -> None:
+    """One table."""
+    say(f"  {what}:" + ("" if errors else " no estimate has any ground"))
+    for one in errors:
+        say(f"    {one.ground}: {one.estimated} estimated, {one.inside / one.estimated:.0%} inside the range, "
+            f"median error {one.relative:.0%}")  # fmt: skip
 
 
 if __name__ == "__main__":

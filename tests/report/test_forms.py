@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -126,6 +127,31 @@ def test_the_command_writes_each_form_and_follows_the_name(
     assert main(["report", str(log)]) == 0
     assert "1 of 1 graph came from the compile cache" in capsys.readouterr().out
     assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_a_report_that_cannot_be_written_whole_leaves_the_one_before(tmp_path: Path) -> None:
+    log, place = tmp_path / "train.log", tmp_path / "r.html"
+    log.write_text("nothing\n")
+    place.write_text("the report before")
+    environ = {**os.environ, "NEURONTOP_STATE_DIR": str(tmp_path / "state"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = f"ulimit -f 2; exec {sys.executable} -m neuron_top report {log} -o {place}"  # files of 2 KiB at most
+    done = subprocess.run(["bash", "-c", command], env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "cannot write" in done.stderr
+    assert place.read_text() == "the report before"
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_the_report_of_a_recording_that_was_killed_says_that_it_has_no_end(tmp_path: Path) -> None:
+    with Store(store_path(settings_in(tmp_path))) as store:
+        started = ev.RunStarted(run="r1", name="sample", command=("python", "train.py"), at=T0)
+        store.begin(started)
+        store.append("r1", [started, ev.CompileBegan(module=A, pid=1, at=T0 + 5)])
+    with Store(store_path(settings_in(tmp_path)), read_only=True) as store:
+        run = load_run(store, "r1")
+    page = markdown(report(run, end_of(run)))
+    assert "recorder died" in page
+    assert A in page
 
 
 def test_what_is_neither_a_log_nor_a_recording_is_said_so(
