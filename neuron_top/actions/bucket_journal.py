@@ -23,3 +23,6 @@ class BucketJournal(Trash):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as problem:
             raise RefusedForSafety(f"the journal {self.folder} cannot be made: {problem.strerror}") from None
+
+    def _make_room(self) -> None:
+        """A bucket is never full, and the state folder is not ours to manage."""

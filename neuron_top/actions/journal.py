@@ -7,6 +7,7 @@ of; after a kill the disk itself says how far a plan came. Only `actions.execute
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
         journal.jsonl       one record a line, oldest first
         maintain.lock       flock: one maintainer at a time
+        reserve             room for journal and plan on a disk that is full by then
         <plan>/plan.json    the plan as it was confirmed
         <plan>/<path>/…     what was taken away, under the path it had below the root
 """
@@ -34,6 +35,9 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 TRASH = f".neurontop-trash-{os.getuid()}"
 """One per user, as in the trash of desktops: in a folder like /var/tmp nobody can get in another's way."""
 _GOING = ".purging"
+RESERVE_BYTES = 4 * 1024**2
+"""Enough for the plan and the journal of some thousand entries; on a small disk a 64th of what is free."""
+_LEAST_RESERVE = 16 * 1024
 ADDING = frozenset({"compile", "copy"})
 """Verbs of plans that take nothing away: there is nothing to bring back."""
 
@@ -142,6 +146,30 @@ class Trash:
             raise RefusedForSafety(
                 f"{self.folder} is not on the cache's own file system: name a folder there with --trash"
             )
+        self._keep_reserve()
+
+    def _keep_reserve(self) -> None:
+        """Room that is given back when the disk is full: taking something from a full disk must be possible."""
+        reserve = self.folder / "reserve"
+        size = min(RESERVE_BYTES, self._free() // 64)
+        if reserve.exists() or size < _LEAST_RESERVE:
+            return
+        with contextlib.suppress(OSError):
+            handle = os.open(reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                os.posix_fallocate(handle, 0, size)
+            finally:
+                os.close(handle)
+
+    def _free(self) -> int:
+        facts = os.statvfs(self.folder)
+        return facts.f_bavail * facts.f_frsize
+
+    def _make_room(self) -> None:
+        """Give the reserve back where the disk is full. Called under the maintainers' lock."""
+        with contextlib.suppress(OSError):
+            if self._free() < RESERVE_BYTES:
+                (self.folder / "reserve").unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -155,6 +183,7 @@ class Trash:
                 raise RefusedForSafety(
                     f"another neurontop is at work on {self.root}: try again when it is done"
                 ) from None
+            self._make_room()
             yield
         finally:
             os.close(handle)

@@ -31,10 +31,10 @@ def planned(root: Path, **facts: object) -> Plan:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte, of our own."""
+    """A file system of four megabytes, of our own."""
     place = tmp_path / "disk"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(place)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(place)]
     if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root and the right to mount")
     yield place
@@ -48,11 +48,33 @@ def fill_up(path: Path) -> None:
             pass
 
 
-def test_on_a_full_disk_nothing_is_done_and_the_reason_is_said(small_disk: Path) -> None:
+def test_on_a_full_disk_space_is_freed_from_the_reserve_that_the_trash_kept(small_disk: Path) -> None:
+    root = small_disk / "cache"
+    caches.entry(root, 1, blocks=20)
+    before, plan, trash = caches.everything(root), planned(root), Trash(root)
+    trash.prepare()
+    fill_up(small_disk / "filler")
+    assert free(small_disk) == 0
+    assert caches.carried_out(plan, trash).done == 1
+    assert trash.chapter(plan.identity).state == "done"
+    restore(plan.identity, trash)
+    assert caches.everything(root) == before
+    again = planned(root)
+    assert caches.carried_out(again, trash).done == 1
+    with trash.exclusively():
+        assert trash.purge(trash.chapter(again.identity)).freed >= 20 * 4096
+    assert free(small_disk) >= 20 * 4096
+
+
+def free(place: Path) -> int:
+    facts = os.statvfs(place)
+    return facts.f_bavail * facts.f_frsize
+
+
+def test_on_a_full_disk_where_nothing_was_ever_done_nothing_is_done_and_the_reason_is_said(small_disk: Path) -> None:
     root = small_disk / "cache"
     caches.entry(root, 1)
     plan = planned(root)
-    Trash(root).prepare()
     before = caches.everything(root)
     fill_up(small_disk / "filler")
     with pytest.raises(RefusedForSafety, match=r"No space left.*purge"):
