@@ -114,7 +114,7 @@ class NeuronxCC:
         found = shutil.which(self._program)
         if found is None:
             raise CompilerMissing(f"{self._program} is not on the PATH: install the Neuron SDK or activate its venv")
-        return found
+        return str(Path(found).absolute())  # it may be started in another folder
 
 
 def _work_folder(task: CompileTask) -> Path | None:
