@@ -9,7 +9,6 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import boto3
@@ -56,18 +55,3 @@ def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.1)
     raise RuntimeError(f"the S3 server did not answer at {url}")
-
-
-@contextmanager
-def filled(count: int) -> Iterator[str]:
-    """A cache of `count` small objects, five to an entry."""
-    names = ("compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff", "wrapped_neff.hlo")
-    with served() as url, ThreadPoolExecutor(4) as pool:
-        client = boto3.client("s3")
-        keys = (
-            f"{PREFIX}/neuronxcc-2.21.1.0+aaaaaaaa/MODULE_{number:020d}+f7f529f3/{name}"
-            for number in range(count // len(names))
-            for name in names
-        )
-        list(pool.map(lambda key: client.put_object(Bucket=BUCKET, Key=key, Body=b"x" * 100), keys))
-        yield url
