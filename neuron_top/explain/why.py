@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from heapq import nsmallest
 
 import msgspec
 
@@ -259,8 +260,9 @@ class _Nearest:
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)
         size = math.log(max(1, self._subject.graph_bytes or 1))
-        sized = sorted(before, key=lambda entry: abs(math.log(max(1, entry.graph_bytes or 1)) - size))[:BY_SIZE]
-        timed = sorted(before, key=lambda entry: abs(_made(entry) - _made(self._subject)))[:BY_TIME]
+        own = _made(self._subject)
+        sized = nsmallest(BY_SIZE, before, key=lambda entry: abs(math.log(max(1, entry.graph_bytes or 1)) - size))
+        timed = nsmallest(BY_TIME, before, key=lambda entry: abs(_made(entry) - own))
         return list({entry.path: entry for entry in (*sized, *timed)}.values())
 
     def _sketch(self, entry: Entry) -> tuple[Sketch | None, str]:

@@ -2,11 +2,15 @@
 
     python -m tests.bench.bench_explain
 
-The catalogue is at hand (the stored index); the graphs that are compared are real HLO modules on disk.
+The graphs that are compared are real HLO modules on disk; the catalogue of the fifty thousand is read from its stored
+index, as the command does it (asking each folder whether it changed is the catalogue's own benchmark). Printed besides:
+seconds of the whole, index and explanation; its processor seconds are held against the aim, since wall time tells of
+the other work on a busy machine.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.cache import index
 from neuron_top.cache.scan import scan
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.explain.why import explain
@@ -23,6 +28,7 @@ from tests.explain.hlo_model import Step, training_step
 
 ENTRIES = 50_000
 REAL = 50
+AIM = 2.0
 BOUND = 20.0
 """A thousand times the entries: sorting them may cost, reading their graphs must not."""
 
@@ -36,10 +42,21 @@ def measure() -> Iterator[Figure]:
         module = stored(root, training_step(Step(layers=4, sequence=256)), 99_999, NOW)
         few = scan(str(root))
         many = _padded(few)
-        ours, theirs = [], []
+        state = Path(folder) / "state"
+        index.save(many, state)
+        ours, theirs, whole, used = [], [], [], []
         for _ in range(5):
-            ours.append(_seconds(module, many))
+            began, busy = time.perf_counter(), time.process_time()
+            loaded = index.load(many.root, state)
+            assert loaded is not None
+            read = time.perf_counter() - began
+            ours.append(_seconds(module, loaded))
+            whole.append(read + ours[-1])
+            used.append(time.process_time() - busy)
             theirs.append(_seconds(module, few))
+        took, cpu = statistics.median(whole), statistics.median(used)
+        print(f"index of {len(many.entries):,} entries read and a miss explained: {took:.2f} s, of processor time "
+              f"{cpu:.2f} s (aim {AIM:g} s, {'kept' if cpu <= AIM else 'MISSED'})")  # fmt: skip
         yield Figure(f"explain against {ENTRIES:,} entries", f"against {REAL}", ours, theirs, BOUND)
 
 
