@@ -42,8 +42,8 @@ def rebuilt(root: Path, name: str, cores: int) -> tuple[Path, list[str]]:
     listed = []
     lines = corpus("telemetry", name).read_text().splitlines()
     collapsed = [line for line in lines if line.startswith("neuronN/")]  # beside them, this listing names folders
-    for line in collapsed or lines:
-        path = line.partition("#")[0].strip()
+    for one in collapsed or lines:
+        path = one.partition("#")[0].strip()
         found = re.search(r"neuron[0N]/(\S+)$", path)
         if found and " " not in path and not path.startswith("$"):
             listed += list(spelled_out(found[1]))

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neuron_top.cache.entry import FAILURES, MEANINGS, Entry, State
+from neuron_top.cache.snapshot import total
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import narrate, print_json, table
@@ -75,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
                 "root": common.root_text(snapshot.root),
                 "as_of": common.instant(snapshot.taken_at),
                 "entries": [common.entry_json(entry, now, past) for entry in entries],
-                "totals": common.totals_json(snapshot.totals(), snapshot.filesystem),
+                "totals": common.totals_json(total(past.added_to(snapshot.entries)), snapshot.filesystem),
                 "problems": list(snapshot.problems),
             }
         )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from neuron_top.cache.entry import Entry
+
+STORE_NAME = "neurontop.db"
+"""As `store.sqlite` calls it, which is not loaded just to look for it."""
 
 
 class Past(NamedTuple):
@@ -31,6 +36,15 @@ class Past(NamedTuple):
         """Of the entry's own statistics, else of a recording; None when nobody measured it."""
         return entry.compile_seconds if entry.compile_seconds is not None else self.compiled.get(entry.module)
 
+    def added_to(self, entries: Iterable[Entry]) -> list[Entry]:
+        """The entries, with the recorded compile time of those whose own files tell none: what sums are made of."""
+        return [
+            msgspec.structs.replace(entry, compile_seconds=seconds)
+            if entry.compile_seconds is None and (seconds := self.compiled.get(entry.module)) is not None
+            else entry
+            for entry in entries
+        ]
+
 
 NO_PAST = Past()
 """Nothing is recorded, or nobody asked."""
@@ -38,7 +52,9 @@ NO_PAST = Past()
 
 def recorded(state: Path) -> Past:
     """What the recordings in `state` know."""
-    from neuron_top.actions import history  # a store is opened only where somebody asks
+    if not (state / STORE_NAME).exists():
+        return NO_PAST
+    from neuron_top.actions import history  # a store is opened only where there is one and somebody asks
 
     known = history.known(state)
     return Past(known.used, known.compiled)

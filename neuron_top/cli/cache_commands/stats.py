@@ -14,8 +14,9 @@ from neuron_top.cache import catalogue, filesystem
 from neuron_top.cache.catalogue import Sums
 from neuron_top.cache.entry import MEANINGS, State
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.snapshot import Tally
+from neuron_top.cache.snapshot import Snapshot, Tally, total
 from neuron_top.cli.cache_commands import common, inductor
+from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -56,15 +57,22 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _on_disk(root: str, *, fresh: bool) -> tuple[Sums, Filesystem]:
     trusted = 0.0 if fresh else catalogue.TRUSTED_SECONDS
+    past = common.known_past()
+    if past.compiled:  # a recording tells by module: the index's sums don't know which modules they are made of
+        return _with_past(catalogue.open_root(root, common.state_path(), full=fresh), past)
     sums = catalogue.sums(root, common.state_path(), trusted_seconds=trusted)
     return sums, filesystem.describe(sums.root)
 
 
 def _in_bucket(url: str) -> tuple[Sums, Filesystem]:
-    snapshot = common.take_snapshot(url)
+    return _with_past(common.take_snapshot(url), common.known_past())
+
+
+def _with_past(snapshot: Snapshot, past: Past) -> tuple[Sums, Filesystem]:
+    """The sums, with compile times from recordings where an entry's own files tell none."""
     sums = Sums(
         root=snapshot.root,
-        totals=snapshot.totals(),
+        totals=total(past.added_to(snapshot.entries)),
         as_of=snapshot.taken_at,
         other_bytes=sum(other.allocated for other in snapshot.others),
         other_files=sum(other.files for other in snapshot.others),
