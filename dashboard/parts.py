@@ -8,6 +8,10 @@ from typing import Any
 from dash import dcc, html
 
 Component = Any
+_HIDDEN = {"visible": False}
+BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "xaxis": _HIDDEN,
+                                "yaxis": _HIDDEN}}  # fmt: skip
+"""A chart before its first answer: nothing, instead of axes without meaning."""
 
 
 def more(**attributes: str) -> Any:
@@ -38,6 +42,7 @@ def chart(identity: str, name: str, height: int) -> Component:
         [
             dcc.Graph(
                 id=identity,
+                figure=BLANK,
                 config={"displaylogo": False, "responsive": True, "scrollZoom": False, "displayModeBar": "hover",
                         "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]},
                 style={"minHeight": f"{height}px"},

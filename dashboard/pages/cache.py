@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
@@ -104,14 +106,22 @@ def row(one: EntryRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def ordered(rows: list[EntryRow], model: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the grid in the order that its headers ask for; unknown values last."""
-    made = [row(one) for one in rows]
+_SORTED_BY: dict[str, Callable[[EntryRow], Any]] = {
+    "module": attrgetter("module"), "state": attrgetter("state"), "compiler": attrgetter("compiler"),
+    "bytes": attrgetter("bytes"), "artefact": attrgetter("artefact_bytes"), "age": attrgetter("age"),
+    "seconds": attrgetter("compile_seconds"), "lock": attrgetter("lock"), "failure": attrgetter("failure"),
+    "advice": attrgetter("advice"), "flags": attrgetter("flags"), "root": attrgetter("root"),
+}  # fmt: skip
+
+
+def ordered(rows: list[EntryRow], model: list[dict[str, Any]]) -> list[EntryRow]:
+    """Rows in the order that the headers of the grid ask for; unknown values last."""
+    made = list(rows)
     for step in reversed(model):
-        field, down = step.get("colId"), step.get("sort") == "desc"
-        if made and field in made[0]:
-            made.sort(key=lambda one: one[field] if one[field] is not None else 0, reverse=down)
-            made.sort(key=lambda one: one[field] is None)
+        value, down = _SORTED_BY.get(str(step.get("colId"))), step.get("sort") == "desc"
+        if value is not None:
+            unknown = [one for one in made if value(one) is None]
+            made = [*sorted((one for one in made if value(one) is not None), key=value, reverse=down), *unknown]
     return made
 
 
@@ -210,7 +220,7 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         query = state_of(search).get("q", "")
         made = await asyncio.to_thread(lambda: ordered(chosen(desk.last, query), request.get("sortModel") or []))
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
-        return {"rowData": made[first:last], "rowCount": len(made)}
+        return {"rowData": [row(one) for one in made[first:last]], "rowCount": len(made)}
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-grid", "columnDefs"),

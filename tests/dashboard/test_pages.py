@@ -1,0 +1,246 @@
+"""The pages as pure functions: what `render` makes of a view, without a server or a browser."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import msgspec
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.dashboard import cache_figures, figures
+from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.look import DARK, LIGHT
+from neuron_top.dashboard.pages import cache, live, logs, memory, runs
+from neuron_top.dashboard.pages import compile as compile_page
+from neuron_top.dashboard.sections import Chart, Rows, Track
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.settings import Settings
+from neuron_top.views.answers import answers
+from neuron_top.views.cores import core_page
+from neuron_top.views.entries import EntryTable
+from neuron_top.views.graphs import graph_page, graph_table
+from neuron_top.views.memory import memory_kinds, memory_table
+from neuron_top.views.overview import overview
+from neuron_top.views.summary import summary
+from neuron_top.views.timeline import timeline
+from neuron_top.views.trends import trends
+from neuron_top.views.why import Reason, Why
+from tests.tui.feeds import LINES, START, StillFeed, catalogue, full, job, module, recordings, samples
+
+
+def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
+    core = feed.read(lambda run, now: core_page(run, now, key)) if key else None
+    view = live.of_node(feed.read(overview), node)
+    return live.render(view, core, feed.read(trends), feed.read(answers), "utilization", DARK)
+
+
+def words_of(component: Any) -> str:
+    """Every text in a component."""
+    if isinstance(component, str | int | float):
+        return str(component)
+    if isinstance(component, list | tuple):
+        return " ".join(map(words_of, component))
+    return words_of(getattr(component, "children", None)) if component is not None else ""
+
+
+def test_the_live_page_has_a_value_for_every_slot_also_before_anything_was_seen() -> None:
+    wanted = {*live.TEXTS, *live.PARTS, *live.CHARTS, *live.TRACKS}
+    assert set(lived(StillFeed())) == wanted == set(lived(full(32), "trn1/neuron/3"))
+
+
+def test_what_is_unknown_is_a_dash_on_the_live_page_and_never_a_zero() -> None:
+    page = lived(StillFeed())
+    assert {page[name] for name in ("live-step", "live-loss", "live-speed", "live-rate", "live-busy")} == {"—"}
+
+
+def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
+    other = [msgspec.structs.replace(one, node="trn2") for one in samples(8, 5)]
+    feed = StillFeed([*job(), *samples(32, 5), *other], now=START + 5)
+    assert live.nodes_of(feed.read(overview)) == ["trn1", "trn2"]
+    for node, cores in (("", 40), ("trn1", 32), ("trn2", 8)):
+        heat = lived(feed, node=node)["live-heat"]
+        assert isinstance(heat, Chart)
+        keys = {key for line in heat.figure["data"][0]["customdata"] for key in line if key}
+        assert len(keys) == cores
+
+
+def test_thousands_of_cores_are_one_heat_map_of_bounded_height() -> None:
+    rows = StillFeed([*job(), *samples(2048, 1)], now=START).read(overview).cores
+    figure = figures.heat(rows, "memory", LIGHT)
+    assert sum(value is not None for line in figure["data"][0]["z"] for value in line) == 2048
+    assert figure["layout"]["height"] <= 900
+
+
+def test_the_hit_rate_over_time_ends_at_the_rate_of_the_tile() -> None:
+    page = lived(full())
+    rate = page["live-answers"].figure["data"][-1]
+    assert f"{rate['y'][-1] * 100:.0f} %" == page["live-rate"]
+
+
+def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_that_is_opened() -> None:
+    feed = full()
+    page = feed.read(lambda run, now: graph_page(run, now, module(4)))
+    shown = compile_page.render(
+        feed.read(graph_table), feed.read(timeline), feed.read(answers), page, ["a line"], DARK
+    )  # fmt: skip
+    grid = shown["compile-grid"]
+    assert isinstance(grid, Rows)
+    assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waits for a lock"}
+    assert "[F137]" in words_of(shown["compile-graph"])
+    assert set(shown) == set(compile_page.SLOTS.names)
+
+
+def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
+    reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
+    told = compile_page.depth(
+        Why(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
+    )
+    assert "batch 8 here, 4 there" in words_of(told)
+    assert "No cache of this machine" in words_of(compile_page.depth(None, None))
+
+
+def test_a_peak_of_one_second_survives_the_joining_of_a_day_and_zooming_in_shows_it_in_its_place() -> None:
+    """Seventy thousand seconds are drawn as some hundred points; one sample in them is four times as high."""
+    feed = StillFeed(job())
+    for second in range(70_000 // 7):
+        at = START + 7 * second
+        feed.run.apply(_one_core(at, (8 if second == 5890 else 2) * figures.GIB))
+    feed.now = START + 70_000
+    whole = memory.render(feed.read(memory_table), None, DARK)["memory-lines"]
+    assert isinstance(whole, Track)
+    (trace,) = whole.figure["data"]
+    assert len(trace["x"]) <= 600
+    assert max(trace["y"]) == 8
+    since, until = START + 41_000, START + 41_500
+    near = feed.read(lambda run, now: memory_table(run, now, since, until))
+    spacing = [b.time - a.time for a, b in zip(near.series[0].points, near.series[0].points[1:], strict=False)]
+    everything = feed.read(memory_table).series[0].points
+    assert min(spacing) < everything[1].time - everything[0].time, "details come on zoom"
+    (peak,) = (point for point in near.series[0].points if point.peak == 8 * figures.GIB)
+    assert abs(peak.time - (START + 7 * 5890)) <= 40
+
+
+def _one_core(at: float, size: int) -> ev.CoresSampled:
+    sample = ev.CoreSample(core=0, memory=size, capacity=16 * figures.GIB)
+    return ev.CoresSampled(kind="neuron", cores=(sample,), period=7.0, at=at, node="trn1")
+
+
+@pytest.mark.parametrize(
+    ("change", "span"),
+    [
+        (None, (None, None)),
+        ({"autosize": True}, (None, None)),
+        ({"xaxis.range[0]": "x", "xaxis.range[1]": "y"}, (None, None)),
+        ({"xaxis.range[0]": "1970-01-01 00:00:10", "xaxis.range[1]": "1970-01-01 00:00:20.5"}, (10.0, 20.5)),
+    ],
+)
+def test_only_a_zoom_in_time_asks_for_details(change: Any, span: tuple[float | None, float | None]) -> None:
+    assert memory.zoomed(change) == span
+
+
+def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
+    one, other = (
+        StillFeed([*job(), *samples(4, 30)], now=START + 30),
+        StillFeed([*job(), *samples(2, 30)], now=START + 30),
+    )
+    shown = memory.render(
+        one.read(memory_table), other.read(memory_table), DARK,
+        one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")), other.read(memory_kinds),
+    )  # fmt: skip
+    assert set(shown) == set(memory.SLOTS.names)
+    assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "all of it"
+    assert shown["memory-core"].figure["data"][0]["y"][0] == 5
+    assert "core 2" in shown["memory-core-words"]
+    assert len(shown["memory-lines"].figure["data"]) == 4
+    assert len(shown["memory-other-lines"].figure["data"]) == 2
+
+
+def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
+    shown = runs.render(recordings(), full().read(summary))
+    assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
+    report, compared = runs.documents_of("/p/", "a b", "live")
+    assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
+    assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
+
+
+def test_the_cache_page_sums_what_its_filter_shows_and_groups_it() -> None:
+    shown = cache.render(catalogue(), (), [], {"q": "state:hit", "group": "compiler"}, LIGHT)
+    assert shown["cache-shown"].startswith("3 entries")
+    assert "neuronxcc-2.15" in words_of(shown["cache-groups"])
+    assert "5 entries" in shown["cache-summary"]
+
+
+def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:
+    trace = cache_figures.treemap(catalogue().rows, DARK)["data"][0]
+    values = dict(zip(trace["ids"], trace["values"], strict=True))
+    for parent in set(trace["parents"]) - {""}:
+        parts = [values[one] for one, above in zip(trace["ids"], trace["parents"], strict=True) if above == parent]
+        assert values[parent] == sum(parts)
+    assert sum(value for one, value in values.items() if "\t" not in one) == sum(row.bytes for row in catalogue().rows)
+
+
+def test_a_hundred_thousand_entries_are_filtered_sorted_and_cut_for_the_grid() -> None:
+    first, *_rest = catalogue().rows
+    rows = [
+        msgspec.structs.replace(first, key=str(n), bytes=n * 37 % 99_991, compile_seconds=None if n % 5 else float(n))
+        for n in range(100_000)
+    ]
+    table = EntryTable(roots=catalogue().roots, rows=tuple(rows))
+    began = time.process_time()
+    shown = cache.ordered(cache.chosen(table, "size>50KB"), [{"colId": "bytes", "sort": "desc"}])
+    took = time.process_time() - began
+    assert [one.bytes for one in shown] == sorted((one.bytes for one in rows if one.bytes > 51_200), reverse=True)
+    known = cache.ordered(rows, [{"colId": "seconds", "sort": "asc"}])
+    assert known[0].compile_seconds == 0.0
+    assert known[-1].compile_seconds is None
+    assert cache.ordered(rows, [{"colId": "no such column", "sort": "asc"}]) == rows
+    assert took < 20, f"{took:.1f} s of processor time"
+
+
+def test_lines_are_filtered_by_word_level_and_expression() -> None:
+    lines = list(LINES)
+    assert [line.level for line in logs.render(lines, "", "warning")] == ["warning", "error"]
+    assert [line.text for line in logs.render(lines, "/step \\d+/", "")] == [
+        "step 41/200 loss 3.4426 throughput 32.5 seq/s"
+    ]
+    assert logs.query_of("/(/", "").problem
+
+
+def test_a_search_goes_back_through_the_whole_log_until_its_beginning() -> None:
+    class Paged(StillFeed):
+        """A log of 3,000 bytes; one line in ten bytes, read a thousand bytes at a time."""
+
+        def log_older(self, before: Any, count: int, query: Any = None) -> LogPage:
+            end = before["log:a"]
+            start = max(0, end - 1000)
+            made = (LogLine(source="log:a", offset=at, text=f"line {at}") for at in range(start, end, 10))
+            found = tuple(line for line in made if query is None or query.keep(line))
+            return LogPage(lines=found, at={"log:a": start}, ended=start == 0)
+
+    found, at, ended = logs.further_back(Paged(), {"log:a": 3000}, logs.query_of("!0", ""))
+    assert (found, at, ended) == ([], {"log:a": 0}, True)
+    found, at, ended = logs.further_back(Paged(), {"log:a": 3000}, logs.query_of("line", ""))
+    assert [line.offset for line in found] == list(range(1000, 3000, 10))
+    assert (at, ended) == ({"log:a": 1000}, False)
+
+
+def test_a_search_begins_before_what_was_sent() -> None:
+    many = [LogLine(source=f"log:{n % 2}", offset=n, text="x") for n in range(3000)]
+    assert logs.top_of(many, many[-logs.SENT :]) == {"log:0": 2000, "log:1": 2001}
+    assert logs.top_of(many, many[-3:]) == {"log:0": 0, "log:1": 1}
+
+
+def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every_reference(tmp_path: Any) -> None:
+    validator = pytest.importorskip("openapi_spec_validator", reason="openapi-spec-validator is not installed")
+    from neuron_top.dashboard.api import endpoints, openapi
+
+    settings = Settings(state_dir=str(tmp_path))
+    hub = Hub(settings, StillFeed())
+    table = endpoints(hub, CacheDesk(settings, ()))
+    described = json.loads(msgspec.json.encode(openapi(table, "/")))
+    validator.validate(described)
+    assert sum(len(methods) for methods in described["paths"].values()) == len(table)
