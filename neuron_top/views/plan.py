@@ -53,12 +53,17 @@ def typed_word(*plans: Plan) -> str:
 
 def choice_text(plan: Plan) -> str:
     """What a button says: `Evict: 12 steps, 3.4 GiB`."""
-    count = count_text(len(plan.steps))
+    count = len(plan.steps)
     if plan.verb == "compile":
-        return f"Compile now: {count} graphs"
+        return f"Compile now: {many_text(count, 'graph')}"
     if plan.verb == "retry":
-        return f"On the next run: {count} failures"
-    return f"{VERBS.get(plan.verb, plan.verb).capitalize()}: {count} steps, {bytes_text(plan.frees)}"
+        return f"On the next run: {many_text(count, 'failure')}"
+    return f"{VERBS.get(plan.verb, plan.verb).capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
+
+
+def many_text(count: int, word: str) -> str:
+    """`1 step`, `2,000 steps`."""
+    return f"{count_text(count)} {word}{'' if count == 1 else 's'}"
 
 
 def cost(plan: Plan) -> Cost:
@@ -169,7 +174,7 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
-    lines = [PlanLine(HEADING, f"{state} {count_text(outcome.done)} steps{_moved(outcome)}")]
+    lines = [PlanLine(HEADING, f"{state} {many_text(outcome.done, 'step')}{_moved(outcome)}")]
     lines += [PlanLine(REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))

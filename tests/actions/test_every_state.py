@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
+from neuron_top.actions.copies import plan_copy
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Plan
@@ -14,6 +16,8 @@ from neuron_top.actions.retry import plan_retry
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache.entry import Entry, State
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
 
 TAKEN, LEFT, SILENT = "taken", "left", "silent"
@@ -25,27 +29,41 @@ ACTIONS = {
     "unlock": lambda entries, root, around: plan_unlock(entries, root, around),
     "force": lambda entries, root, around: plan_unlock(entries, root, around, force=True),
     "quarantine": lambda entries, root, around: plan_quarantine(entries, root, around),
+    "now": lambda entries, root, around: plan_retry(
+        entries, root, around, compilers={caches.COMPILER, states.OLD_COMPILER}
+    ),
+    "copy": lambda entries, root, around: plan_copy(
+        Snapshot(root=root, taken_at=around.now, seconds=0.0, entries=entries, folders=()),
+        f"{root}-copy",
+        (),
+        modules=(),
+        compiler=None,
+        now=around.now,
+        free=None,
+    ),
 }
+ELSEWHERE = ("now", "copy")
+"""Actions of other hands, which change nothing here until they have succeeded."""
 T, L, S = TAKEN, LEFT, SILENT
 TABLE = {
-    #                           age named slim retry unlock force quarantine
-    State.HIT:                  (T, T, T, S, S, S, S),
-    State.HIT_LEFTOVER_LOCK:    (L, L, L, S, L, T, S),
-    State.HIT_LEGACY:           (T, T, T, S, S, S, S),
-    State.CORRUPT:              (T, T, T, S, S, S, T),
-    State.PARTIAL:              (L, T, L, S, S, S, S),
-    State.COMPILING:            (L, L, L, S, L, L, S),
-    State.RETRYING:             (L, L, L, L, L, L, S),
-    State.LOCKED_UNKNOWN:       (L, L, L, S, L, T, S),
-    State.STALE_LOCK:           (L, L, L, S, T, T, S),
-    State.FAILED:               (T, T, T, T, S, S, S),
-    State.FAILED_LEGACY:        (T, T, T, T, S, S, S),
-    State.PUBLISHED_UNMARKED:   (L, T, L, S, S, S, S),
-    State.TODO:                 (L, T, L, S, S, S, S),
-    State.EMPTY:                (T, T, L, S, S, S, S),
-    State.INCONSISTENT:         (T, T, T, S, S, S, T),
-    State.TRACED:               (L, L, L, S, S, S, S),
-    State.UNKNOWN:              (L, L, L, S, S, S, S),
+    #                           age named slim retry unlock force quarantine now copy
+    State.HIT:                  (T, T, T, S, S, S, S, S, T),
+    State.HIT_LEFTOVER_LOCK:    (L, L, L, S, L, T, S, S, L),
+    State.HIT_LEGACY:           (T, T, T, S, S, S, S, S, L),
+    State.CORRUPT:              (T, T, T, S, S, S, T, S, L),
+    State.PARTIAL:              (L, T, L, S, S, S, S, S, L),
+    State.COMPILING:            (L, L, L, S, L, L, S, S, L),
+    State.RETRYING:             (L, L, L, L, L, L, S, L, L),
+    State.LOCKED_UNKNOWN:       (L, L, L, S, L, T, S, S, L),
+    State.STALE_LOCK:           (L, L, L, S, T, T, S, S, L),
+    State.FAILED:               (T, T, T, T, S, S, S, T, L),
+    State.FAILED_LEGACY:        (T, T, T, T, S, S, S, T, L),
+    State.PUBLISHED_UNMARKED:   (L, T, L, S, S, S, S, S, L),
+    State.TODO:                 (L, T, L, S, S, S, S, S, L),
+    State.EMPTY:                (T, T, L, S, S, S, S, S, L),
+    State.INCONSISTENT:         (T, T, T, S, S, S, T, S, L),
+    State.TRACED:               (L, L, L, S, S, S, S, S, L),
+    State.UNKNOWN:              (L, L, L, S, S, S, S, S, L),
 }  # fmt: skip
 
 
@@ -65,6 +83,11 @@ def test_what_an_action_does_to_a_state(tmp_path: Path, state: State, action: st
     before = caches.everything(root)
     plan = planned(root, state, action)
     assert verdict(plan) == expected, plan.exclusions
+    if action in ELSEWHERE:
+        with pytest.raises(RefusedForSafety, match="not for this hand") if plan.steps else contextlib.nullcontext():
+            caches.carried_out(plan, Trash(root))
+        assert caches.everything(root) == before
+        return
     # The scan itself may take a second look at the clock: what counts is what is on disk.
     outcome = caches.carried_out(plan, Trash(root))
     assert outcome.refused == ()

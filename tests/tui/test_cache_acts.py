@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.views.entries import EntryTable, entry_row
 from tests.actions import caches, states
+from tests.actions.test_compile_now import sdk_compiler
 from tests.tui import feeds
 
 
@@ -29,6 +31,8 @@ class QuietDesk(Desk):
     """A desk on a machine where nobody else uses the cache, whatever runs beside the tests."""
 
     def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
+        if plan.verb == "compile":
+            return super().carry_out(plan, watch)
         return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch, in_use=lambda root: None)
 
 
@@ -158,6 +162,28 @@ async def test_a_failure_can_be_forgotten(root: Path) -> None:
         await press(app, pilot, "M", "r", "right", "enter")
         assert page(app).stage == DONE
     assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["hit", "hit", "hit", "todo"]
+
+
+async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sdk_compiler(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    async with cache_screen(root) as (app, pilot):
+        screen(app).filtered("state:failed")
+        await press(app, pilot, "M", "r")
+        buttons = page(app).query_one("#choice", Drawn)
+        assert "[ Cancel ]" in buttons.render_line(0).text
+        assert "Compile now: 1 graph" in buttons.render_line(0).text
+        await press(app, pilot, "right", "right")
+        assert "[ On the next run: 1 failure ]" in buttons.render_line(0).text
+        assert page(app).plan.verb == "retry"
+        await press(app, pilot, "left", "enter")
+        assert (page(app).stage, page(app).plan.verb) == (DONE, "compile")
+        assert page(app).lines[0].text == "done: 1 step"
+    entries = caches.looked_at(root).entries
+    assert State.FAILED not in {entry.state for entry in entries}
+    assert len(list(root.rglob("model.done"))) == 4
 
 
 async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:

@@ -26,7 +26,7 @@ from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
-from neuron_top.views.plan import outcome_lines, plan_lines, typed_word
+from neuron_top.views.plan import many_text, outcome_lines, plan_lines, typed_word
 
 REFUSED = RefusedForSafety.exit_code
 SHOWN = 25
@@ -180,7 +180,7 @@ def _print_json(found: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> No
 def _confirm(wanted: Sequence[Plan]) -> None:
     word = typed_word(*wanted)
     steps, frees = sum(len(plan.steps) for plan in wanted), sum(plan.frees for plan in wanted)
-    confirm(f"{count_text(steps)} steps, {bytes_text(frees)}.", word)
+    confirm(f"{many_text(steps, 'step')}, {bytes_text(frees)}.", word)
 
 
 def confirm(what: str, word: str) -> None:
