@@ -121,6 +121,7 @@ def step_text(step: Step, now: float) -> str:
         words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
     facts = ", ".join(words)
     size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
+    size = "" if step.action is Action.COMPILE else size
     return f"  {step.action:<10} {size:>9}  {step.path}  {facts}{': ' if facts else ''}{step.reason}"
 
 

@@ -7,6 +7,7 @@ can be opened again from the cache screen.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -196,7 +197,11 @@ class PlanPage(LiveScreen):
     def _draw_lines(self, look: Look, width: int) -> list[Strip]:
         head = {PREVIEW: "nothing is done yet", WORKING: "esc stops before the next step", DONE: "enter closes"}
         strips = [rule(look, width, f"{plan_view.VERBS.get(self.plan.verb, self.plan.verb)}", head[self.stage])]
-        return strips + [Line(look, width).put(line.text, _style(look, line.kind)).strip() for line in self.lines]
+        return strips + [
+            Line(look, width).put(text, _style(look, line.kind)).strip()
+            for line in self.lines
+            for text in _folded(line.text, width)
+        ]
 
     def _draw_choice(self, look: Look, stage: Any, width: int, height: int) -> list[Strip]:
         line = Line(look, width).gap(2)
@@ -224,6 +229,11 @@ class PlanPage(LiveScreen):
             failed = f", {count_text(now.refused)} failed" if now.refused else ""
             return f"{count_text(now.done)} of {count_text(now.total)} done{failed}, {now.detail}"
         return f"{count_text(now.done)} of {count_text(now.total)} done, {bytes_text(now.moved_bytes)}{left}"
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A line of a plan on as many rows as it needs: a reason that is cut off is no reason."""
+    return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=" " * 6) or [text]
 
 
 def _button(line: Line, look: Look, text: str, *, chosen: bool) -> Line:
