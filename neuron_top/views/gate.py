@@ -38,7 +38,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 RULES = (
-    Rule("max-failed", ("failures", "cached_failures"), False, "compiles that failed, now or (stored) before"),
+    Rule(
+        "max-failed",
+        ("failures", "cached_failures", "nameless_failures"),
+        False,
+        "compiles that failed, now or (stored) before",
+    ),
     Rule("min-hit-rate", ("hit_rate",), True, "share of graphs that came from the cache, 0 to 1"),
     Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
     Rule("max-compile-seconds", ("compile_wall",), False, "wall seconds spent compiling"),
@@ -63,7 +68,7 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Ver
     figures = [one for one in view.figures if one.name in rule.figures]
     values = [one.value for one in figures if one.value is not None]
     unit, basis = figures[0].unit, figures[0].basis
-    what = " and ".join(one.label for one in figures)
+    what = " and ".join(one.label for one in figures if one.value != 0) or figures[0].label
     value = sum(values) if len(values) == len(figures) else None
     if value is None:
         return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Basis.UNKNOWN, limit=limit,

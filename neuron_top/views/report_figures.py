@@ -112,12 +112,23 @@ def _counts(basics: Basics) -> Iterator[Figure]:
         ("misses", "compiles begun", closing.misses, "every occurrence counts"),
         ("failures", "compiles failed", closing.failures, "in this run, every occurrence counts"),
         ("cached_failures", "stored failures met", closing.cached_failures, "served from the cache, not tried again"),
+        ("nameless_failures", "compiler errors that name no graph", nameless_failures(run), "told where no graph's "
+         "failure was"),
         ("fallbacks", "graphs that ran without a compiler", closing.fallbacks, "every occurrence counts"),
         ("lock_waits", "lock waits", closing.lock_waits, "waits for another process's compile"),
         ("late", "graphs compiled after warm-up", late if run.training.warm_time is not None else None,
          "new after the third step that was reported"),
     ):  # fmt: skip
         yield figure(name, label, value, "count", Basis.COUNTED, note)
+
+
+def nameless_failures(run: Run) -> int:
+    """Errors of a compiler whose log names no graph; where graphs failed, its errors are theirs."""
+    compiles = run.compiles
+    if compiles.failures or compiles.failures_met:
+        return 0
+    exits = sum(count for code, count in compiles.exit_codes.items() if code)
+    return max(exits, min(1, len(compiles.error_codes)), compiles.gave_up)
 
 
 def _extracted(run: Run) -> int | None:

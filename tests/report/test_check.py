@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.views.gate import RULES, judge
 from neuron_top.views.report import report
-from tests.report.samples import made, sample
+from tests.report.samples import T0, made, sample
 
 LOG = """\
 2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at /c/neuronxcc-2.21.33363.0+82129205/\
@@ -44,6 +45,14 @@ def test_a_threshold_is_kept_on_one_side_and_broken_on_the_other(option: str, ke
 def test_every_rule_reads_figures_that_exist() -> None:
     names = {one.name for one in report(sample(), 0.0).figures}
     assert {name for rule in RULES for name in rule.figures} <= names
+
+
+def test_a_compiler_that_failed_without_naming_a_graph_breaks_the_gate_too() -> None:
+    view = report(made([ev.CompilerExited(code=70, at=T0 + 5)]), 0.0)
+    (verdict,) = judge(view, {"max-failed": 0})
+    assert not verdict.passed
+    assert verdict.reason.startswith("compiler errors that name no graph: 1")
+    assert "exit status 70" in view.headline[-1]
 
 
 def test_what_is_not_known_breaks_its_threshold_unless_allowed() -> None:

@@ -211,3 +211,17 @@ def test_reports_of_real_logs_count_what_was_counted_there(name: str) -> None:
         line = next(line for line in view.graphs if line.key == module)
         assert line.seconds == pytest.approx(seconds, abs=0.01)
         assert line.basis is Basis.MEASURED
+
+
+@pytest.mark.parametrize("name", LOGS or ["none"])
+def test_no_report_of_a_real_log_denies_what_its_lines_tell(name: str) -> None:
+    """A log whose compiler passed, failed or ended with an error is never told as one in which nothing happened."""
+    run = read_logs([str(corpus("logs", name))], 3600.0)
+    view = report(run, end_of(run))
+    if run.compiles.passes or run.compiles.misses:
+        assert "Nothing was compiled" not in " ".join(view.headline)
+    if any(run.compiles.exit_codes) or run.compiles.error_codes or run.compiles.failures or run.job.errors:
+        assert not view.headline[-1].startswith("No compile failed")
+    if not any(line.attempts and line.seconds for line in view.graphs):
+        assert view.precompile == ()
+    assert sum(one.seconds for one in view.parts) == pytest.approx(told(view, "wall").value or 0.0, abs=1e-3)
