@@ -26,16 +26,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    trash = acting.open_trash(arguments)
+    trash, root = acting.open_trash(arguments), acting.root_meant(arguments.root)
     chapters = trash.entries()
     if arguments.json:
-        print_json({"root": str(trash.root), "trash": str(trash.folder), "plans": [_json(each) for each in chapters]})
+        print_json({"root": root, "trash": str(trash.folder), "plans": [_json(each) for each in chapters]})
         return 0
     if chapters:
         header = ("plan", "when", "by", "what", "state", "done", "taken", "wish")
         print(table(header, [_row(each) for each in chapters], right=(5, 6)))
     else:
-        narrate(f"neurontop: nothing was ever done to {visible(str(trash.root))}")
+        narrate(f"neurontop: nothing was ever done to {visible(root)}")
     return 0
 
 

@@ -15,7 +15,7 @@ from neuron_top.actions.journal import Chapter, Trash
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
-from neuron_top.errors import RefusedForSafety
+from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text
 
@@ -34,6 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Show, ask, delete."""
+    if acting.root_meant(arguments.root).startswith("s3://"):
+        raise UsageError("a bucket is its own trash: old versions go by a lifecycle rule of the bucket")
     trash = acting.open_trash(arguments)
     chapters = _chosen(trash, arguments)
     if arguments.json and arguments.dry_run:
