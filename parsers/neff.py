@@ -12,6 +12,8 @@ import struct
 
 import msgspec
 
+from neuron_top.parsers.escapes import visible
+
 HEAD_BYTES = 1024
 CHEAP_BYTES = 24
 """As much of the head as the cheap test needs."""
@@ -125,4 +127,4 @@ def _features(bits: int) -> tuple[str, ...]:
 
 
 def _text(field: bytes) -> str:
-    return field.partition(b"\0")[0].decode("utf-8", "replace")
+    return visible(field.partition(b"\0")[0].decode("utf-8", "replace"))

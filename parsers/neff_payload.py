@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable
-from typing import TypeVar
 
 import msgspec
 
+from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.neff import NeffHeader
+from neuron_top.parsers.neff_told import Tensor, Told, is_wanted
 
-_T = TypeVar("_T")
 JSON_LIMIT = 4 * 1024**2
 """Largest JSON member that is read, bytes."""
 INFLATED_LIMIT = 4 * 1024**3
@@ -26,20 +26,11 @@ INFLATED_LIMIT = 4 * 1024**3
 NAMES_KEPT = 2000
 _BLOCK = 512
 _PIECE = 256 * 1024
-_PAGE = 64 * 1024**2
-"""The runtime's scratch page: scratch space is rounded up to it."""
 _PROBLEMS_KEPT = 20
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True):
     """One file of the archive; `size` in bytes."""
-
-    name: str
-    size: int
-
-
-class Tensor(msgspec.Struct, frozen=True, kw_only=True):
-    """An input or output of a sub-graph."""
 
     name: str
     size: int
@@ -234,8 +225,8 @@ class _Archive:
         del self._pending[:padded]
         self._body = None
         if not name:
-            self._long_name = body[:4096].rstrip(b"\0").decode("utf-8", "replace")
-        elif _wanted(name) and sum(map(len, self.documents.values())) + size <= 2 * JSON_LIMIT:
+            self._long_name = visible(body[:4096].rstrip(b"\0").decode("utf-8", "replace"))
+        elif is_wanted(name) and sum(map(len, self.documents.values())) + size <= 2 * JSON_LIMIT:
             self.documents[name.removeprefix("./")] = body
         return True
 
@@ -248,7 +239,12 @@ class _Archive:
             self.problem("tar: the archive ends inside a member")
 
     def result(self, *, compressed: bool, digest_ok: bool | None) -> Payload:
-        told = _Told(self)
+        told = Told(
+            self.documents,
+            {member.name for member in self.members},
+            self.problem,
+            complete=self.member_count <= NAMES_KEPT,
+        )
         return Payload(
             compressed=compressed,
             digest_ok=digest_ok,
@@ -265,93 +261,6 @@ class _Archive:
             macs=told.macs,
             problems=tuple(self._problems),
         )
-
-
-class _Variable(msgspec.Struct):
-    type: str = ""
-    size: int = 0
-    backing_variable_off: int = 0
-
-
-class _Definition(msgspec.Struct):
-    var: dict[str, _Variable] = {}
-
-
-class _KelfGraph(msgspec.Struct):
-    definition: str = ""
-
-
-class _Kelf(msgspec.Struct):
-    graphs: list[_KelfGraph] = []
-    target: str | None = None
-
-
-class _HloStats(msgspec.Struct):
-    hlo_mac_count: float | None = None
-
-
-class _Told:
-    """What the JSON members tell."""
-
-    def __init__(self, archive: _Archive) -> None:
-        self.archive = archive
-        self.target: str | None = None
-        self.subgraphs = 0
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
-        self.constants: int | None = None
-        self.scratch: int | None = None
-        self.macs: int | None = None
-        names = {member.name.removeprefix("./") for member in archive.members}
-        for name, body in archive.documents.items():
-            if name.startswith("kelf"):
-                self._kelf(name, body, names)
-            elif name.endswith("/def.json"):
-                self._definition(name, body)
-            elif name == "hlo_stats.json":
-                stats = self._decoded(name, body, _HloStats)
-                self.macs = int(stats.hlo_mac_count) if stats and stats.hlo_mac_count is not None else None
-
-    def _decoded(self, name: str, body: bytes, kind: type[_T]) -> _T | None:
-        try:
-            return msgspec.json.decode(body, type=kind, strict=False)
-        except (msgspec.MsgspecError, RecursionError, OverflowError) as problem:
-            self.archive.problem(f"{name}: {str(problem)[:200]}")
-            return None
-
-    def _kelf(self, name: str, body: bytes, names: set[str]) -> None:
-        kelf = self._decoded(name, body, _Kelf)
-        if kelf is None:
-            return
-        self.target = kelf.target
-        for graph in kelf.graphs:
-            if graph.definition not in names and self.archive.member_count <= NAMES_KEPT:
-                self.archive.problem(f"{name} names {graph.definition[:200]}, which is not in the archive")
-
-    def _definition(self, name: str, body: bytes) -> None:
-        self.subgraphs += 1
-        definition = self._decoded(name, body, _Definition)
-        if definition is None:
-            return
-        constants = scratch = buffers = 0
-        for key, variable in definition.var.items():
-            if variable.type == "input":
-                self.inputs.append(Tensor(name=key, size=variable.size))
-            elif variable.type == "output":
-                self.outputs.append(Tensor(name=key, size=variable.size))
-            elif variable.type == "file":
-                constants += variable.size
-            elif variable.type == "virtual":
-                scratch = max(scratch, variable.backing_variable_off + variable.size)
-            elif variable.type == "tmp-buf":
-                buffers += variable.size
-        self.constants = (self.constants or 0) + constants
-        self.scratch = (self.scratch or 0) + -(-scratch // _PAGE) * _PAGE + buffers
-
-
-def _wanted(name: str) -> bool:
-    base = name.removeprefix("./")
-    return (base.startswith("kelf") and "/" not in base) or base.endswith("/def.json") or base == "hlo_stats.json"
 
 
 def _number(field: bytes) -> int | None:
@@ -372,4 +281,4 @@ def _checksum(header: bytes) -> int:
 def _name(header: bytes) -> str:
     name = header[:100].partition(b"\0")[0]
     prefix = header[345:500].partition(b"\0")[0] if header[257:263] == b"ustar\0" else b""
-    return (prefix + b"/" + name if prefix else name).decode("utf-8", "replace")
+    return visible((prefix + b"/" + name if prefix else name).decode("utf-8", "replace"))

@@ -36,7 +36,7 @@ def _neff(data: bytes) -> None:
 
     way, rest = (data[0] % 4, data[1:]) if data else (0, data)
     if way == 1:
-        rest = builders.neff(payload=rest)
+        rest = builders.neff(payload=rest, name=rest[:200])
     elif way == 2:
         rest = builders.neff(payload=gzip.compress(rest, 1, mtime=0))
     elif way == 3:
@@ -132,7 +132,7 @@ def named(name: str) -> Target:
             (b"\x03", b"\xff", builders.KELF, builders.DEFINITION, b'"var": {', b'"type": "virtual", "size": ', b"-1",
              b"9" * 30, b"../x", b"\0" * 512, b"ustar  \0", b"\x80" + b"\0" * 11, builders.neff(),
              builders.archive([])),
-            ("neuron_top.parsers.neff", "neuron_top.parsers.neff_payload", "neuron_top.parsers.neff_archive"),
+            ("neuron_top.parsers.neff", "neuron_top.parsers.neff_payload", "neuron_top.parsers.neff_told"),
         ),
         "hlo": lambda: Target(
             _hlo,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import tracemalloc
 from collections.abc import Iterator
 
@@ -155,3 +156,19 @@ def test_no_damaged_archive_makes_the_reader_raise(data: st.DataObject) -> None:
 def test_no_header_makes_the_reader_raise(head: bytes, size: int) -> None:
     head_problem(head, size)
     read_header(head, size)
+
+
+def test_names_from_an_archive_move_no_cursor() -> None:
+    evil = "\x1b[2J\x07"
+    definition = json.dumps({"var": {evil: {"type": "input", "size": 4}}}).encode()
+    kelf = json.dumps({"graphs": [{"definition": f"{evil}/def.json"}], "target": evil}).encode()
+    long = "d" * 120 + evil + ".bin"
+    data = neff(
+        name=evil.encode(), members=[("kelf-0.json", kelf), ("sg00/def.json", definition), (evil, b""), (long, b"x")]
+    )
+    header = read_header(data[:1024], len(data))
+    assert header is not None
+    payload = read_payload(header, [data[1024:]])
+    shown = [header.name, *(member.name for member in payload.members), *payload.problems, payload.target or ""]
+    assert all(text.isprintable() for text in (*shown, *(tensor.name for tensor in payload.inputs)))
+    assert payload.inputs

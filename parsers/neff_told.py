@@ -1,0 +1,115 @@
+"""What the small JSON members of a NEFF tell: target, sub-graphs, inputs and outputs, memory, arithmetic.
+
+Only the fields asked for are decoded; a member that is none of its kind is a problem that is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from neuron_top.parsers.escapes import visible
+
+_T = TypeVar("_T")
+_PAGE = 64 * 1024**2
+"""The runtime's scratch page: scratch space is rounded up to it."""
+
+
+class Tensor(msgspec.Struct, frozen=True, kw_only=True):
+    """An input or output of a sub-graph."""
+
+    name: str
+    size: int
+
+
+class _Variable(msgspec.Struct):
+    type: str = ""
+    size: int = 0
+    backing_variable_off: int = 0
+
+
+class _Definition(msgspec.Struct):
+    var: dict[str, _Variable] = {}
+
+
+class _KelfGraph(msgspec.Struct):
+    definition: str = ""
+
+
+class _Kelf(msgspec.Struct):
+    graphs: list[_KelfGraph] = []
+    target: str | None = None
+
+
+class _HloStats(msgspec.Struct):
+    hlo_mac_count: float | None = None
+
+
+class Told:
+    """What the JSON members tell."""
+
+    def __init__(
+        self, documents: Mapping[str, bytes], members: Iterable[str], problem: Callable[[str], None], *, complete: bool
+    ) -> None:
+        """`documents` are the wanted members; `complete` is False when `members` are not all names of the archive."""
+        self._problem, self._complete = problem, complete
+        self.target: str | None = None
+        self.subgraphs = 0
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.constants: int | None = None
+        self.scratch: int | None = None
+        self.macs: int | None = None
+        names = {name.removeprefix("./") for name in members}
+        for name, body in documents.items():
+            if name.startswith("kelf"):
+                self._kelf(name, body, names)
+            elif name.endswith("/def.json"):
+                self._definition(name, body)
+            elif name == "hlo_stats.json":
+                stats = self._decoded(name, body, _HloStats)
+                self.macs = int(stats.hlo_mac_count) if stats and stats.hlo_mac_count is not None else None
+
+    def _decoded(self, name: str, body: bytes, kind: type[_T]) -> _T | None:
+        try:
+            return msgspec.json.decode(body, type=kind, strict=False)
+        except (msgspec.MsgspecError, RecursionError, OverflowError) as problem:
+            self._problem(visible(f"{name}: {str(problem)[:200]}"))
+            return None
+
+    def _kelf(self, name: str, body: bytes, names: set[str]) -> None:
+        kelf = self._decoded(name, body, _Kelf)
+        if kelf is None:
+            return
+        self.target = None if kelf.target is None else visible(kelf.target)
+        for graph in kelf.graphs:
+            if self._complete and graph.definition not in names:
+                self._problem(visible(f"{name} names {graph.definition[:200]}, which is not in the archive"))
+
+    def _definition(self, name: str, body: bytes) -> None:
+        self.subgraphs += 1
+        definition = self._decoded(name, body, _Definition)
+        if definition is None:
+            return
+        constants = scratch = buffers = 0
+        for key, variable in definition.var.items():
+            if variable.type == "input":
+                self.inputs.append(Tensor(name=visible(key), size=variable.size))
+            elif variable.type == "output":
+                self.outputs.append(Tensor(name=visible(key), size=variable.size))
+            elif variable.type == "file":
+                constants += variable.size
+            elif variable.type == "virtual":
+                scratch = max(scratch, variable.backing_variable_off + variable.size)
+            elif variable.type == "tmp-buf":
+                buffers += variable.size
+        self.constants = (self.constants or 0) + constants
+        self.scratch = (self.scratch or 0) + -(-scratch // _PAGE) * _PAGE + buffers
+
+
+def is_wanted(name: str) -> bool:
+    """Whether this member is one that is read."""
+    base = name.removeprefix("./")
+    return (base.startswith("kelf") and "/" not in base) or base.endswith("/def.json") or base == "hlo_stats.json"
