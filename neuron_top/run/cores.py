@@ -71,6 +71,8 @@ class Core:
         self.first_sampled: float | None = None
         self.last_busy: float | None = None
         """When its utilization was last above BUSY."""
+        self.version = 0
+        """Grows with everything that is told of it."""
 
     @property
     def headroom(self) -> float | None:
@@ -95,6 +97,7 @@ class Core:
 
     def told_kinds(self, kinds: dict[str, int], time: float | None) -> None:
         """Memory by kind, from a sample or from the worker itself."""
+        self.version += 1
         self.kinds, self.kinds_time = kinds, time
         for kind, size in kinds.items():
             self.kind_peaks[kind] = max(self.kind_peaks.get(kind, 0), size)
@@ -103,6 +106,7 @@ class Core:
 
     def take(self, sample: CoreSample, time: float | None) -> None:
         """Take one sample."""
+        self.version += 1
         self.sample, self.sampled = sample, time
         for seen in (sample.memory, sample.peak):
             if seen is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import msgspec
 
 from neuron_top.run.cores import Core
@@ -52,9 +54,22 @@ def core_rows(run: Run, now: float, trend: int = 60) -> tuple[CoreRow, ...]:
 
 
 def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
-    """One core now."""
+    """One core now. While nothing of it changes it is the same row: screens ask far oftener than a core tells."""
     sample = core.sample
     rank = sample.rank if sample.rank is not None else run.job.rank_of(sample.pid, core.node)
+    stale = is_stale(core.sampled, run.cores.period, now)
+    asked = core.version, rank, stale, run.training.step_seconds, trend
+    known = _known.get(core)
+    if known is None or known[0] != asked:
+        known = _known[core] = asked, _row(run, core, rank, stale, trend)
+    return known[1]
+
+
+_known: WeakKeyDictionary[Core, tuple[tuple[object, ...], CoreRow]] = WeakKeyDictionary()
+
+
+def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> CoreRow:
+    sample = core.sample
     return CoreRow(
         key=core.key,
         core=core.index,
@@ -77,7 +92,7 @@ def core_row(run: Run, core: Core, now: float, trend: int = 60) -> CoreRow:
         flops=sample.flops,
         power=sample.power,
         sampled=core.sampled,
-        stale=is_stale(core.sampled, run.cores.period, now),
+        stale=stale,
         trend=tuple(value for _time, value in core.recent_utilization.samples(trend)),
     )
 

@@ -39,7 +39,7 @@ class CompileScreen(LiveScreen):
         """Card, table, timeline."""
         yield Drawn("card", lambda look, view, w, h: compile_panel(look, view[0], view[1], w, h), _card_lines)
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
-        table.nothing = NOTHING
+        table.nothing, table.lasting = NOTHING, True
         yield table
         yield Drawn("torch", torch_panel, torch_lines)
         yield Drawn("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)

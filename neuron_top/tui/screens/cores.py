@@ -53,7 +53,7 @@ class CoresScreen(LiveScreen):
         """Host, table, legend, out-of-memory table."""
         yield Drawn("host", core_rows.host_panel, lambda view: 2)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
-        table.nothing = NOTHING
+        table.nothing, table.lasting = NOTHING, True
         table.order.group = lambda item: item.place
         yield table
         yield Drawn("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -19,12 +20,32 @@ from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
+from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
 
 Draw = Callable[[Look, Overview, int, int], Sequence[Strip]]
 
+
+class CoresDrawn:
+    """The cores panel, drawn anew only when a core told something: with 128 of them it is most of a drawing."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._rows: tuple[CoreRow, ...] = ()
+        self._strips: Sequence[Strip] = ()
+
+    def __call__(self, look: Look, view: Overview, width: int, height: int) -> Sequence[Strip]:
+        """The lines, those of last time if they would be the same."""
+        key = look, width, height, len(view.cores)
+        same = key == self._key and all(map(operator.is_, view.cores, self._rows))
+        if not same or any(core.stale for core in view.cores):
+            self._key, self._rows = key, view.cores
+            self._strips = cores.cores_panel(look, view.cores, view.now, width, height)
+        return self._strips
+
+
 PANELS: dict[str, tuple[Draw, str]] = {
-    "cores": (lambda look, view, w, h: cores.cores_panel(look, view.cores, view.now, w, h), "cores"),
+    "cores": (CoresDrawn(), "cores"),
     "compile": (lambda look, view, w, h: compiling.compile_panel(look, view.compile, view.cache, w, h), "compile"),
     "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h), "logs"),
     "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "alerts"),

@@ -18,7 +18,7 @@ class Order(Generic[Row]):
 
     def __init__(self, key: Callable[[Row], Hashable]) -> None:
         """`key` tells a row's identity, stable from one view to the next."""
-        self._key = key
+        self.key = key
         self._sort: Callable[[Row], Any] | None = None
         self._reverse = False
         self._keep: Callable[[Row], bool] | None = None
@@ -57,7 +57,7 @@ class Order(Generic[Row]):
 
     def take(self, rows: Iterable[Row]) -> None:
         """Rows of a newer view."""
-        self._all = {self._key(row): row for row in rows}
+        self._all = {self.key(row): row for row in rows}
         if self.chosen is not None and self.chosen not in self._all:
             self.chosen = None
         self._place(held=self.chosen is not None)

@@ -63,6 +63,11 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.across: Callable[[Row, Look, int], Cell | None] = lambda row, look, width: None
         """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
+        self.lasting = False
+        """Cells follow from their row alone, so that a row that stays the same need not be drawn again."""
+        self._drawn_with: tuple[object, ...] = ()
+        self._drawn: dict[tuple[Hashable, bool], tuple[Row, Strip]] = {}
+
     def show(self, rows: Iterable[Row]) -> None:
         """Take the rows of a newer view."""
         self.order.take(rows)
@@ -76,7 +81,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         self._scroll(len(self.order), height - 1)
         chosen = self.order.index
         shown = enumerate(self.order.part(self.first, height - 1), self.first)
-        return [self._header(widths, width), *(self._row(row, widths, width, at == chosen) for at, row in shown)]
+        drawn = self._known_row if self.lasting else self._row
+        return [self._header(widths, width), *(drawn(row, widths, width, at == chosen) for at, row in shown)]
 
     def _empty(self) -> Sequence[str]:
         if self.order.total:
@@ -100,6 +106,17 @@ class Table(Lines, Generic[Row], can_focus=True):
                 title = f"{column.title}{arrow}" if index == self.sorted_by else column.title
                 line.put(title, self.look.title, size, column.right).gap()
         return line.strip()
+
+    def _known_row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
+        """A row as it was drawn before, if it is still the same."""
+        drawn_with = self.look, width, self.columns
+        if drawn_with != self._drawn_with or len(self._drawn) > 4 * max(100, self.size.height):
+            self._drawn_with, self._drawn = drawn_with, {}
+        place = self.order.key(row), chosen
+        known = self._drawn.get(place)
+        if known is None or known[0] != row:
+            known = self._drawn[place] = row, self._row(row, widths, width, chosen)
+        return known[1]
 
     def _row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
         line = Line(self.look, width, selected=chosen)
