@@ -17,9 +17,9 @@ from neuron_top.actions import journal
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
 from neuron_top.actions.bucket_journal import BucketJournal
-from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.records import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.cache import lock_owner, s3
 from neuron_top.cache.entry import PARTS, Part
 

@@ -19,9 +19,10 @@ import msgspec
 
 from neuron_top.actions import journal
 from neuron_top.actions.admission import admit
-from neuron_top.actions.journal import PlanEnded, StepsRefused, Trash
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
+from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.cache import layout, lock_owner
 from neuron_top.compile.cache_root import check_artefact_owner, check_root
 from neuron_top.compile.compilers.base import Compiler

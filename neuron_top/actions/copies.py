@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection
 from neuron_top.actions import journal
 from neuron_top.actions.admission import admit
 from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.journal import PlanEnded, StepsRefused, Trash
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
+from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.actions.shelves import Shelf, Slot
 from neuron_top.cache import layout, lock_owner
 from neuron_top.cache.entry import Entry, State

@@ -19,9 +19,10 @@ import msgspec
 from neuron_top.actions import gather, journal, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
-from neuron_top.actions.journal import Move, MovesIntended, PlanEnded, StepsRefused, Trash
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.cache import lock_owner
 from neuron_top.errors import RefusedForSafety
 
@@ -70,7 +71,7 @@ class _Execution:
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()
-            if isinstance(record, journal.PlanBegun) and record.plan == plan.identity
+            if isinstance(record, PlanBegun) and record.plan == plan.identity
         )
         self.done = self.moved = 0
         self.refused: list[tuple[int, str]] = []

@@ -27,7 +27,18 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.plan import Action, Plan
+from neuron_top.actions import records
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.records import (
+    AnyRecord,
+    Move,
+    MovesIntended,
+    PlanBegun,
+    PlanEnded,
+    PlanPurged,
+    PlanRestored,
+    StepsRefused,
+)
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
@@ -40,80 +51,6 @@ RESERVE_BYTES = 4 * 1024**2
 _LEAST_RESERVE = 16 * 1024
 ADDING = frozenset({"compile", "copy"})
 """Verbs of plans that take nothing away: there is nothing to bring back."""
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
-    """Base of the journal's lines. `at` is seconds since the epoch."""
-
-    plan: str
-    at: float
-
-
-class PlanBegun(Record, frozen=True, kw_only=True):
-    """A plan was confirmed and its execution began."""
-
-    verb: str
-    root: str
-    policy: str
-    user: str
-    host: str
-    owner: lock_owner.LockOwner
-    steps: int
-    frees: int
-
-
-class Move(msgspec.Struct, frozen=True, array_like=True):
-    """One rename into the trash, undone by the opposite one."""
-
-    step: int
-    action: Action
-    path: str
-    """Below the root, and below the plan's folder in the trash."""
-    inode: int
-    folder_mtime_ns: int
-    """Modification time of the folder itself (or of the one the file lay in), put back by a restore."""
-    frees: int
-
-
-class MovesIntended(Record, frozen=True, kw_only=True):
-    """Written before the renames it names; which of them happened, the disk tells."""
-
-    moves: tuple[Move, ...]
-
-
-class StepsRefused(Record, frozen=True, kw_only=True):
-    """Steps that were not done, each with its reason."""
-
-    steps: tuple[tuple[int, str], ...]
-
-
-class PlanEnded(Record, frozen=True, kw_only=True):
-    """Execution ended: how many steps were done, and the bytes now in the trash."""
-
-    done: int
-    refused: int
-    moved_bytes: int
-    interrupted: bool = False
-
-
-class PlanRestored(Record, frozen=True, kw_only=True):
-    """A plan was undone; `kept` are the paths that could not be put back, each with its reason."""
-
-    restored: int
-    kept: tuple[tuple[str, str], ...] = ()
-    user: str = ""
-
-
-class PlanPurged(Record, frozen=True, kw_only=True):
-    """What a plan took away was deleted; it cannot be undone any more. `freed` was measured."""
-
-    freed: int
-    files: int
-    user: str = ""
-
-
-AnyRecord = PlanBegun | MovesIntended | StepsRefused | PlanEnded | PlanRestored | PlanPurged
-_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 
 
 class Trash:
@@ -227,7 +164,7 @@ class Trash:
         found = []
         for line in lines:
             with contextlib.suppress(msgspec.MsgspecError):
-                found.append(_decoder.decode(line))
+                found.append(records.decoder.decode(line))
         return found
 
     def entries(self) -> list[Chapter]:

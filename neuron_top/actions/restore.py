@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import journal
-from neuron_top.actions.journal import Chapter, Move, PlanRestored, Trash
+from neuron_top.actions.journal import Chapter, Trash
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
+from neuron_top.actions.records import Move, PlanRestored
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
