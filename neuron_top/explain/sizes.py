@@ -1,0 +1,91 @@
+"""Which of a script's sizes changed: batch, length, or a size of the model, by the arrays that carry it.
+
+Whole numbers are data; weights are told from data of the same type by what became of the matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neuron_top.explain.sketch import Array, Sketch, products
+
+Pair = tuple[Array, Array]
+
+
+def meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+    """Which of a script's sizes changed, by the inputs that carry it and by what became of the matrix products."""
+    if any(len(old.dims) != len(new.dims) for old, new in pairs):
+        return "shapes", "inputs of another rank"
+    whole = [pair for pair in pairs if not pair[0].floating]
+    if whole:  # token numbers, positions, masks: only data are whole numbers
+        return _data(whole)
+    tokens = any(len(one.dims) > 1 and not one.floating for one in before.inputs)
+    if tokens or _weights(pairs) or _of_weights(_product_axes(before, now), pairs):
+        return _model(before, pairs)
+    return _data(pairs)
+
+
+def _product_axes(before: Sketch, now: Sketch) -> list[tuple[int, tuple[int, ...]]] | None:
+    """(dimensions, changed axes) of each matrix product's result; None where the two don't do the same."""
+    old, new = ([node for node in one.nodes if products([node.name])] for one in (before, now))
+    if not old or [node.name for node in old] != [node.name for node in new]:
+        return None
+    found = []
+    for one, other in zip(old, new, strict=True):
+        for a, b in zip(one.arrays, other.arrays, strict=False):
+            if len(a.dims) == len(b.dims):
+                found.append((len(a.dims), tuple(axis for axis, size in enumerate(a.dims) if size != b.dims[axis])))
+    return found
+
+
+def _of_weights(axes: Sequence[tuple[int, tuple[int, ...]]] | None, pairs: Sequence[Pair]) -> bool:
+    """More data give larger results; weights of another size give results of another width, or the same results.
+
+    A kernel of another size, say, changes no result, and more features of a sample are summed over.
+    """
+    if axes is None:
+        return False
+    if not any(changed for _, changed in axes):
+        return True
+    # The second of three axes is a length; of two it is a width, and of four (images) it counts channels.
+    return any(count in (2, 4) and changed == (1,) for count, changed in axes)
+
+
+def _weights(pairs: Sequence[Pair]) -> bool:
+    """Whether weights are among what changed, in a graph whose data cannot be told by their type.
+
+    Biases and norms have one dimension and never a batch's size; a batch never changes the last one of a matrix.
+    """
+    floats = [(old, new) for old, new in pairs if old.floating]
+    if any(len(old.dims) == 1 for old, _ in floats):
+        return True
+    return bool(floats) and all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in floats)
+
+
+def _model(before: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+    floats = [(old, new) for old, new in pairs if old.floating]
+    share = len(floats) / max(1, sum(1 for one in before.inputs if one.floating))
+    if share < 0.34 or len(floats) <= 2:
+        return "model size", "a few weights have another shape (vocabulary, classes, or one layer's width)"
+    return "model size", "weights have another shape (hidden size, heads, or how the model is sharded)"
+
+
+def _data(pairs: Sequence[Pair]) -> tuple[str, str]:
+    """By the axes that changed. Arrays of which one axis changed tell most: a mask of pairs has two of one length."""
+    axes = [_changed(old, new) for old, new in pairs]
+    alone = {one[0] for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1 and len(old.dims) > 1}
+    deepest = max(len(old.dims) for old, _ in pairs)
+    changed = alone or {
+        axis for one, (old, _) in zip(axes, pairs, strict=True) if len(old.dims) == deepest for axis in one
+    }
+    if changed == {0}:
+        return "batch size", "another batch size (or an incomplete last batch)"
+    if 0 not in changed and deepest <= 3:
+        return "sequence length", "another sequence length (inputs that are not padded to one length)"
+    if 0 not in changed:
+        return "sequence length", "another length or image size"
+    return "batch size", "another batch size and another length"
+
+
+def _changed(old: Array, new: Array) -> tuple[int, ...]:
+    return tuple(axis for axis, (a, b) in enumerate(zip(old.dims, new.dims, strict=True)) if a != b)
