@@ -29,7 +29,7 @@ from neuron_top.compile.processes import die_with_parent
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
 CANNOT_TRAVEL = 71
-"""Exit status of a fork that could not load the graph: the job compiles it itself then."""
+"""Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
 _PARENT_POLL_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 1.0
 _LOG_TAIL = 20_000
@@ -190,6 +190,7 @@ def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any,
 
 def _compile(request: dict[str, Any], result: Path) -> int:
     from neuron_top.compile import graph_file
+    from neuron_top.compile.compilers.base import CannotTravel
     from neuron_top.compile.inductor_compile import compile_travelled
 
     try:
@@ -198,7 +199,11 @@ def _compile(request: dict[str, Any], result: Path) -> int:
         traceback.print_exc()
         return CANNOT_TRAVEL
     outputs = {name: Path(path) for name, path in request["outputs"].items()}
-    outcome = compile_travelled(graph, outputs, dump=request["dump"])
+    try:
+        outcome = compile_travelled(graph, outputs, dump=request["dump"])
+    except CannotTravel as reason:
+        print(reason, file=sys.stderr)
+        return CANNOT_TRAVEL
     result.write_bytes(json.dumps(outcome).encode())
     return 0
 

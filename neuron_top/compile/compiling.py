@@ -44,6 +44,10 @@ class Obtained(msgspec.Struct, frozen=True, kw_only=True):
     guards: str = ""
 
 
+class _OnlyInTheJob(CompileError):
+    """Nothing is wrong with the graph, so nothing is recorded that would keep its job from compiling it."""
+
+
 class Compiling:
     """The compiles of one wrapper. Safe to share between threads."""
 
@@ -99,7 +103,7 @@ class Compiling:
                 outcome = self._run(graph, task, inside)
             except OSError as problem:
                 raise unusable(entry.path, problem) from problem
-            except CacheUnusable:
+            except (CacheUnusable, _OnlyInTheJob):
                 raise
             except CompileError as failure:
                 if self.interrupted:
@@ -125,12 +129,12 @@ class Compiling:
                 self._inside(graph, str(reason))
         self._began(task, None)
         if graph.compile_inside is None:
-            raise CompileError("the graph can only be compiled in the job it came from", module=task.module)
+            raise _OnlyInTheJob("the graph can only be compiled in the job it came from", module=task.module)
         return graph.compile_inside(task)
 
     def _inside(self, graph: Graph, reason: str) -> bool:
         if graph.compile_inside is None:
-            raise CompileError(
+            raise _OnlyInTheJob(
                 f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
             )
         self._log.remark(f"{graph.key.name} cannot travel to a compile process ({reason}); compiling in the job")
@@ -162,6 +166,8 @@ class Compiling:
         try:
             yield
             cause = ""
+        except CannotTravel:  # no failure: it goes on without the cache, and that is counted as a fall-back
+            raise
         except CompilerKilled:
             cause = "killed"
             raise

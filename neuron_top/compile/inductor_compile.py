@@ -26,6 +26,7 @@ from torch._inductor.standalone_compile import CompiledArtifact
 
 from neuron_top.cache import layout
 from neuron_top.compile import process_groups
+from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.graph_file import TravelledGraph
 
 _FILL = "fill_uninitialized_memory"
@@ -89,13 +90,16 @@ def compile_here(
     outputs: Mapping[str, Path],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Compile in this process, whose settings are the right ones, and write the artefact's files."""
+    """Compile in this process, whose settings are the right ones, and write the artefact's files.
+
+    Raises CannotTravel for a graph whose code PyTorch cannot save (it calls an operator of the script).
+    """
     before = set(_mapped_kernels())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad():
         artefact = standalone_compile(
             gm, list(inputs), dynamic_shapes="from_tracing_context", options={"config_patches": dict(options)}
         )
-    artefact.save(path=str(outputs[layout.INDUCTOR_ARTEFACT]), format="binary")
+    _save(artefact, outputs[layout.INDUCTOR_ARTEFACT])
     _save_kernels(outputs[layout.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
     return {"guards": _guards(inputs, fake_mode)}
 
@@ -151,6 +155,15 @@ def _mapped_kernels() -> Iterator[Path]:
             if _KERNEL.fullmatch(path) and path not in seen:
                 seen.add(path)
                 yield Path(folder, path)
+
+
+def _save(artefact: CompiledArtifact, path: Path) -> None:
+    """Write the artefact. Its own complaint is told from a disk's: that one is an OSError."""
+    try:
+        artefact.save(path=str(path), format="binary")
+    except RuntimeError as problem:
+        reason = str(problem).partition(". ")[0]
+        raise CannotTravel(f"its compiled code cannot be saved: {reason}") from problem
 
 
 def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:

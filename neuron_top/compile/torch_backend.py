@@ -226,6 +226,8 @@ def _compile_inside(
     started = time.monotonic()
     try:
         found = inductor_compile.compile_here(gm, inputs, fake_mode, task.outputs, patches)
+    except CannotTravel:
+        raise
     except Exception as problem:
         raise CompileError(f"the compile failed: {problem}", module=task.module) from problem
     return CompileOutcome(seconds=time.monotonic() - started, guards=found["guards"])

@@ -83,6 +83,10 @@ class CompileRules(GraphTotals):
     def _began(self, event: CompileBegan) -> None:
         graph, meeting = self._met(event)
         self._book.end_wait(meeting, event.time)
+        last = meeting.open_attempt
+        if event.inside_job and last is not None and "began" in meeting.told:  # one compile, moved into the job
+            last.inside_job = True
+            return
         attempt = meeting.attempt("began")
         attempt.compiler_pid, attempt.inside_job = event.compiler_pid, event.inside_job
         self._book.open(graph, meeting, attempt, event.time, exact=True)

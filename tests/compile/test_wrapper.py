@@ -247,6 +247,21 @@ def test_an_unwritable_root_costs_a_warning_not_the_job(own_caches: Path, capsys
     assert "compiling without the cache" in capsys.readouterr().err
 
 
+def test_a_graph_that_only_its_job_can_compile_is_left_to_the_job(own_caches: Path) -> None:
+    class Refusing(Copying):
+        def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
+            raise CannotTravel("an operator of the script")
+
+    one = wrapper(own_caches, Refusing())
+    one.extract(GRAPH)
+    entry = one.entry(GRAPH.key)
+    with pytest.raises(CompileError, match="only be compiled in the job"):
+        one.compile_entry(entry.path)
+    assert entry.state() is State.MISS
+    assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
+    assert not wrapper(own_caches).obtain(GRAPH).hit
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_costs_a_warning_not_the_job(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class OnFullDisk(Copying):

@@ -82,6 +82,18 @@ def test_one_compile_told_by_log_lines_and_side_channel_in_any_order_is_one_miss
     assert (graph.duration.seconds, graph.duration.known) == (4.9, Known.MEASURED)
 
 
+def test_a_compile_that_moves_into_the_job_is_one_compile():
+    compiles = run_of(
+        CompileBegan(module=A, pid=1, at=1.0, compiler_pid=7),
+        CompileBegan(module=A, pid=1, at=2.0, inside_job=True),
+        CompileEnded(module=A, pid=1, at=3.0, seconds=2.0, ok=True),
+    ).compiles
+    assert (compiles.misses, compiles.failures, compiles.compiling) == (1, 0, 0)
+    assert [attempt.inside_job for meeting in compiles.graphs[A].meetings.values() for attempt in meeting.attempts] == [
+        True
+    ]
+
+
 def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interleave():
     compiles = run_of(
         CompileBegan(module=A, pid=1, at=1.0),
