@@ -16,6 +16,7 @@ from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table,
 from neuron_top.dashboard.sections import Chart, Track
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
+from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.cores import CorePage, core_page
@@ -117,6 +118,11 @@ def of_node(view: Overview, node: str) -> Overview:
     if not node:
         return view
     return msgspec.structs.replace(view, cores=tuple(row for row in view.cores if row.node == node))
+
+
+def chosen_core(run: Run, now: float, key: str) -> CorePage | None:
+    """The chosen core with its last minutes; the page does not draw its long history, so that is not joined either."""
+    return core_page(run, now, key, since=now)
 
 
 def nodes_of(view: Overview) -> list[str]:
@@ -236,7 +242,7 @@ def register(app: Dash, hub: Hub) -> None:
 
     def answer(asked: Asked) -> dict[str, Any]:
         key = asked.state.get("core", "")
-        core = hub.read(asked.run, lambda run, now: core_page(run, now, key)) if key else None
+        core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
         view = of_node(hub.kept(asked.run, overview), asked.state.get("node", ""))
         series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
         return render(view, core, series, known, asked.values[0], asked.colours)

@@ -84,6 +84,10 @@ class Series:
             return ()
         first = 0 if since is None else max(0, int((since - self._start) / self._step))
         every = 1 if most is None or most < 1 else max(1, -(-(len(self._mean) - first) // most))
+        if every == 1:
+            start, step = self._start, self._step
+            pairs = enumerate(zip(self._mean[first:], self._peak[first:], strict=True), first)
+            return tuple(Point(start + i * step, mean, peak) for i, (mean, peak) in pairs if mean == mean)
         made = (self._joined(i, min(i + every, len(self._mean))) for i in range(first, len(self._mean), every))
         return tuple(point for point in made if point is not None)
 

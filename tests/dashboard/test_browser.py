@@ -187,3 +187,52 @@ def test_axe_finds_nothing_serious_on_any_page(
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, f"{page} scrolls sideways"
             seen.page.close()
     assert found == {page: [] for page in PAGES}
+
+
+def test_without_a_socket_the_page_says_that_it_polls_and_its_values_move_all_the_same(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.add_init_script("""window.WebSocket = class extends EventTarget {
+            constructor() { super(); setTimeout(() => this.onclose && this.onclose(), 0); } close() {} };""")
+        seen.page.goto(served.address)
+        seen.until("#connection", "polling", 60)
+        seen.until("#live-step", "60", 60)
+        feed.push(ev.StepReported(step=83, loss=1.5, at=START + 99, rank=0, node="trn1"), now=START + 99)
+        seen.until("#live-step", "83", 60)
+
+
+def test_a_chart_is_saved_as_a_picture_and_a_table_as_csv_and_parquet(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as parquet
+
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}compile")
+        seen.until("#compile-summary", "7 graphs", 60)
+        for kind, beginning in (("png", b"\x89PNG"), ("svg", b"<svg")):
+            with seen.page.expect_download(timeout=60_000) as saved:
+                seen.page.click(f"button[data-chart=compile-timeline][data-format={kind}]")
+            assert saved.value.suggested_filename.endswith(f".{kind}")
+            assert Path(saved.value.path()).read_bytes().startswith(beginning)
+        tables = {}
+        for kind in ("csv", "parquet"):
+            with seen.page.expect_download(timeout=60_000) as saved:
+                seen.page.click(f"a[data-export='api/graphs.{kind}']")
+            tables[kind] = Path(saved.value.path())
+        assert tables["csv"].read_text().count("\n") == 8
+        assert parquet.read_table(tables["parquet"]).num_rows == 7
+        assert (seen.complaints, seen.foreign) == ([], [])
+
+
+def test_a_wall_screen_is_filled_and_a_theme_is_kept(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, served.address, viewport={"width": 3840, "height": 2160}, color_scheme="dark")
+        seen.until("#live-step", "60", 60)
+        widest = seen.page.evaluate("document.querySelector('#page .panel.wide').getBoundingClientRect().width")
+        assert widest > 3600
+        seen.page.click("#theme-switch")
+        seen.page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
+        seen.page.reload()
+        seen.page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
