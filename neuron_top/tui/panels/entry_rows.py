@@ -48,7 +48,7 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
         Column("Compiled in", 11, lambda row, look, width: [(duration_text(row.compile_seconds), look.quiet)],
                _by(lambda row: row.compile_seconds), True, least=110, down=True),
         Column("Compiler", 31, lambda row, look, width: [(row.compiler, look.quiet)], _by(lambda row: row.compiler),
-               least=NEVER if tree else 120),
+               least=NEVER if tree else 150),
         Column("Module", 28, _module, _by(lambda row: row.module)),
         Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=2, least=90),
         Column("Root", 16, lambda row, look, width: [(row.root, look.quiet)], _by(lambda row: row.root), grow=1,
@@ -93,11 +93,13 @@ def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cel
 
 
 def summary(view: EntryTable) -> str:
-    """Entries, bytes, roots."""
+    """Entries, bytes, the compiler where there is only one, roots."""
     there = [path for path, _origin, exists in view.roots if exists]
     total = bytes_text(sum(row.bytes for row in view.rows))
     where = there[0] if len(there) == 1 else f"{len(there)} roots"
-    return f"{len(view.rows):,} entries · {total} · {where}"
+    compilers = {row.compiler for row in view.rows}
+    version = f" · {min(compilers)}" if len(compilers) == 1 else ""
+    return f"{len(view.rows):,} entries · {total}{version} · {where}"
 
 
 def places(view: EntryTable) -> tuple[str, ...]:
