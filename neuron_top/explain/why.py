@@ -7,10 +7,12 @@ thousand entries take no longer than fifty.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import nsmallest
+from pathlib import Path
 
 import msgspec
 
@@ -125,18 +127,28 @@ def _own_state(subject: Entry | None) -> Iterator[Cause]:
 
 
 def _evicted(key: str, root: str) -> Iterator[Cause]:
-    chapters = Trash(root).entries()
-    for chapter in reversed(chapters):
+    for chapter in _chapters(root):
         moved = next((move for move in chapter.moves if move.path.split("/")[1:2] == [key]), None)
         if moved is not None and chapter.state != "restored":
             yield Cause(kind="evicted", text=_deed(chapter), likely=0.985, entry=moved.path, root=root)
             return
 
 
+def _chapters(root: str) -> list[Chapter]:
+    """What the journals beside the root tell, those of other users too where they may be read; the newest first."""
+    own = Trash(root)
+    folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
+    found: list[Chapter] = []
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            found += Trash(root, folder).entries()
+    return sorted(found, key=lambda chapter: -chapter.begun.at)
+
+
 def _deed(chapter: Chapter) -> str:
     begun = chapter.begun
     when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    back = "" if chapter.purged else f"; `neurontop cache restore {begun.plan}` brings it back"
+    back = "" if chapter.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, brings it back"
     return f"it was taken away by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
 
 

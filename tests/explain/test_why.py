@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.actions.journal import Move, MovesIntended, PlanBegun, PlanEnded, Trash
+from neuron_top.actions.plan import Action
+from neuron_top.cache import lock_owner
 from neuron_top.pipeline.library import Library
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -82,3 +85,20 @@ def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
     told = library.why(Question(module=module, roots=(str(root),), compiled_here=True))
     assert told.reasons[0].kind == "nothing near"
     assert "new here" in told.headline
+
+
+def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(tmp_path: Path, library: Library) -> None:
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 5, OLD)
+    trash = Trash(root, tmp_path / ".neurontop-trash-4711")
+    trash.prepare()
+    move = Move(step=0, action=Action.EVICT, path=f"{COMPILER}/{A}", inode=1, folder_mtime_ns=1, frees=10)
+    trash.write(
+        PlanBegun(plan="p7", at=1.7e9, verb="evict", root=str(root), policy="older than 30d", user="mallory",
+                  host="node3", owner=lock_owner.current(), steps=1, frees=10),
+        MovesIntended(plan="p7", at=1.7e9, moves=(move,)),
+        PlanEnded(plan="p7", at=1.7e9, done=1, refused=0, moved_bytes=10),
+    )  # fmt: skip
+    told = library.why(Question(module=A, roots=(str(root),)))
+    assert told.reasons[0].kind == "evicted"
+    assert "mallory@node3" in told.headline
