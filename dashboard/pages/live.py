@@ -86,7 +86,7 @@ def render(
     whole["live-compile"] = _compile(view.compile)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
-        figures.core_words(core.row)
+        f"{figures.core_words(core.row)}. Click a cell of the heat map to choose another core."
         if core is not None
         else "Choose a core in the heat map (click a cell) to see its history."
     )
@@ -142,7 +142,9 @@ def _texts(view: Overview) -> dict[str, str]:
         ),
         "live-loss": (number_text(training.loss), f"learning rate {number_text(training.learning_rate, 3)}"),
         "live-speed": (
-            number_text(training.throughput, 3),
+            count_text(round(training.throughput))
+            if training.throughput is not None and training.throughput >= 1000
+            else number_text(training.throughput, 3),
             training.throughput_unit or f"{duration_text(training.step_seconds)} per step",
         ),
         "live-graphs": (
@@ -241,9 +243,9 @@ def register(app: Dash, hub: Hub) -> None:
     """Bind the page to its data."""
 
     def answer(asked: Asked) -> dict[str, Any]:
-        key = asked.state.get("core", "")
-        core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
         view = of_node(hub.kept(asked.run, overview), asked.state.get("node", ""))
+        key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
+        core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
         series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
         return render(view, core, series, known, asked.values[0], asked.colours)
 
