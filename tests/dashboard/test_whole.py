@@ -123,7 +123,7 @@ def opened(browser: Any, address: str) -> Watched:
 def stepped(seen: Watched, beyond: int) -> int:
     """Wait until the page shows a later step than `beyond`; the step it shows."""
     seen.page.wait_for_function(
-        "least => Number(document.querySelector('#live-step').innerText.replace(/[^0-9]/g, '')) > least",
+        "least => Number((document.querySelector('#live-step')?.innerText ?? '').replace(/[^0-9]/g, '')) > least",
         arg=beyond, timeout=PATIENCE * 1000,
     )  # fmt: skip
     return int(re.sub(r"\D", "", seen.text("#live-step")))
@@ -188,7 +188,9 @@ def test_a_graph_is_opened_with_its_operators_and_a_plan_for_its_entry_changes_n
     seen.until("#cache-work", "Cancel", PATIENCE)
     assert done.exists(), "a plan changes nothing"
     seen.page.get_by_role("button", name="Cancel").click()
-    seen.page.wait_for_function("() => !document.querySelector('#cache-work').innerText.includes('Cancel')")
+    seen.page.wait_for_function(
+        "() => !document.querySelector('#cache-work').innerText.includes('Cancel')", timeout=PATIENCE * 1000
+    )
     assert seen.alerts == []
 
 
@@ -197,7 +199,9 @@ def test_the_page_of_runs_leads_to_the_full_report(browser: Any, world: World, s
     seen.until("#runs-grid", "small", PATIENCE)
     seen.page.click("#runs-grid .ag-center-cols-container .ag-row >> nth=0")
     seen.page.wait_for_function("() => location.search.includes('run=')", timeout=PATIENCE * 1000)
-    seen.page.wait_for_function("() => document.querySelector('#runs-documents a')?.href.includes('run=2')")
+    seen.page.wait_for_function(
+        "() => document.querySelector('#runs-documents a')?.href.includes('run=2')", timeout=PATIENCE * 1000
+    )
     with seen.page.expect_popup() as popup:
         seen.page.click("#runs-documents a")
     popup.value.wait_for_selector("h1", timeout=PATIENCE * 1000)
