@@ -3,6 +3,7 @@
 A and B are recordings, log files, or the folders of two compile caches.
 
   neurontop compare tp1 tp2 -o tp.html           did tensor parallelism lower memory per core, and at what cost?
+  neurontop compare tp1 tp2 tp4 -o tp.html       several runs in one picture, against the first
   neurontop compare old.log new.log              Markdown: environment first, figures, graphs
   neurontop compare /data/cache-a /data/cache-b
   neurontop compare last~ last --max-slowdown 0.1 --max-memory-growth 0.05     exit status 1 when B is worse
@@ -30,6 +31,7 @@ from neuron_top.store.sqlite import Store
 from neuron_top.units import percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
 from neuron_top.views.report import Report, report
+from neuron_top.views.several import Several, several
 
 _BEFORE_LAST = "last~"
 
@@ -38,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `compare`."""
     parser.add_argument("a", metavar="A", help="a recording, a log file or a cache folder")
     parser.add_argument("b", metavar="B", help="what to compare it with")
+    parser.add_argument("more", metavar="C", nargs="*", help="further runs: one picture of all, against the first")
     parser.add_argument("--max-slowdown", type=float, metavar="X", help="how much slower B's steps may be, as 0.1")
     parser.add_argument("--max-compile-growth", type=float, metavar="X", help="the same for time spent compiling")
     parser.add_argument("--max-memory-growth", type=float, metavar="X", help="the same for peak memory per core")
@@ -47,9 +50,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Compare, write, judge."""
     settings, _ = configuration.load()
-    view: Comparison | CacheComparison
+    view: Comparison | CacheComparison | Several
     folders = [Path(name).is_dir() for name in (arguments.a, arguments.b)]
-    if any(folders):
+    if arguments.more:
+        if any(Path(name).is_dir() for name in (arguments.a, arguments.b, *arguments.more)):
+            raise UsageError("more than two: runs only, not caches")
+        view = several([_report(name, settings) for name in (arguments.a, arguments.b, *arguments.more)])
+    elif any(folders):
         if not all(folders):
             raise UsageError("compare two runs or two caches, not one of each")
         view = _caches(arguments.a, arguments.b, settings)
@@ -82,11 +89,14 @@ def _caches(a: str, b: str, settings: Settings) -> CacheComparison:
     return compare_caches(open_root(a, settings.state_path), open_root(b, settings.state_path))
 
 
-def _render(view: Comparison | CacheComparison, form: str) -> str:
+def _render(view: Comparison | CacheComparison | Several, form: str) -> str:
     if form == "json":
         return msgspec.json.format(msgspec.json.encode(view), indent=2).decode() + "\n"
     from neuron_top.report import comparison
+    from neuron_top.report import several as drawn
 
+    if isinstance(view, Several):
+        return drawn.html(view) if form == "html" else drawn.markdown(view)
     return comparison.html(view) if form == "html" else comparison.markdown(view)
 
 

@@ -16,7 +16,7 @@ from neuron_top.views.figure import value_text
 from neuron_top.views.report_time import Step
 
 _MIB = 1024.0**2
-_KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
+KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
 MOST_ROWS = 200
 
 FIGURES = (
@@ -103,7 +103,7 @@ def _memory(view: Comparison) -> list[Chart]:
         return []
     axis = Axis(0.0, top / _MIB, clock=False)
     stacked = [("A", _stack(kinds, [_a(one) for one in kinds])), ("B", _stack(kinds, [_b(one) for one in kinds]))]
-    legend = tuple((_KIND_CLASSES[index % 6], one.kind.replace("_", " ")) for index, one in enumerate(kinds))
+    legend = tuple((KIND_CLASSES[index % 6], one.kind.replace("_", " ")) for index, one in enumerate(kinds))
     note = f"mean of {view.cores[0]} and {view.cores[1]} cores; {' '.join(view.answer[:2])}"
     return [Chart("Peak memory per core by category, MiB", lanes(axis, stacked, height=34.0), legend, note)]
 
@@ -112,7 +112,7 @@ def _stack(kinds: Sequence[MemoryPair], sizes: Sequence[float | None]) -> list[B
     bars, reach = [], 0.0
     for index, (one, size) in enumerate(zip(kinds, sizes, strict=True)):
         end = reach + (size or 0.0) / _MIB
-        bars.append(Bar(reach, end, _KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
+        bars.append(Bar(reach, end, KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
         reach = end
     return bars
 

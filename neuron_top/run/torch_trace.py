@@ -120,7 +120,8 @@ class TorchTraceLedger:
             self.phases[event.phase] = (times + 1, seconds + event.seconds)
         elif isinstance(event, TorchCacheAsked):
             self._asked(event)
-        if event.compile_id:
+        if event.compile_id and (not isinstance(event, CompilePhaseEnded) or _key(event) in self.frames):
+            # a frame that Dynamo looks at and skips has phases, and nothing else
             self._in_frame(self._frame(event), event)
 
     def _in_frame(self, frame: FrameCompile, event: TorchTraceFamily) -> None:
@@ -152,7 +153,7 @@ class TorchTraceLedger:
                 assert_never(event)
 
     def _frame(self, event: TorchTraceFamily) -> FrameCompile:
-        key = f"{event.node}/{event.pid}/{event.compile_id}"
+        key = _key(event)
         frame = self.frames.get(key)
         if frame is None:
             if len(self.frames) >= FRAMES_KEPT:
@@ -198,6 +199,10 @@ class TorchTraceLedger:
             case _:
                 answers.disabled += 1
         answers.saved_seconds += event.saved_seconds or 0.0
+
+
+def _key(event: TorchTraceFamily) -> str:
+    return f"{event.node}/{event.pid}/{event.compile_id}"
 
 
 def _began(frame: FrameCompile, event: FrameCompileBegan) -> None:

@@ -93,3 +93,15 @@ def test_two_caches_are_compared_by_entry(
     found = json.loads(capsys.readouterr().out)
     assert (found["only_a"], found["only_b"], len(found["graphs"])) == (0, 1, 2)
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(tmp_path / "c.html")]) == 0
+
+
+def test_several_runs_are_one_picture_against_the_first() -> None:
+    from neuron_top.report import several as drawn
+    from neuron_top.views.several import several
+
+    runs = [trained(100 * MIB, 10.0, A), trained(60 * MIB, 8.0, A), trained(40 * MIB, 5.0, A)]
+    view = several([report(run, 0.0) for run in runs])
+    assert [row.throughput_change for row in view.rows] == [None, pytest.approx(-0.2), pytest.approx(-0.5)]
+    assert [row.memory for row in view.rows] == [100 * MIB, 60 * MIB, 40 * MIB]
+    assert drawn.html(view).count("<svg") == 1
+    assert "40.0 MiB (−60 %)" in drawn.markdown(view)

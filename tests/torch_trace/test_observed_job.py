@@ -82,7 +82,7 @@ def warm(cold: Observed) -> Observed:
 def test_graphs_breaks_recompiles_and_misses_of_a_plain_job_are_told(cold: Observed) -> None:
     view = cold.view
     assert {row.state for row in view.frames} == {"compiled"}
-    assert {row.backend for row in view.frames} == {"inductor"}
+    assert {row.backend for row in view.frames if row.graphs} == {"inductor"}, view.frames
     assert view.summary.graphs >= 2
     assert view.summary.compiles > view.summary.recompiles >= 1
     assert any("print" in row.reason and row.place.endswith("job.py:5") for row in view.breaks), view.breaks
