@@ -36,6 +36,8 @@ _WORTH = 10 ** np.arange(len(_DIGITS) - 1, -1, -1, dtype=np.int64)
 _PID = 12
 """Columns behind the stamp: a process id of up to ten digits and two blanks."""
 _HEAD = len(_SHAPE) + _PID
+_LONGEST = 1000
+"""Bytes of a line that is counted in bulk: with so many wordings, all that is remembered stays small."""
 _MOST = 4096
 _Array = np.ndarray[Any, Any]
 
@@ -148,7 +150,8 @@ def _equal(signs: _Array, starts: _Array, ends: _Array) -> _Array:
 
 def _headed(signs: _Array, starts: _Array, ends: _Array) -> tuple[_Array, _Array, _Array, _Array]:
     """Lines with a plain header: their numbers, where their words begin, stamps as numbers, processes."""
-    lines = np.flatnonzero(ends - starts > _HEAD)
+    length = ends - starts
+    lines = np.flatnonzero((length > _HEAD) & (length < _LONGEST))
     first = starts[lines]
     lines = lines[(signs[first + 4] == ord("-")) & (signs[first + 26] == ord(":")) & (signs[first] == ord("2"))]
     head = signs[starts[lines][:, None] + np.arange(_HEAD)]

@@ -47,9 +47,17 @@ def module_in(text: str) -> str | None:
     return found[0] if found else None
 
 
-@lru_cache(maxsize=8192)
 def place(path: str) -> Place:
     """Read a path of an entry, local or `s3://`, of either era. The same paths come again from every rank."""
+    return _place_known(path) if len(path) <= _LONGEST else _place(path)
+
+
+@lru_cache(maxsize=8192)
+def _place_known(path: str) -> Place:
+    return _place(path)
+
+
+def _place(path: str) -> Place:
     compiler = COMPILER_FOLDER.search(path)
     root = path[: compiler.start()].rstrip("/") if compiler else ""
     return Place(root or None, compiler[1] if compiler else None, module_in(path))

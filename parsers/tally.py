@@ -73,6 +73,8 @@ _MODULES: dict[type, str] = {
 _SAMPLES = 20
 _SAMPLE_LENGTH = 300
 _REMEMBERED = 4096
+_REMEMBERED_LENGTH = 2000
+"""Characters: longer texts are looked at each time, so that what is remembered stays small."""
 _MOST = 100_000
 """Distinct values kept per set; a log that holds more is not a log."""
 
@@ -144,7 +146,8 @@ class Tally:
             return
         if len(self._looked_at) >= _REMEMBERED:
             self._looked_at.clear()
-        self._looked_at.add(text)
+        if len(text) <= _REMEMBERED_LENGTH:
+            self._looked_at.add(text)
         if "MODULE_" in text:
             for module in _COUNTED_MODULE.findall(text):
                 self._keep("modules", module)

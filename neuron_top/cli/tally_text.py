@@ -21,8 +21,10 @@ from neuron_top.events import (
     GraphExtracted,
     LineMarked,
     LockWaited,
+    NeffMemoryReported,
     RuntimeLogged,
     StepReported,
+    TrialRunStarted,
     WorkerDied,
 )
 from neuron_top.parsers.tally import Tally
@@ -59,6 +61,9 @@ class Summary:
         self._dead: set[int | None] = set()
         self.last_step: StepReported | None = None
         self.steps = 0
+        self.trial = False
+        """Steps so far were printed while graphs were being extracted: their numbers mean nothing."""
+        self.neffs: dict[str, NeffMemoryReported] = {}
 
     def add(self, events: Iterable[AnyEvent]) -> None:
         """Count events."""
@@ -76,6 +81,10 @@ class Summary:
                 self._problem(f"{event.component}:{event.function} {event.text} {event.status}".rstrip())
             elif isinstance(event, DeviceMemoryExhausted) and len(self.exhausted) < 1000:
                 self.exhausted.append(event)
+            elif isinstance(event, NeffMemoryReported) and len(self.neffs) < 1000:
+                self.neffs[event.name] = event
+            elif isinstance(event, TrialRunStarted):
+                self.trial = True
             elif isinstance(event, StepReported):
                 self.steps += 1
                 self.last_step = event if event.loss is not None or self.last_step is None else self.last_step
@@ -149,7 +158,11 @@ class Summary:
             f"for {event.usage or UNKNOWN}" + (f", {bytes_text(event.rows[0].total)} in use" if event.rows else "")
             for event in self.exhausted[:10]
         ]
-        return "\n".join(("device memory ran out", *lines)) if lines else ""
+        found = ["device memory ran out", *lines] if lines else []
+        largest = sorted(self.neffs.values(), key=lambda event: event.total or 0, reverse=True)[:10]
+        found += ["device memory by loaded program"] if largest else []
+        found += [f"  {event.module or event.name}: {bytes_text(event.total)}" for event in largest]
+        return "\n".join(found)
 
     def _problem_text(self) -> str:
         lines = [f"  {text}{_times(count)}" for text, count in self.problems.most_common(10)]
@@ -161,7 +174,10 @@ class Summary:
             return ""
         facts = [f"step {step.step}" if step.step is not None else "", f"loss {number_text(step.loss)}"]
         facts += [f"epoch {step.epoch:g}"] if step.epoch is not None else []
-        return f"training: {count_text(self.steps)} progress lines, the last: {', '.join(filter(None, facts))}"
+        told = f"training: {count_text(self.steps)} progress lines, the last: {', '.join(filter(None, facts))}"
+        return (
+            f"{told}\n  printed by a trial run that extracts graphs: such numbers mean nothing" if self.trial else told
+        )
 
 
 def _head(name: str, tally: Tally) -> str:
