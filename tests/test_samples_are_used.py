@@ -9,7 +9,7 @@ import pytest
 from tests.corpus import corpus
 
 UNUSED = {
-    "prom_inf1.xlarge_exporter_excerpt.prom.txt": "an exporter's page: no source reads it; its names are those of views",
+    "prom_inf1.xlarge_exporter_excerpt.prom.txt": "a page of an exporter, which no source of ours reads",
 }
 
 
