@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from neuron_top.runtime.launch import Job
 
@@ -16,7 +17,10 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
     To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
     ran is passed on when the function that is given is called.
     `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
+    A terminal that is lost (its window closed, SSH ended) is let go of: what would be written to it must not keep the
+    recording from its end.
     """
+    terminals = [number for number in range(3) if os.isatty(number)]
     presses = 0
     early: list[int] = []
 
@@ -25,6 +29,8 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
         if not job.started:
             early.append(number)
             return
+        if number == signal.SIGHUP:
+            _let_go(terminals)
         presses += number == signal.SIGINT
         if number != signal.SIGINT or presses == 1:
             job.signal(number)
@@ -50,3 +56,13 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _let_go(terminals: Sequence[int]) -> None:
+    """Put nothing in the place of those standard streams whose terminal is gone; a hang-up may be only a message."""
+    gone = [number for number in terminals if not os.isatty(number)]
+    if gone:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in gone:
+            os.dup2(nothing, number)
+        os.close(nothing)

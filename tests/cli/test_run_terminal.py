@@ -5,19 +5,30 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import sys
 import time
 from pathlib import Path
 
+import pytest
 
-def on_a_terminal(arguments: list[str], folder: Path, keys: bytes = b"", after: bytes = b"") -> tuple[int, bytes]:
-    """Exit status and all that the terminal showed; `keys` are typed once `after` was shown."""
+from neuron_top.pipeline.recordings import is_recording
+
+
+def started(arguments: list[str], folder: Path) -> tuple[int, int]:
+    """Process id, and our end of its terminal."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(
             NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
         )
         os.execv(sys.executable, [sys.executable, "-m", "neuron_top", *arguments])
+    return pid, terminal
+
+
+def on_a_terminal(arguments: list[str], folder: Path, keys: bytes = b"", after: bytes = b"") -> tuple[int, bytes]:
+    """Exit status and all that the terminal showed; `keys` are typed once `after` was shown."""
+    pid, terminal = started(arguments, folder)
     shown, deadline = b"", time.monotonic() + 240
     while select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0]:
         try:
@@ -30,6 +41,26 @@ def on_a_terminal(arguments: list[str], folder: Path, keys: bytes = b"", after: 
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(terminal)
     return status, shown
+
+
+@pytest.mark.parametrize("how", ["--screen", "--plain"])
+def test_losing_the_terminal_ends_the_job_and_the_recording(how: str, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    code = f"import signal; open({str(ready)!r}, 'w').close(); signal.pause()"
+    pid, terminal = started(["run", how, "--", sys.executable, "-c", code], tmp_path)
+    wanted = b"\x1b[?1049h" if how == "--screen" else b""
+    shown, deadline = b"", time.monotonic() + 240
+    while not (ready.exists() and wanted in shown):
+        assert time.monotonic() < deadline, shown
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 65536)
+    os.close(terminal)
+    while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
+        assert time.monotonic() < deadline, Path(f"/proc/{pid}/stat").read_text()
+        time.sleep(0.1)
+    assert os.waitstatus_to_exitcode(ended[1]) == 128 + signal.SIGHUP
+    (recording,) = (tmp_path / "state" / "runs").iterdir()
+    assert not is_recording(recording)
 
 
 def test_the_job_sees_the_terminal_that_we_have(tmp_path: Path) -> None:
