@@ -206,7 +206,8 @@ class NeffMemory:
         return [
             NeffMemoryReported(
                 **common(self._record), name=clip(name), module=paths.module_in(name), device=device, core=core,
-                total=kinds.pop("total", None), kinds=kinds, core_total=in_use,
+                total=kinds.get("total"), kinds={kind: size for kind, size in kinds.items() if kind != "total"},
+                core_total=in_use,
             )
             for name, kinds in self._neffs
         ]  # fmt: skip

@@ -41,12 +41,18 @@ _HALF_KEY = re.compile(
     r"\bMODULE_[0-9a-f]{0,20}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NCC_[A-Z]{0,5}\d{0,3}\Z"
 )
 """A module key or an error code that breaks off."""
+_JOINED_KEY = re.compile(
+    r"MODULE_(?:[0-9a-f]{20}|\d{8,20})(?:\+[0-9a-f]{8}(?![0-9a-f])|[/._])|MODULE_\d{1,3}_|/MODULE_"
+    r"|\[NCC_[A-Z]{1,5}\d{2,4}\]"
+)
+"""What it is together with its next line; behind a line that merely ends in a key stands a stranger."""
 _HALF_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: *\d{0,10} *"
     r"(?:[A-Z]{0,8}|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
 )
 _HUB = re.compile(
-    r"neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z|/model\.\w+ not found in (?!.* recompiled)"
+    r"(?<![/\w.-])neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z"
+    r"|/model\.\w+ not found in (?!.* recompiled)"
 )
 """A path of the hub, not yet missed or not yet told what follows."""
 _WORKER = re.compile(r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: tasks?(?: [a-z]{0,7})?)?)?\Z")
@@ -75,6 +81,8 @@ class Wraps:
         if len(text) > width or not text.strip() or HEADER.search(text):
             return [*self.flush(), *self.take(text, offset)]
         joined = "".join(part for part, _ in self._parts) + text
+        if not _goes_on(self._parts[-1][0], text):
+            return [*self.flush(), *self.take(text, offset)]
         if is_whole(joined):
             first, parts = self._parts[0][1], len(self._parts) + 1
             self._parts = []
@@ -104,6 +112,11 @@ def is_whole(text: str) -> bool:
         return False
     behind = _HEADED.search(tail)
     return behind is None or not _is_half_phrase(behind[1])
+
+
+def _goes_on(before: str, text: str) -> bool:
+    half = _HALF_KEY.search(before[-120:])
+    return half is None or bool(_JOINED_KEY.match(half[0] + text))
 
 
 def _is_half_phrase(text: str) -> bool:

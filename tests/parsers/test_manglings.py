@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from neuron_top.parsers.reader import LogReader
+from neuron_top.parsers.wraps import Wraps
 
 A, B = "MODULE_10000000000000000001+e30acd3a", "MODULE_00112233445566778899+d41d8cd9"
 G0_KEY = "MODULE_12345678901234567890"
@@ -186,6 +187,13 @@ def test_lines_that_only_look_broken_are_given_as_they_came() -> None:
     text = f"{_g3('Using a cached neff at ' + ENTRY[:60])}\n{_g3(HIT)}\nCall it MODULE_1000000000000\nand on it goes\n"
     counts = _counted(text)
     assert (counts["hits"], counts["headers"], counts["modules_hit"]) == (2, 2, [A])
+
+
+@pytest.mark.parametrize("ending", [f"[{ENTRY}/model.neff]:", f"compiled {A}", f"the whole graph is {G0_KEY}", ENTRY])
+def test_a_line_that_ends_in_a_key_does_not_swallow_its_neighbour(ending: str) -> None:
+    wraps, first, second = Wraps(), f"notes of a script of ours, rank zero: {ending}", "face loss 2.5"
+    lines = [*wraps.take(first, 0), *wraps.take(second, 90), *wraps.flush()]
+    assert [text for text, _, _ in lines] == [first, second]
 
 
 def test_a_part_of_a_report_is_read_without_its_head() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_top.events import CacheHit, DeviceMemoryExhausted, LineMalformed, RuntimeLogged
+from neuron_top.events import CacheHit, DeviceMemoryExhausted, LineMalformed, NeffMemoryReported, RuntimeLogged
 from neuron_top.parsers import memory_tables, runtime_status
 from tests.parsers.logs import FOLDER, M1, g3, only, read
 
@@ -82,6 +82,28 @@ def test_a_table_gives_rows_by_device_bank_core_and_neff_with_names() -> None:
     ]
     assert event.rows[0].kinds == {"model_code": GIB, "dma_rings": GIB}
     assert event.rows[2].kinds == {"model_code": GIB, "dma_rings": 0}
+
+
+def test_a_table_whose_header_was_lost_still_tells_who_held_what() -> None:
+    log = (
+        "              |  TOTAL  |   Code   | Tensors  |\n"
+        "ND 3 HBM 1    | 3.000GB | 1.000GB  | 2.000GB  |\n"
+        "\\_NC 2        | 3.000GB | 1.000GB  | 2.000GB  |\n"
+    ) + line("next")
+    (event,) = only(DeviceMemoryExhausted, read(log))
+    assert (event.requested, event.device, event.usage) == (None, 3, "")
+    assert [(row.scope, row.index, row.total) for row in event.rows] == [("bank", 1, 3 * GIB), ("core", 2, 3 * GIB)]
+
+
+def test_what_each_loaded_program_takes_of_a_core_is_read_with_its_key() -> None:
+    log = line("[ND 1:NC 5] Current Usage Total: 6.000GB", "TDRV:dml_log_dev_neff_mem")
+    log += f"Per NEFF memory usage breakdown for [{FOLDER}/{M1}/model.neff]:\n"
+    log += "\t* Total: 4.000GB\n\t* Model Code: 1.000GB\n\t* DMA Rings: 3.000GB\n"
+    log += "Per NEFF memory usage breakdown for [teapot]:\n\t* Total: 2.000GB\n\t* Tensors: 2.000GB\n" + line("next")
+    first, second = only(NeffMemoryReported, read(log))
+    assert (first.module, first.device, first.core, first.total, first.core_total) == (M1, 1, 5, 4 * GIB, 6 * GIB)
+    assert first.kinds == {"model_code": GIB, "dma_rings": 3 * GIB}
+    assert (second.name, second.module, second.kinds) == ("teapot", None, {"tensors": 2 * GIB})
 
 
 def test_a_breakdown_does_not_hold_back_what_other_processes_print() -> None:

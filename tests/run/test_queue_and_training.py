@@ -97,3 +97,13 @@ def test_a_process_number_given_out_again_is_a_new_process():
     run.apply(ProcessGone(pid=5, at=2.0))
     run.apply(ProcessSeen(pid=5, role="worker", rank=3, at=3.0))
     assert [process.rank for process in run.job.alive] == [3]
+
+
+def test_a_death_that_the_launcher_tells_twice_is_one_and_keeps_what_either_knows():
+    run = Run()
+    run.apply(WorkerDied(pid=7, exit_code=-9, signal="SIGKILL", at=1.0))
+    run.apply(WorkerDied(pid=7, rank=3, first=True, at=2.0))
+    run.apply(WorkerDied(pid=8, rank=4, at=2.0))
+    first, second = run.training.deaths
+    assert (first.pid, first.rank, first.exit_code, first.signal, first.first) == (7, 3, -9, "SIGKILL", True)
+    assert second.pid == 8
