@@ -26,7 +26,10 @@ class Tmux:
     def __init__(self, folder: Path) -> None:
         self._socket = str(folder / "tmux")
         self._environment = {
-            key: value for key, value in os.environ.items() if not key.startswith(("NEURON", "TMUX", "NO_COLOR"))
+            # COLUMNS and LINES would be believed before the terminal's own size.
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("NEURON", "TMUX", "NO_COLOR", "COLUMNS", "LINES"))
         } | {
             "XDG_STATE_HOME": str(folder),
             "XDG_CONFIG_HOME": str(folder),
@@ -50,11 +53,13 @@ class Tmux:
         self("send-keys", *keys)
 
     def until(self, *texts: str, patience: float = PATIENCE) -> str:
-        """The screen once it shows all these texts."""
-        deadline = time.monotonic() + patience
-        while not all(text in (shown := self.screen()) for text in texts):
+        """The screen once it shows all these texts, twice: a picture taken while tmux still draws is half of two."""
+        deadline, in_a_row = time.monotonic() + patience, 0
+        while in_a_row < 2:
+            shown = self.screen()
+            in_a_row = in_a_row + 1 if all(text in shown for text in texts) else 0
             assert time.monotonic() < deadline, f"{texts} did not come in {patience} s:\n{shown}"
-            time.sleep(0.05)
+            time.sleep(0.1)
         return shown
 
 

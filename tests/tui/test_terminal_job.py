@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.torch,
     pytest.mark.timeout(1500),
+    pytest.mark.xdist_group("terminal job"),
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed: apt-get install tmux"),
 ]
 SCRIPT = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"
@@ -27,8 +28,15 @@ JOB = (
     f"{sys.executable} -m torch.distributed.run --nproc_per_node=2 {SCRIPT} --tensor_parallel_size 2 --hidden 32 "
     "--layers 1 --heads 2 --sequence 16 --batch_size 4 --steps_this_run 100000 --max_steps 100000"
 )
-SCREENS = {"1": "Training", "2": "Last minute", "3": "Timeline", "4": "Compile cache", "5": "following", "6": "Result"}
-"""A word that each screen shows once its rows have come."""
+SCREENS = {
+    "1": ("Training", "seq/s"),
+    "2": ("Last minute", " r1 "),
+    "3": ("Timeline", "rank 1"),
+    "4": ("Compile cache", "✓ hit"),
+    "5": ("following", "step_loss"),
+    "6": ("Result", "▶ running"),
+}
+"""Words that each screen shows once its rows have come."""
 
 
 class Walked:
@@ -56,14 +64,10 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
             NEURON_COMPILE_CACHE_URL=str(facts.cache), TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"),
             NEURONTOP_STATE_DIR=str(facts.state), OMP_NUM_THREADS="1",
         )  # fmt: skip
-        tmux.until("▶ training", "2 of 2 workers", "throughput", patience=800.0)
-        for key, word in SCREENS.items():
+        tmux.until("▶ training", "2 of 2 workers", "seq/s", patience=800.0)
+        for key, words in SCREENS.items():
             tmux.press(key)
-            facts.screens[key] = tmux.until(word)
-        tmux.press("4")
-        facts.screens["4"] = tmux.until("Compile cache", "✓ hit")
-        tmux.press("6")
-        facts.screens["6"] = tmux.until("Result", "▶ running")
+            facts.screens[key] = tmux.until(*words)
         tmux.press("1", "q")  # the job goes on, with its output on the terminal
         tmux.until("\nLOG ")
         tmux.press("C-c")
