@@ -19,6 +19,7 @@ from functools import partial
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
+from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
@@ -51,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.tui.app import TopApp
 
     feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)
-    return TopApp(feed, settings, past=partial(estimator, settings)).run() or 0
+    return show(TopApp(feed, settings, past=partial(estimator, settings)))
 
 
 def _has_terminal() -> bool:

@@ -18,7 +18,6 @@ exit status: the command's own, as a shell gives it (128+n for a signal); 127 co
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import threading
@@ -26,6 +25,7 @@ from functools import partial
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
+from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import narrate
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
@@ -33,6 +33,7 @@ from neuron_top.pipeline.assembly import job_sources
 from neuron_top.pipeline.recording import Recording
 from neuron_top.runtime.job_signals import signals_passed_on
 from neuron_top.runtime.launch import shell_status
+from neuron_top.runtime.lost_terminal import watched_terminal
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import Summary
@@ -65,11 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
         warn=lambda text: narrate(f"neurontop: warning: {text}"),
         extra=partial(job_sources, settings, os.environ),
     )
+    lost = watched_terminal()
     with signals_passed_on(recording.job, narrate, resize=not screen) as deliver_early:
         recording.start()
         deliver_early()
         if screen:
-            _on_screen(recording, settings)
+            _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
     narrate("\n" + summary_text(closing, str(recording.folder)))
     return shell_status(code)
@@ -83,21 +85,18 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
     return terminal and not arguments.plain and os.environ.get("TERM") != "dumb"
 
 
-def _on_screen(recording: Recording, settings: Settings) -> None:
-    """Show the screen until the job ends or the user leaves; leaving does not touch the job."""
+def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) -> None:
+    """Show the screen until the job ends, the user leaves or the terminal is lost; leaving does not touch the job."""
     from neuron_top.pipeline.window import Window
     from neuron_top.tui.app import TopApp
 
     app = TopApp(Window(recording.feed), settings, past=partial(estimator, settings))
 
-    def close_at_the_end() -> None:
+    def end_of_the_job() -> None:
         recording.job.wait()
         recording.feed.wait_for("job")
-        with contextlib.suppress(RuntimeError):  # the user has left the screen already
-            app.call_from_thread(app.exit)
 
-    threading.Thread(target=close_at_the_end, name="end of the job", daemon=True).start()
-    app.run()
+    show(app, end_of_the_job, lost.wait)
     for line in recording.feed.log_tail(TAIL_LINES):  # what the screen hid
         print(line.text, flush=True)
     recording.job.show_output()

@@ -28,6 +28,7 @@ from typing import Any
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
+from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import narrate, print_json_line
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.live import LiveFeed
@@ -89,7 +90,7 @@ def _has_terminal(paths: list[str]) -> bool:
 def _on_screen(feed: LiveFeed, settings: Settings) -> int:
     from neuron_top.tui.app import TopApp
 
-    return TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path).run() or 0
+    return show(TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from neuron_top.runtime.launch import Job
+from neuron_top.runtime.lost_terminal import let_go, standard_terminals
 
 
 @contextlib.contextmanager
@@ -20,7 +20,7 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
     A terminal that is lost (its window closed, SSH ended) is let go of: what would be written to it must not keep the
     recording from its end.
     """
-    terminals = [number for number in range(3) if os.isatty(number)]
+    terminals = standard_terminals()
     presses = 0
     early: list[int] = []
 
@@ -30,7 +30,7 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
             early.append(number)
             return
         if number == signal.SIGHUP:
-            _let_go(terminals)
+            let_go(terminals)
         presses += number == signal.SIGINT
         if number != signal.SIGINT or presses == 1:
             job.signal(number)
@@ -56,13 +56,3 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _let_go(terminals: Sequence[int]) -> None:
-    """Put nothing in the place of those standard streams whose terminal is gone; a hang-up may be only a message."""
-    gone = [number for number in terminals if not os.isatty(number)]
-    if gone:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in gone:
-            os.dup2(nothing, number)
-        os.close(nothing)

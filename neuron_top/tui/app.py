@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from textual.app import App, SystemCommand
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -27,6 +29,7 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
+from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.keys import KEYS, PLACES, Key
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.remembered import Kept, Remembered, recall, remember
@@ -140,6 +143,11 @@ class TopApp(App[int]):
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(_theme(palette))
         self.theme = "ansi-dark" if no_colour else f"neurontop-{theme}"
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice, but one that outlives its terminal where it would talk to one."""
+        chosen = super().get_driver_class()
+        return LastingDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
         """Open the first screen, then let the feed begin: the first frame does not wait for it."""

@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ import pytest
 from neuron_top.pipeline.recordings import is_recording
 
 
-def started(arguments: list[str], folder: Path) -> tuple[int, int]:
-    """Process id, and our end of its terminal."""
+def started(arguments: list[str], folder: Path, hang_up: signal.Handlers = signal.SIG_DFL) -> tuple[int, int]:
+    """Process id, and our end of its terminal; whoever runs the tests may ignore the hang-up signal (nohup)."""
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGHUP, hang_up)
         os.environ.update(
             NEURONTOP_STATE_DIR=str(folder / "state"), TERM="xterm", NEURONTOP_CONFIG=str(folder / "none")
         )
@@ -45,22 +47,72 @@ def on_a_terminal(arguments: list[str], folder: Path, keys: bytes = b"", after: 
 
 @pytest.mark.parametrize("how", ["--screen", "--plain"])
 def test_losing_the_terminal_ends_the_job_and_the_recording(how: str, tmp_path: Path) -> None:
-    ready = tmp_path / "ready"
-    code = f"import signal; open({str(ready)!r}, 'w').close(); signal.pause()"
-    pid, terminal = started(["run", how, "--", sys.executable, "-c", code], tmp_path)
+    pid, terminal, _ = with_a_waiting_job(how, tmp_path, signal.SIG_DFL)
+    os.close(terminal)
+    assert exit_code(pid) == 128 + signal.SIGHUP
+    (recording,) = (tmp_path / "state" / "runs").iterdir()
+    assert not is_recording(recording)
+
+
+@pytest.mark.parametrize("how", ["--screen", "--plain"])
+def test_where_hang_ups_are_ignored_the_job_outlives_the_terminal_and_is_recorded_to_its_end(
+    how: str, tmp_path: Path
+) -> None:
+    pid, terminal, job = with_a_waiting_job(how, tmp_path, signal.SIG_IGN)
+    os.close(terminal)
+    until(lambda: str(Path(f"/proc/{pid}/fd/1").readlink()) == os.devnull, f"{pid} lets go of its terminal")
+    assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+    os.kill(job, signal.SIGUSR1)
+    assert exit_code(pid) == 7
+    (recording,) = (tmp_path / "state" / "runs").iterdir()
+    assert not is_recording(recording)
+    assert b"the last words" in (recording / "output.log").read_bytes()
+
+
+def with_a_waiting_job(how: str, folder: Path, hang_up: signal.Handlers) -> tuple[int, int, int]:
+    """`neurontop run`'s process id, our end of its terminal and the job's process id, once all runs and is shown."""
+    ready = folder / "ready"
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: (print('the last words'), sys.exit(7)))\n"
+        f"open({str(ready)!r} + '.new', 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(ready)!r} + '.new', {str(ready)!r})\n"
+        "while True: signal.pause()"
+    )
+    pid, terminal = started(["run", how, "--", sys.executable, "-c", code], folder, hang_up)
     wanted = b"\x1b[?1049h" if how == "--screen" else b""
     shown, deadline = b"", time.monotonic() + 240
     while not (ready.exists() and wanted in shown):
         assert time.monotonic() < deadline, shown
         if select.select([terminal], [], [], 0.1)[0]:
             shown += os.read(terminal, 65536)
-    os.close(terminal)
-    while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
-        assert time.monotonic() < deadline, Path(f"/proc/{pid}/stat").read_text()
+    return pid, terminal, int(ready.read_text())
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain: {what}"
         time.sleep(0.1)
-    assert os.waitstatus_to_exitcode(ended[1]) == 128 + signal.SIGHUP
-    (recording,) = (tmp_path / "state" / "runs").iterdir()
-    assert not is_recording(recording)
+
+
+def exit_code(pid: int) -> int:
+    """How a child ended, once it has."""
+    ended = (0, 0)
+
+    def has_ended() -> bool:
+        nonlocal ended
+        ended = os.waitpid(pid, os.WNOHANG)
+        return ended[0] == pid
+
+    until(has_ended, f"{pid} ends")
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+def test_the_screen_closes_by_itself_after_a_job_that_ends_before_it_opens(tmp_path: Path) -> None:
+    status, shown = on_a_terminal(["run", "--screen", "--", sys.executable, "-c", "raise SystemExit(5)"], tmp_path)
+    assert status == 5
+    assert b"\x1b[?1049l" in shown
 
 
 def test_the_job_sees_the_terminal_that_we_have(tmp_path: Path) -> None:
