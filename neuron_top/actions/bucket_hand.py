@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from neuron_top.actions import journal
+from neuron_top.actions import chapters
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
 from neuron_top.actions.bucket_journal import BucketJournal
@@ -55,7 +55,7 @@ def execute(
     with trash.exclusively():
         run = _Execution(plan, bucket, trash)
         trash.keep(plan)
-        trash.write(journal.begun(plan, lock_owner.current()))
+        trash.write(chapters.begun(plan, lock_owner.current()))
         try:
             run.marks(watch)
             if run.marks_taken:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import journal
+from neuron_top.actions import chapters
 from neuron_top.actions.admission import admit
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
@@ -86,7 +86,7 @@ class _Compiles:
                 except (Changed, OSError) as problem:
                     self.refused.append((number, str(problem)))
         self.trash.keep(self.plan)
-        self.trash.write(journal.begun(self.plan, lock_owner.current()))
+        self.trash.write(chapters.begun(self.plan, lock_owner.current()))
 
     def run(self, jobs: int, log: ParallelLog, watch: Callable[[Progress], bool]) -> None:
         """Compile what may be compiled."""

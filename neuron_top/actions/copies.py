@@ -11,7 +11,7 @@ import fnmatch
 import time
 from collections.abc import Callable, Collection
 
-from neuron_top.actions import journal
+from neuron_top.actions import chapters
 from neuron_top.actions.admission import admit
 from neuron_top.actions.compiler_filter import compiler_filter
 from neuron_top.actions.journal import Trash
@@ -124,7 +124,7 @@ def copy(
     target.make()
     trash.prepare()
     trash.keep(plan)
-    trash.write(journal.begun(plan, lock_owner.current()))
+    trash.write(chapters.begun(plan, lock_owner.current()))
     work = _Copies(plan, source, target)
     try:
         work.run(watch)

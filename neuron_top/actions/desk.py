@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import gather, history
+from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.quarantine import plan_quarantine

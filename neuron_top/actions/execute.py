@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import gather, journal, sweep
+from neuron_top.actions import chapters, gather, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
 from neuron_top.actions.journal import Trash
@@ -53,7 +53,7 @@ def execute(
     that are done already are passed over.
     """
     admit(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(), _Execution(plan, trash, watch, in_use) as execution:
+    with trash.exclusively(resuming=plan.identity), _Execution(plan, trash, watch, in_use) as execution:
         execution.run()
         return execution.outcome()
 
@@ -84,7 +84,7 @@ class _Execution:
             (self.place / "plan.json").write_bytes(plans.encode(self.plan))
             # Written once and hard-linked into each entry: a lock never exists without its owner.
             self.token.write_bytes(msgspec.json.encode(self.owner))
-            self.trash.write(journal.begun(self.plan, self.owner))
+            self.trash.write(chapters.begun(self.plan, self.owner))
             self.root = OpenRoot(self.trash.root)
         except OSError as problem:
             self._give_up()
@@ -160,7 +160,7 @@ class _Execution:
             with self.root.entry(step.path) as entry:
                 if self._is_emptied(entry, step):
                     return
-                entry.check(step.fingerprint, self.earlier)
+                entry.check(step.fingerprint, self.earlier, touched=self._is_half_unlocked(entry, step))
                 self._check_quiet(step)
                 self._act(entry, step)
         except (Changed, OSError) as problem:
@@ -199,6 +199,13 @@ class _Execution:
         if not self.earlier or step.action in plans.WHOLE or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry.owner() is None
+
+    def _is_half_unlocked(self, entry: OpenEntry, step: Step) -> bool:
+        """A resumed plan meets a lock whose other name, its owner's record, it took before it was interrupted."""
+        if not self.earlier or step.action is not Action.UNLOCK:
+            return False
+        taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
+        return any(facts.st_ino in taken for _, facts in entry.files(step.action))
 
     def _is_done(self, step: Step) -> bool:
         """A resumed plan meets what it did before it was interrupted."""

@@ -18,7 +18,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -26,21 +25,12 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.actions import leftovers, records
 from neuron_top.actions import plan as plans
-from neuron_top.actions import records
+from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.records import (
-    AnyRecord,
-    Move,
-    MovesIntended,
-    PlanBegun,
-    PlanEnded,
-    PlanPurged,
-    PlanRestored,
-    StepsRefused,
-)
+from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged
 from neuron_top.actions.user import user_name
-from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
 
 TRASH = f".neurontop-trash-{os.getuid()}"
@@ -109,8 +99,12 @@ class Trash:
                 (self.folder / "reserve").unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Hold the maintainers' lock. Raises RefusedForSafety while another one holds it."""
+    def exclusively(self, resuming: str = "") -> Iterator[None]:
+        """Hold the maintainers' lock, and first clear up what a killed maintainer left.
+
+        The locks of the plan `resuming` stay: they prove that only we touched its entries. Raises RefusedForSafety
+        while another maintainer holds the lock.
+        """
         self.prepare()
         handle = os.open(self.folder / "maintain.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -121,6 +115,8 @@ class Trash:
                     f"another neurontop is at work on {self.root}: try again when it is done"
                 ) from None
             self._make_room()
+            leftovers.free_locks(self, resuming)
+            self._finish_purges()
             yield
         finally:
             os.close(handle)
@@ -129,9 +125,11 @@ class Trash:
         """Append records and flush them to the disk. Raises RefusedForSafety when they can't be written."""
         data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
-            handle = os.open(self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(self.journal, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 size = os.fstat(handle).st_size
+                if size and os.pread(handle, 1, size - 1) != b"\n":
+                    data = b"\n" + data  # a line that a crash cut must not swallow this one
                 if os.write(handle, data) != len(data):
                     os.ftruncate(handle, size)
                     raise OSError("the disk is full")
@@ -205,83 +203,50 @@ class Trash:
             for chapter in self.entries()
             if chapter.state in ("done", "interrupted")
             and (chapter.ended or chapter.begun).at <= before
-            and (self.folder / chapter.begun.plan).exists()
+            and any(place.exists() for place in self._places(chapter))
         ]
 
+    def _places(self, chapter: Chapter) -> tuple[Path, Path]:
+        """Where a plan's loot lies, and where it lies while it is deleted."""
+        return self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"
+
     def purge(self, chapter: Chapter) -> PlanPurged:
-        """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it."""
-        place, going = self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"
+        """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it.
+
+        Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete.
+        """
+        if chapter.purged:
+            raise NothingToShow(f"plan {chapter.begun.plan} was purged already")
+        place, going = self._places(chapter)
         with contextlib.suppress(FileNotFoundError):
             place.rename(going)
-        freed, files = _removed(going)
+        if not going.exists():
+            # The rest of a killed purge went when the maintainers' lock was taken.
+            finished = self.chapter(chapter.begun.plan).purged
+            if finished is None:
+                raise NothingToShow(f"nothing of plan {chapter.begun.plan} lies in the trash")
+            return finished
+        return self._deleted(chapter, going)
+
+    def _deleted(self, chapter: Chapter, going: Path) -> PlanPurged:
+        """The folder itself goes last: as long as it is there, a killed purge is known for one."""
+        freed, files = _emptied(going)
         record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
-        self.write(record)
+        if not chapter.purged:
+            self.write(record)
+        going.rmdir()
         return record
 
-    def finish_purges(self) -> None:
-        """Delete what a killed purge left. Called under the maintainers' lock."""
-        for going in self.folder.glob(f"*{_GOING}"):
-            _removed(going)
+    def _finish_purges(self) -> None:
+        """Delete what a killed purge left, and say so in the journal: `freed` is what was left by then."""
+        left = {path.name.removesuffix(_GOING): path for path in self.folder.glob(f"*{_GOING}")}
+        for chapter in self.entries() if left else ():
+            if chapter.begun.plan in left:
+                self._deleted(chapter, left[chapter.begun.plan])
 
 
-class Chapter:
-    """What the journal says of one plan."""
-
-    def __init__(self, begun: PlanBegun) -> None:
-        self.begun = begun
-        self.moves: list[Move] = []
-        self.refused: list[tuple[int, str]] = []
-        self.ended: PlanEnded | None = None
-        self.restored: PlanRestored | None = None
-        self.purged: PlanPurged | None = None
-
-    def add(self, record: AnyRecord) -> None:
-        """Take a record into account."""
-        match record:
-            case MovesIntended():
-                self.moves.extend(record.moves)
-            case StepsRefused():
-                self.refused.extend(record.steps)
-            case PlanEnded():
-                self.ended = record
-            case PlanRestored():
-                self.restored = record
-            case PlanPurged():
-                self.purged = record
-            case PlanBegun():
-                # A plan that is resumed begins again under its name.
-                self.ended = None
-
-    @property
-    def state(self) -> str:
-        """`done`, `restored`, `purged`, `running` (by a live process) or `interrupted`."""
-        if self.purged:
-            return "purged"
-        if self.restored and not self.restored.kept:
-            return "restored"
-        if self.ended and not self.ended.interrupted:
-            return "done"
-        return "running" if not self.ended and lock_owner.is_alive(self.begun.owner) else "interrupted"
-
-
-def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
-    """The record that opens a plan's chapter."""
-    return PlanBegun(
-        plan=plan.identity,
-        at=time.time(),
-        verb=plan.verb,
-        root=plan.root,
-        policy=plan.policy,
-        user=user_name(),
-        host=socket.gethostname(),
-        owner=owner,
-        steps=len(plan.steps),
-        frees=plan.frees,
-    )
-
-
-def _removed(place: Path) -> tuple[int, int]:
-    """Delete a folder of the trash; gives (bytes that became free, files).
+def _emptied(place: Path) -> tuple[int, int]:
+    """Delete all that lies in a folder of the trash; gives (bytes that became free, files).
 
     An inode is free when its last name goes. Links are removed, never followed; the trash is ours alone (0700).
     """
@@ -302,6 +267,6 @@ def _removed(place: Path) -> tuple[int, int]:
                         freed += facts.st_blocks * 512
         finally:
             os.close(handle)
-    for folder in reversed(folders):
+    for folder in reversed(folders[1:]):
         Path(folder).rmdir()
     return freed, files

@@ -69,7 +69,7 @@ class OpenRoot:
             so_far = f"{so_far}/{name}" if so_far else name
 
     def take_back(self, source: Path, path: str, mtime_ns: int) -> None:
-        """Rename a whole entry from the trash to its place and give it the time of change it had there.
+        """Give a whole entry in the trash the time of change it had, and rename it to its place.
 
         Raises Changed when something is there.
         """
@@ -81,9 +81,9 @@ class OpenRoot:
             above = self.folder(parent)
         if _there(name, above):
             raise Changed("it exists again")
-        facts = source.lstat()
+        # The time first: a rename does not change it, and between the two there is an instant to be killed at.
+        os.utime(source, ns=(source.lstat().st_atime_ns, mtime_ns), follow_symlinks=False)
         os.rename(source, name, dst_dir_fd=above)
-        os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=above, follow_symlinks=False)
 
 
 class OpenEntry:
@@ -187,6 +187,14 @@ class OpenEntry:
                         os.unlink(name, dir_fd=self._handle)
         finally:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def free_lock(self, inode: int) -> None:
+        """Remove the lock that is this very file, which a process of ours left that is proved dead."""
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        for name in _LOCKS:
+            with contextlib.suppress(FileNotFoundError):
+                if self.facts(name).st_ino == inode:
+                    os.unlink(name, dir_fd=self._handle)
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""

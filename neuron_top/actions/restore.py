@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
 from neuron_top.actions import journal
-from neuron_top.actions.journal import Chapter, Trash
-from neuron_top.actions.opened import Changed, OpenRoot
+from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
 from neuron_top.actions.records import Move, PlanRestored
 from neuron_top.actions.user import user_name
@@ -40,44 +43,53 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         return record
 
 
-def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, list[tuple[str, str]]]:
+Kept = list[tuple[str, str]]
+"""(path, why it stays in the trash)."""
+
+
+def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
     place = trash.folder / chapter.begun.plan
     token = place / "lock.restore"
     token.write_bytes(msgspec.json.encode(lock_owner.current()))
-    restored, kept = 0, []
-    folders: dict[str, int] = {}
-    with contextlib.closing(OpenRoot(trash.root)) as root:
-        try:
-            for move in reversed(chapter.moves):
-                source = place / move.path
-                if not os.path.lexists(source):
-                    continue
-                try:
-                    _put_back(root, source, move, token)
-                    restored += 1
-                except (Changed, OSError) as problem:
-                    kept.append((move.path, str(problem)))
-                    continue
-                if move.action not in WHOLE:
-                    folders[move.path.rpartition("/")[0]] = move.folder_mtime_ns
-        finally:
-            token.unlink(missing_ok=True)
-        _times_back(root, folders)
+    restored, kept = 0, Kept()
+    try:
+        with contextlib.closing(OpenRoot(trash.root)) as root:
+            for entry, moves in groupby(reversed(chapter.moves), key=_entry_of):
+                # What a plan that was gone on with intended twice went once.
+                there = {move.path: move for move in moves if os.path.lexists(place / move.path)}
+                if there:
+                    restored += _entry_back(root, place, entry, tuple(there.values()), token, kept)
+    finally:
+        token.unlink(missing_ok=True)
     return restored, kept
 
 
-def _put_back(root: OpenRoot, source: Path, move: Move, token: Path) -> None:
-    if move.action in WHOLE:
-        root.take_back(source, move.path, move.folder_mtime_ns)
-        return
-    folder, _, name = move.path.rpartition("/")
-    with root.entry(folder) as entry, contextlib.ExitStack() as stack:
-        if move.action is not Action.UNLOCK:
-            stack.enter_context(entry.locked(token))
-        entry.take_back(source, name)
+def _entry_of(move: Move) -> str:
+    return move.path if move.action in WHOLE else move.path.rpartition("/")[0]
 
 
-def _times_back(root: OpenRoot, folders: dict[str, int]) -> None:
-    for path, mtime_ns in folders.items():
-        with contextlib.suppress(Changed, OSError), root.entry(path) as entry:
-            entry.put_time_back(mtime_ns)
+def _entry_back(root: OpenRoot, place: Path, path: str, moves: Sequence[Move], token: Path, kept: Kept) -> int:
+    """Bring one entry back, or the files of it that were taken; gives how many moves were undone."""
+    first = moves[0]
+    try:
+        if first.action in WHOLE:
+            root.take_back(place / path, path, first.folder_mtime_ns)
+            return 1
+        with root.entry(path) as entry:
+            with entry.locked(token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
+                restored = sum(_file_back(entry, place, move, kept) for move in moves)
+            if restored:
+                entry.put_time_back(moves[-1].folder_mtime_ns)
+            return restored
+    except (Changed, OSError) as problem:
+        kept.extend((move.path, str(problem)) for move in moves)
+        return 0
+
+
+def _file_back(entry: OpenEntry, place: Path, move: Move, kept: Kept) -> bool:
+    try:
+        entry.take_back(place / move.path, move.path.rpartition("/")[2])
+    except (Changed, OSError) as problem:
+        kept.append((move.path, str(problem)))
+        return False
+    return True

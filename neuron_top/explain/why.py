@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.journal import Trash
 from neuron_top.cache.contents import Contents, LocalGraph
 from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.keys import GRAPH_DIGITS, parse_key

@@ -1,8 +1,10 @@
-"""kill -9 at every instant at which execution touches the disk: the cache is whole, the plan goes on or is undone."""
+"""kill -9 at every touch of the disk, of every act: nothing is lost, nothing broken is taken for a hit, and the next
+command goes on with it, undoes it, or clears up after it."""
 
-import signal
-import subprocess
-import sys
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,81 +12,157 @@ import pytest
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan import Plan, Totals
+from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
-from neuron_top.cache.entry import State
-from tests.actions import caches
+from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache.entry import Entry, State
+from neuron_top.errors import RefusedForSafety
+from tests.actions import caches, states
+from tests.actions.killing import Killer, killer
 
-CHILD = """
-import os, signal, sys
-from neuron_top.actions import plan as plans
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
-
-plan, left = plans.decode(open(sys.argv[1], "rb").read())[0], int(sys.argv[2])
-
-def count(event, arguments):
-    global left
-    if event in ("os.rename", "os.link", "os.remove", "os.mkdir", "os.utime", "open"):
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-trash = Trash(plan.root)
-sys.addaudithook(count)
-execute(plan, trash, in_use=lambda root: None)
-"""
-USABLE = {State.HIT, State.TODO, State.STALE_LOCK, State.HIT_LEFTOVER_LOCK, State.PUBLISHED_UNMARKED, State.EMPTY}
+Planner = Callable[[Sequence[Entry], str, Surroundings], Plan]
+Found = dict[str, tuple[bytes, int, int]]
 
 
-def killed_after(touches: int, plan: plans.Plan, folder: Path) -> bool:
-    """Execute in a process that dies at its `touches`-th touch of the disk; False when it lived to the end."""
+def evicting(*, slim: bool) -> Planner:
+    return lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0.0, slim=slim), around)
+
+
+ACTS: dict[str, tuple[State, Planner, set[State]]] = {
+    # what it is done to, its planner, and what is left when it is done
+    "evict": (State.HIT, evicting(slim=False), set()),
+    "slim": (State.HIT, evicting(slim=True), {State.TODO}),
+    "retry": (State.FAILED_LEGACY, plan_retry, {State.TODO}),
+    "quarantine": (State.CORRUPT, plan_quarantine, {State.TODO}),
+    "unlock": (State.STALE_LOCK, plan_unlock, {State.TODO}),
+}
+
+
+@pytest.fixture(scope="module")
+def kills() -> Iterator[Killer]:
+    with killer() as found:
+        yield found
+
+
+def made(folder: Path, act: str) -> tuple[Path, Plan, Found]:
+    """Two entries of the act's state, its plan (beside them, as a file), and all that was there before."""
+    state, planner, _ = ACTS[act]
+    root = folder / "cache"
+    for number in range(2):
+        place = states.entry_in(root, state, number=number)
+        for lock in place.glob("*.lock"):
+            # As the compile component locks: one file under two names.
+            lock.with_name(f"{lock.name}.owner").hardlink_to(lock)
+            caches.grow_old(place, 10)
+    before = caches.everything(root)
+    entries = caches.looked_at(root).entries
+    around = Surroundings(now=time.time(), before=Totals(entries=2, files=0, size=0))
+    plan = planner(entries, str(root), around)
+    assert len(plan.steps) == 2
     (folder / "plan.json").write_bytes(plans.encode(plan))
-    command = [sys.executable, "-c", CHILD, str(folder / "plan.json"), str(touches)]
-    status = subprocess.run(command, check=False, timeout=60).returncode
-    assert status in (0, -signal.SIGKILL)
-    return status != 0
+    return root, plan, before
 
 
-@pytest.mark.parametrize("slim", [False, True], ids=["whole", "slim"])
+def now(root: Path) -> set[State]:
+    return {entry.state for entry in caches.looked_at(root).entries}
+
+
+def contents(found: Found) -> dict[str, bytes]:
+    return {name: data for name, (data, _, _) in found.items()}
+
+
+def check_no_false_hit(root: Path, act: str, at: int) -> None:
+    """A mark stands beside the very artefact that it marked, or there is none."""
+    for done in root.rglob("model.done"):
+        artefact = done.with_name("model.neff")
+        assert artefact.exists(), f"killed at touch {at}: a mark without an artefact"
+        assert act != "quarantine" or artefact.stat().st_size == 0
+
+
+def check_next_command_frees_locks(trash: Trash, act: str, at: int) -> None:
+    """Whatever is done next to the cache: no client waits for a lock of ours that nobody holds."""
+    with trash.exclusively():
+        pass
+    if act != "unlock":
+        assert not list(trash.root.parent.rglob("MODULE_*/*.lock")), f"killed at touch {at}"
+
+
+@pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
-def test_a_kill_at_any_touch_of_the_disk_loses_nothing(tmp_path: Path, slim: bool, resume: bool) -> None:
-    touches = 0
-    while True:
-        folder = tmp_path / str(touches)
-        root = folder / "cache"
-        root.mkdir(parents=True)
-        for number in range(2):
-            caches.entry(root, number)
-        before = caches.everything(root)
-        snapshot = caches.looked_at(root)
-        policy = EvictPolicy(older_than=0.0, slim=slim)
-        plan = plan_eviction(snapshot.entries, str(root), policy, caches.around(snapshot))
-        killed = killed_after(touches, plan, folder)
-        after = {entry.state for entry in caches.looked_at(root).entries}
-        assert after <= USABLE, f"killed at touch {touches}: {after}"
-        _settle(plan, root, before, resume=resume, killed=killed)
-        if not killed:
-            break
-        touches += 1
-    assert touches > 20
-
-
-def _settle(
-    plan: plans.Plan, root: Path, before: dict[str, tuple[bytes, int, int]], *, resume: bool, killed: bool
+def test_an_act_killed_at_any_touch_is_gone_on_with_or_undone(
+    kills: Killer, tmp_path: Path, act: str, resume: bool
 ) -> None:
+    killed, at = True, 0
+    while killed:
+        root, plan, before = made(tmp_path / str(at), act)
+        killed = kills.killed("execute", root, str(root.parent / "plan.json"), at)
+        check_no_false_hit(root, act, at)
+        trash = Trash(root)
+        if not trash.entries():
+            assert caches.everything(root) == before, f"killed at touch {at}: touched before it was journalled"
+        else:
+            if resume:
+                assert caches.carried_out(plan, trash).refused == (), f"killed at touch {at}"
+                assert now(root) == ACTS[act][2]
+            else:
+                check_next_command_frees_locks(trash, act, at)
+            restore(plan.identity, trash)
+            assert contents(caches.everything(root)) == contents(before), f"killed at touch {at}"
+            assert not list(trash.folder.glob("*/lock.*"))
+        at += 1
+    assert at > 15
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_an_undo_killed_at_any_touch_is_gone_on_with(kills: Killer, tmp_path: Path, act: str) -> None:
+    killed, at = True, 0
+    while killed:
+        root, plan, before = made(tmp_path / str(at), act)
+        trash = Trash(root)
+        caches.carried_out(plan, trash)
+        killed = kills.killed("restore", root, plan.identity, at)
+        check_no_false_hit(root, act, at)
+        assert restore(plan.identity, trash).kept == ()
+        after = caches.everything(root)
+        assert contents(after) == contents(before), f"killed at touch {at}"
+        if act == "evict":
+            assert after == before, f"killed at touch {at}: times or modes differ"
+        at += 1
+    assert at > 4
+
+
+@pytest.mark.parametrize("act", ["evict", "slim"])
+def test_a_purge_killed_at_any_touch_is_finished_by_the_next_command(kills: Killer, tmp_path: Path, act: str) -> None:
+    killed, at = True, 0
+    while killed:
+        root, plan, before = made(tmp_path / str(at), act)
+        trash = Trash(root)
+        caches.carried_out(plan, trash)
+        killed = kills.killed("purge", root, plan.identity, at)
+        whole = (trash.folder / plan.identity).exists()
+        with trash.exclusively():
+            pass
+        if whole:
+            assert restore(plan.identity, trash).kept == ()
+            assert caches.everything(root) == before, f"killed at touch {at}"
+        else:
+            assert trash.chapter(plan.identity).state == "purged", f"killed at touch {at}"
+            assert not list(trash.folder.glob(f"{plan.identity}*")), f"killed at touch {at}: its space is not free"
+            with pytest.raises(RefusedForSafety, match="purged"):
+                restore(plan.identity, trash)
+        at += 1
+    assert at > 5
+
+
+def test_a_line_of_the_journal_that_was_cut_does_not_swallow_the_next(tmp_path: Path) -> None:
+    root, plan, before = made(tmp_path, "slim")
     trash = Trash(root)
-    chapters = trash.entries()
-    if not chapters:
-        assert caches.everything(root) == before, "touched before it was journalled"
-        return
-    assert chapters[0].state == ("interrupted" if killed and not chapters[0].ended else "done")
-    if resume:
-        assert caches.carried_out(plan, trash).refused == ()
-        assert {entry.state for entry in caches.looked_at(root).entries} <= {State.TODO}
+    trash.prepare()
+    trash.journal.write_bytes(b'{"type":"PlanBegun","plan":"0123')
+    caches.carried_out(plan, trash)
+    assert trash.chapter(plan.identity).state == "done"
     restore(plan.identity, trash)
-    assert contents(caches.everything(root)) == contents(before)
-
-
-def contents(found: dict[str, tuple[bytes, int, int]]) -> dict[str, bytes]:
-    """Without the lock that a killed maintainer may leave: its owner is named in it, and dead."""
-    return {name: data for name, (data, _, _) in found.items() if not name.endswith(".lock")}
+    assert caches.everything(root) == before

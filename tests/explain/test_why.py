@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.actions.journal import Move, MovesIntended, PlanBegun, PlanEnded, Trash
+from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Action
+from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.cache import lock_owner
 from neuron_top.pipeline.library import Library
 from neuron_top.run.model import Run

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.actions.journal import Chapter
+from neuron_top.actions.chapters import Chapter
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible

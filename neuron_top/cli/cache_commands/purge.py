@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.journal import Chapter, Trash
+from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.journal import Trash
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json

@@ -14,9 +14,6 @@ from neuron_top.units import bytes_text
 from neuron_top.views.entries import EntryRow
 
 WAYS = {"retry": ("compile", "retry")}
-"""Acts that can be done in more than one way: the preview offers each."""
-
-WAYS = {"retry": ("compile", "retry")}
 """Verbs that have several ways to the same end, each a plan of its own to choose from: now, or on the next run."""
 
 

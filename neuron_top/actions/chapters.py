@@ -1,0 +1,76 @@
+"""What the journal of a cache says of one plan, from its first record to its last. Pure values."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.records import (
+    AnyRecord,
+    Move,
+    MovesIntended,
+    PlanBegun,
+    PlanEnded,
+    PlanPurged,
+    PlanRestored,
+    StepsRefused,
+)
+from neuron_top.actions.user import user_name
+from neuron_top.cache import lock_owner
+
+
+class Chapter:
+    """What the journal says of one plan."""
+
+    def __init__(self, begun: PlanBegun) -> None:
+        self.begun = begun
+        self.moves: list[Move] = []
+        self.refused: list[tuple[int, str]] = []
+        self.ended: PlanEnded | None = None
+        self.restored: PlanRestored | None = None
+        self.purged: PlanPurged | None = None
+
+    def add(self, record: AnyRecord) -> None:
+        """Take a record into account."""
+        match record:
+            case MovesIntended():
+                self.moves.extend(record.moves)
+            case StepsRefused():
+                self.refused.extend(record.steps)
+            case PlanEnded():
+                self.ended = record
+            case PlanRestored():
+                self.restored = record
+            case PlanPurged():
+                self.purged = record
+            case PlanBegun():
+                # A plan that is resumed begins again under its name.
+                self.ended = None
+
+    @property
+    def state(self) -> str:
+        """`done`, `restored`, `purged`, `running` (by a live process) or `interrupted`."""
+        if self.purged:
+            return "purged"
+        if self.restored and not self.restored.kept:
+            return "restored"
+        if self.ended and not self.ended.interrupted:
+            return "done"
+        return "running" if not self.ended and lock_owner.is_alive(self.begun.owner) else "interrupted"
+
+
+def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
+    """The record that opens a plan's chapter."""
+    return PlanBegun(
+        plan=plan.identity,
+        at=time.time(),
+        verb=plan.verb,
+        root=plan.root,
+        policy=plan.policy,
+        user=user_name(),
+        host=socket.gethostname(),
+        owner=owner,
+        steps=len(plan.steps),
+        frees=plan.frees,
+    )
