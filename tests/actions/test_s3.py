@@ -288,6 +288,19 @@ def test_whole_payloads_are_verified_and_one_entry_and_the_sums_are_shown(
     assert json.loads(run("stats", bucket.url, "--json").stdout)["totals"]["entries"] == 1
 
 
+def test_a_bucket_is_never_purged(bucket: s3.Bucket, tmp_path: Path, run: Run) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
+    bucket_hand.execute(plan, bucket, trash, sleep=lambda seconds: None)
+    refused = run("purge", bucket.url, "--plan", plan.identity, "--yes")
+    assert refused.returncode == 2, refused.stderr
+    assert "lifecycle rule" in refused.stderr
+    assert trash.chapter(plan.identity).state == "done"
+    bucket_restore.restore(plan.identity, bucket, trash)
+    assert keys(bucket) == before
+
+
 def test_the_command_line_speaks_s3_and_tells_no_secret(bucket: s3.Bucket, tmp_path: Path, run: Run) -> None:
     caches.entry(tmp_path / "cache", 1)
     put(bucket, tmp_path / "cache")
