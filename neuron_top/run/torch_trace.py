@@ -6,6 +6,7 @@ marked here (`backend`), so that no total counts a graph twice.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from typing import assert_never
 
 import msgspec
@@ -28,6 +29,8 @@ from neuron_top.events import (
 
 FRAMES_KEPT = 2000
 BREAKS_KEPT = 500
+MOMENTS_KEPT = 8000
+"""Of one process; a frame has a few."""
 INDUCTOR_PHASES = frozenset(("inductor_compile", "fx_codegen_and_compile"))
 
 
@@ -45,6 +48,8 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     ended: float | None = None
     seconds: float | None = None
     backward_seconds: float | None = None
+    backward_spans: tuple[tuple[float, float], ...] = ()
+    """When its backward graph was compiled, where the trace dates that."""
     phases: dict[str, float] = {}
     operators: int | None = None
     guards: int | None = None
@@ -83,6 +88,22 @@ class CacheAnswers(msgspec.Struct, kw_only=True):
     """Why look-ups were bypassed."""
 
 
+class OurGraphs(msgspec.Struct, kw_only=True):
+    """What the back end `neurontop` told of one process."""
+
+    inside: bool = False
+    """It compiled inside of the process, so Inductor's records there are its own."""
+    moments: list[float] = []
+    """When it was given a graph, began to compile it or loaded it, in order."""
+
+    def between(self, start: float | None, end: float | None) -> bool:
+        """Whether one of its moments lies in this span; `end` None: it goes on."""
+        if start is None:
+            return False
+        first = bisect_left(self.moments, start)
+        return first < len(self.moments) and (end is None or self.moments[first] <= end)
+
+
 class TorchTraceLedger:
     """Frames by (node, pid, compile id), in the order in which they were first met; totals over all there were."""
 
@@ -98,20 +119,30 @@ class TorchTraceLedger:
         self.graph_breaks = 0
         self.recompiles = 0
         self.failures = 0
-        self.ours: dict[str, bool] = {}
-        """`<node>/<pid>` of processes that use the back end `neurontop`; True: it compiled inside of the process, so
-        Inductor's records there are its own."""
+        self.ours: dict[str, OurGraphs] = {}
+        """Of processes (`<node>/<pid>`) that use the back end `neurontop`."""
 
     def met_backend(self, event: GraphDescribed | CompileBegan | ArtefactLoaded) -> None:
         """Our own back end told of a graph: its frames in that process are counted elsewhere."""
         if event.pid is not None:
-            key = f"{event.node}/{event.pid}"
-            self.ours[key] = self.ours.get(key, False) or (isinstance(event, CompileBegan) and event.inside_job)
+            known = self.ours.setdefault(f"{event.node}/{event.pid}", OurGraphs())
+            known.inside = known.inside or (isinstance(event, CompileBegan) and event.inside_job)
+            if event.at is not None and len(known.moments) < MOMENTS_KEPT:
+                insort(known.moments, event.at)
 
     def is_ours(self, frame: FrameCompile) -> bool:
-        """Whether the frame's graphs went to the back end `neurontop`."""
-        inside = self.ours.get(f"{frame.node}/{frame.pid}")
-        return inside is not None and (inside or not frame.inductor)
+        """Whether the frame's graphs went to the back end `neurontop`.
+
+        An artefact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment tells.
+        """
+        known = self.ours.get(f"{frame.node}/{frame.pid}")
+        return known is not None and (known.inside or not frame.inductor or known.between(frame.began, frame.ended))
+
+    def elsewhere(self) -> list[tuple[float, float]]:
+        """When PyTorch compiled with other back ends than ours, as far as its trace dates it."""
+        theirs = [frame for frame in self.frames.values() if frame.graphs and not self.is_ours(frame)]
+        forward = [(one.began, one.ended) for one in theirs if one.began is not None and one.ended is not None]
+        return forward + [span for frame in theirs for span in frame.backward_spans]
 
     def apply(self, event: TorchTraceFamily) -> None:
         """Take one event into account."""
@@ -135,6 +166,8 @@ class TorchTraceLedger:
                 self._compiled(frame, event)
             case BackwardCompiled():
                 frame.backward_seconds = _added(frame.backward_seconds, event.seconds)
+                if event.began is not None and event.seconds is not None:
+                    frame.backward_spans += ((event.began, event.began + event.seconds),)
             case GraphBroken():
                 self._broken(frame, event)
             case FrameRecompiled():

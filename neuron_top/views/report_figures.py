@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Interval, Span
+from neuron_top.run.spans import Interval, Span, union_seconds
 from neuron_top.views.figure import Basis, Figure, figure
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
+from neuron_top.views.torch_trace import TorchSummary
 
 
 class Prices(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +46,8 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def spent(self) -> float | None:
         """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
+        if elsewhere := self.run.torch.elsewhere():
+            return union_seconds([*((span.start, span.end or span.start) for span in self.spans), *elsewhere])
         silent = any(line.attempts for line in self.lines) or self.run.compiles.passes > 0
         return self.closing.compile_seconds if self.closing.compile_seconds or not silent else None
 
@@ -54,6 +57,7 @@ def figures(basics: Basics, prices: Prices | None) -> tuple[Figure, ...]:
     return (
         *_time(basics),
         *_counts(basics),
+        *_pytorch(basics.closing.torch),
         *_gains(basics),
         *_training(basics.run),
         *(_money(basics, prices) if prices is not None else ()),
@@ -73,7 +77,7 @@ def _time(basics: Basics) -> Iterator[Figure]:
                  "from the start to the end of the command" if basics.whole
                  else "from the first to the last time in the log")  # fmt: skip
     yield figure("compile_wall", "compiling, on the wall clock", spent, "seconds", basis,
-                 "while at least one worker compiled or waited for a compile; overlaps counted once"
+                 "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
                  + (f"; {undated} compile(s) have no known time" if undated else ""))  # fmt: skip
     yield figure("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
                  else None, "share", basis, "the two above, divided")  # fmt: skip
@@ -120,6 +124,28 @@ def _counts(basics: Basics) -> Iterator[Figure]:
          "new after the third step that was reported"),
     ):  # fmt: skip
         yield figure(name, label, value, "count", Basis.COUNTED, note)
+
+
+def _pytorch(trace: TorchSummary | None) -> Iterator[Figure]:
+    """torch.compile as its own trace tells it; nothing of it is known of a run without a trace."""
+    caches = trace.caches if trace is not None else ()
+    compiles, graphs, breaks, recompiles = (
+        (trace.compiles, trace.graphs, trace.breaks, trace.recompiles) if trace is not None else (None,) * 4
+    )
+    for name, label, value, note in (
+        ("torch_compiles", "frames compiled by PyTorch", compiles, "recompiles included"),
+        ("torch_graphs", "graphs of PyTorch's other back ends", graphs, "those of the back end "
+         "neurontop count as graphs"),
+        ("torch_breaks", "graph breaks", breaks, "as PyTorch's trace tells them"),
+        ("torch_recompiles", "recompiles by PyTorch", recompiles, "a function met again in a form it "
+         "was not compiled for"),
+        ("torch_hits", "hits in PyTorch's caches", sum(one.hit for one in caches) if caches else None, "FX-graph and "
+         "AOT-autograd cache, every look-up counts"),
+        ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
+    ):  # fmt: skip
+        yield figure(name, label, value, "count", Basis.COUNTED, note)
+    yield figure("torch_seconds", "PyTorch's compiles added up", trace.seconds if trace is not None else None,
+                 "seconds", Basis.MEASURED, "tracing and backward graphs included, over all processes")  # fmt: skip
 
 
 def nameless_failures(run: Run) -> int:

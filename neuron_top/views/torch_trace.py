@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from neuron_top.run.model import Run
-from neuron_top.run.torch_trace import FrameCompile
+from neuron_top.run.torch_trace import CacheAnswers, FrameCompile
 from neuron_top.units import count_text, duration_text
 
 INDUCTOR, OURS, OTHER = "inductor", "neurontop", "other"
@@ -144,6 +146,7 @@ def torch_summary(run: Run, now: float) -> TorchSummary | None:
 def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
     ledger = run.torch
     ours = sum(row.graphs for row in frames if row.backend == OURS)
+    loads = _loads_of_ours(run)
     return TorchSummary(
         compiles=ledger.met,
         compiling=sum(row.state == "compiling" for row in frames),
@@ -154,13 +157,28 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
         failures=ledger.failures,
         seconds=sum(row.seconds or 0.0 for row in frames),
         caches=tuple(
-            TorchCacheRow(
-                cache=name, hit=one.hit, miss=one.miss, bypass=one.bypass, disabled=one.disabled,
-                hit_rate=one.hit / (one.hit + one.miss) if one.hit + one.miss else None,
-                saved_seconds=one.saved_seconds, bypasses=tuple(sorted(one.reasons.items(), key=lambda item: -item[1])),
-            )
+            _cache_row(name, one, one.hit - loads[name])
             for name, one in sorted(ledger.caches.items())
+            if one.hit > loads[name] or one.miss or one.bypass or one.disabled
         ),
+    )
+
+
+def _loads_of_ours(run: Run) -> Counter[str]:
+    """Hits of PyTorch's caches by which our own back end's artefacts were loaded: counted among our hits and misses."""
+    found: Counter[str] = Counter()
+    for frame in run.torch.frames.values():
+        if frame.caches and run.torch.is_ours(frame):
+            found.update({name: answers.get("hit", 0) for name, answers in frame.caches.items()})
+    return found
+
+
+def _cache_row(name: str, one: CacheAnswers, hits: int) -> TorchCacheRow:
+    return TorchCacheRow(
+        cache=name, hit=hits, miss=one.miss, bypass=one.bypass, disabled=one.disabled,
+        hit_rate=hits / (hits + one.miss) if hits + one.miss else None,
+        saved_seconds=one.saved_seconds if hits else 0.0,
+        bypasses=tuple(sorted(one.reasons.items(), key=lambda item: -item[1])),
     )  # fmt: skip
 
 

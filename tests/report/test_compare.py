@@ -105,3 +105,23 @@ def test_several_runs_are_one_picture_against_the_first() -> None:
     assert [row.memory for row in view.rows] == [100 * MIB, 60 * MIB, 40 * MIB]
     assert drawn.html(view).count("<svg") == 1
     assert "40.0 MiB (−60 %)" in drawn.markdown(view)
+
+
+def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() -> None:
+    def plain(*frames: float) -> Run:
+        events: list[ev.AnyEvent] = []
+        for number, seconds in enumerate(frames):
+            identity = {"pid": 10, "compile_id": f"{number}/0", "source": "torch-trace:10"}
+            began = T0 + 10 * number
+            events += [ev.FrameCompileBegan(at=began, **identity), ev.GraphCaptured(at=began, **identity),
+                       ev.TorchCacheAsked(cache="fx-graph", outcome="miss", at=began, **identity),
+                       ev.FrameCompiled(began=began, seconds=seconds, at=began + seconds, **identity)]  # fmt: skip
+        return made(events)
+
+    view = compare(report(plain(30.0), 0.0), report(plain(2.0, 3.0), 0.0))
+    assert view.answer == ("Time spent compiling fell from 30.0 s to 5.0 s (−83 %).",)
+    told = {one.name: (one.a, one.b) for one in view.figures}
+    assert told["compile_share"] == (0.3, 0.05)
+    assert told["torch_graphs"] == (1, 2)
+    assert told["torch_misses"] == (1, 2)
+    assert told["torch_seconds"] == (30, 5)

@@ -17,6 +17,7 @@ from neuron_top.events import (
     FrameCompiled,
     FrameRecompiled,
     GraphBroken,
+    GraphCaptured,
     LineMalformed,
     RunStarted,
     TorchCacheAsked,
@@ -184,3 +185,23 @@ def test_frames_of_our_own_back_end_are_not_counted_twice() -> None:
     assert view is not None
     assert (view.summary.graphs, view.summary.graphs_ours, len(run.compiles.graphs)) == (1, 1, 1)
     assert [row.backend for row in view.frames] == ["neurontop", "other"]
+
+
+def test_an_artefact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours() -> None:
+    from neuron_top.events import ArtefactLoaded
+
+    run = Run()
+    run.apply(RunStarted(run="r", command=("x",), at=START, source="job"))
+    for number, outcome in ((0, "hit"), (1, "miss")):
+        identity = {"pid": 71, "compile_id": f"{number}/0", "source": "torch-trace:x"}
+        run.apply(FrameCompileBegan(at=START + 10 * number, **identity))
+        run.apply(GraphCaptured(at=START + 10 * number + 1, **identity))
+        run.apply(TorchCacheAsked(cache="fx-graph", outcome=outcome, at=START + 10 * number + 2, **identity))
+        run.apply(FrameCompiled(began=START + 10 * number, seconds=4.0, at=START + 10 * number + 4, **identity))
+        run.apply(BackwardCompiled(began=START + 10 * number + 6, seconds=2.0, **identity))
+    run.apply(ArtefactLoaded(module="MODULE_1+2", pid=71, seconds=0.1, at=START + 3, source="worker:71"))
+    view = torch_view(run, START + 20)
+    assert view is not None
+    assert [row.backend for row in view.frames] == ["neurontop", "inductor"]
+    assert [(row.cache, row.hit, row.miss) for row in view.summary.caches] == [("fx-graph", 0, 1)]
+    assert run.torch.elsewhere() == [(START + 10, START + 14), (START + 16, START + 18)]
