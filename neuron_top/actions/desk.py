@@ -31,6 +31,8 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.settings import Settings
 
 EVICT, SLIM, RETRY, COMPILE, UNLOCK, VERIFY = "evict", "slim", "retry", "compile", "unlock", "verify"
+INSIST, FORCE = "insist", "force"
+"""To retry what is bound to fail again, and to unlock without proof: each step carries a warning."""
 
 
 class Desk:
@@ -56,12 +58,12 @@ class Desk:
             states = frozenset(entry.state for entry in entries)
             policy = EvictPolicy(paths=wanted, states=states, slim=verb == SLIM)
             return plan_eviction(snapshot.entries, root, policy, around)
-        if verb == RETRY:
-            return plan_retry(entries, root, around)
+        if verb in (RETRY, INSIST):
+            return plan_retry(entries, root, around, deterministic=verb == INSIST)
         if verb == COMPILE:
             return self._compile_plan(entries, root, around)
-        if verb == UNLOCK:
-            return plan_unlock(entries, root, around)
+        if verb in (UNLOCK, FORCE):
+            return plan_unlock(entries, root, around, force=verb == FORCE)
         return plan_quarantine(entries, root, around, _broken(root, entries, watch))
 
     @staticmethod

@@ -186,6 +186,55 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
     assert len(list(root.rglob("model.done"))) == 4
 
 
+@pytest.mark.parametrize(
+    ("key", "state", "after"),
+    [
+        ("w", State.HIT, State.TODO),
+        ("u", State.STALE_LOCK, State.TODO),
+        ("v", State.CORRUPT, State.TODO),
+        ("r", State.FAILED, State.TODO),
+    ],
+)
+async def test_each_key_plans_and_carries_out_its_act(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, state: State, after: State
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    place = tmp_path / "cache"
+    states.entry_in(place, state)
+    before = caches.everything(place)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", key, "enter")
+        assert caches.everything(place) == before, "enter alone cancels"
+        await press(app, pilot, key, "right", "enter")
+        assert page(app).stage == DONE, [line.text for line in page(app).lines]
+        assert [entry.state for entry in caches.looked_at(place).entries] == [after]
+        await press(app, pilot, "enter", "U", "U")
+    assert caches.everything(place) == before
+
+
+@pytest.mark.parametrize(("key", "word"), [("u", "unlock"), ("r", "retry")])
+async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, word: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    place = tmp_path / "cache"
+    if key == "u":
+        states.entry_in(place, State.LOCKED_UNKNOWN)
+    else:
+        rejected = states.entry_in(place, State.FAILED)
+        (rejected / "model.log").write_text("Failed compilation with ['neuronx-cc']: [NCC_EOOM002] too large")
+        caches.grow_old(rejected, 10)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", key)
+        assert page(app).plan.steps[0].warning
+        assert any(page(app).plan.steps[0].warning[:20] in line.text for line in page(app).lines)
+        await press(app, pilot, "right", "enter")
+        assert page(app).stage == PREVIEW, "the word is missing"
+        await press(app, pilot, *word, "enter")
+        assert page(app).stage == DONE
+    assert [entry.state for entry in caches.looked_at(place).entries] == [State.TODO]
+
+
 async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "down", "space", "p")

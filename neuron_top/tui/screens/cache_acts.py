@@ -16,6 +16,9 @@ from neuron_top.views.entries import EntryRow
 WAYS = {"retry": ("compile", "retry")}
 """Verbs that have several ways to the same end, each a plan of its own to choose from: now, or on the next run."""
 
+LAST_WAYS = {"retry": "insist", "unlock": "force"}
+"""What is offered where no other way finds anything to do; the preview warns of each step and asks for a word."""
+
 
 class CacheActs(LiveScreen):
     """The acts of the cache screen, which says what they are meant for."""
@@ -56,6 +59,8 @@ class CacheActs(LiveScreen):
 
         try:
             plans = [desk.plan(each, root, paths, watch) for each in WAYS.get(verb, (verb,))]
+            if verb in LAST_WAYS and not any(plan.steps for plan in plans):
+                plans.append(desk.plan(LAST_WAYS[verb], root, paths, watch))
         except (NeuronTopError, OSError) as problem:
             self.app.call_from_thread(self.notice, str(problem))
             return

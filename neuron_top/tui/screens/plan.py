@@ -48,7 +48,7 @@ class PlanPage(LiveScreen):
         self.chosen = 0
         """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
-        self.word = plan_view.typed_word(self.plan)
+        self.word = _word(self.plan)
         self.lines: Sequence[PlanLine] = plan_view.plan_lines(self.plan)
         self._stop = False
         self.progress: Progress | None = None
@@ -88,7 +88,7 @@ class PlanPage(LiveScreen):
     def _choose(self, plan: Plan) -> None:
         """Show another of the choices."""
         if plan is not self.plan:
-            self.plan, self.typed, self.word = plan, "", plan_view.typed_word(plan)
+            self.plan, self.typed, self.word = plan, "", _word(plan)
             self.lines = plan_view.plan_lines(plan)
             self.query_one(Page).first = 0
         self._redraw()
@@ -234,6 +234,11 @@ class PlanPage(LiveScreen):
 def _folded(text: str, width: int) -> list[str]:
     """A line of a plan on as many rows as it needs: a reason that is cut off is no reason."""
     return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=" " * 6) or [text]
+
+
+def _word(plan: Plan) -> str:
+    """What must be typed first: also for steps that carry a warning."""
+    return plan_view.typed_word(plan) or (plan.verb if any(step.warning for step in plan.steps) else "")
 
 
 def _button(line: Line, look: Look, text: str, *, chosen: bool) -> Line:
