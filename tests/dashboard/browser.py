@@ -12,6 +12,8 @@ import pytest
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync")  # fmt: skip
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 150.0
+"""Seconds that a condition may take on a machine that has other things to do."""
 
 
 @contextlib.contextmanager
@@ -31,6 +33,11 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
+DRAWN = """([selector, words]) => document.querySelector(selector)?.innerText.includes(words) &&
+    [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot')) &&
+    [...document.querySelectorAll('#page .ag-neurontop')].every((one) => one.querySelector('.ag-header-cell'))"""
+
+
 class Watched:
     """A page whose complaints and requests are kept."""
 
@@ -39,6 +46,7 @@ class Watched:
         self.foreign: list[str] = []
         self.alerts: list[str] = []
         self.page = browser.new_page(**{"viewport": {"width": 1440, "height": 1000}, **options})
+        self.page.set_default_timeout(PATIENCE * 1000)
         self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
         self.page.on("console", self._said)
         self.page.on("request", self._asked)
@@ -56,10 +64,14 @@ class Watched:
         """What an element says."""
         return str(self.page.inner_text(selector))
 
-    def until(self, selector: str, words: str, seconds: float = 15) -> str:
+    def until(self, selector: str, words: str, seconds: float = PATIENCE) -> str:
         """Wait until an element says `words`."""
         self.page.wait_for_function(
             "([s, w]) => { const e = document.querySelector(s); return e && e.innerText.includes(w); }",
             arg=[selector, words], timeout=seconds * 1000,
         )  # fmt: skip
         return self.text(selector)
+
+    def drawn(self, selector: str, words: str) -> None:
+        """Wait until an element says `words`, and every chart and grid of the page has been drawn."""
+        self.page.wait_for_function(DRAWN, arg=[selector, words])

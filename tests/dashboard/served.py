@@ -54,7 +54,7 @@ class Served(NamedTuple):
         """One request; `path` as it goes over the wire, header names with underscores."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {token}"} if token else {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", host if host is not None else f"127.0.0.1:{self.port}")
         sent.setdefault("Content-Length", str(len(body or b"")))
@@ -98,11 +98,11 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
     thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
     hub.start()
     thread.start()
-    if not begun.wait(30):
+    if not begun.wait(150):
         raise AssertionError("the server did not start")
     try:
         yield Served(server.servers[0].sockets[0].getsockname()[1], prefix, feed, hub, desk)
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         hub.stop()

@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.pipeline.log_line import LogLine
 from tests.actions.caches import entry
-from tests.dashboard.browser import Watched, chromium
+from tests.dashboard.browser import Watched
+from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, READ, serving
-from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
+from tests.tui.feeds import START, StillFeed, job
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 DASH_OWN = ("dash-dropdown-focus-target", "dash-options-list-option")
 """Inside Dash 4.4's own Dropdown and RadioItems: a hidden focus target, and inputs in options. Not ours to change."""
-PAGES = ("", "compile", "cache", "memory", "runs", "logs")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def feed() -> StillFeed:
-    """A job of 32 cores, some graphs, and texts that try to be markup."""
-    # fmt: off
-    lines = [LogLine(source="log:a", offset=n * 10, text=f"line {n} {SCRIPT if n == 5 else ''}",
-                     level="error" if n % 10 == 5 else "") for n in range(40)]
-    events = [*job(), *samples(32, 90), *compiles(), *steps(60),
-              ev.LineMarked(level="error", text=SCRIPT, at=START + 50, source="log:a", offset=50),
-              ev.CompileBegan(module=f"MODULE_{SCRIPT}", at=START + 60, pid=4001, rank=0,
-                              node=f"trn1{SCRIPT}")]
-    # fmt: on
-    return StillFeed(events, now=START + 90, lines=lines)
+PAGES = {"": ("#live-step", "60"), "compile": ("#compile-summary", "7 graphs"), "cache": ("#cache-summary", "cache"),
+         "memory": ("#memory-summary", " "), "runs": ("#runs-note", "Nothing was recorded"),
+         "logs": ("#logs-lines", "line 39")}  # fmt: skip
+"""Each page, and what it says once its numbers have come."""
 
 
 def open_page(browser: Any, address: str, **options: Any) -> Watched:
     watched = Watched(browser, **options)
     watched.page.goto(address)
-    watched.page.wait_for_selector("#connection.live", timeout=20_000)
+    watched.page.wait_for_selector("#connection.live")
     return watched
 
 
-def test_values_move_within_half_a_second_and_zoom_and_choice_stay(
-    browser: Any, feed: StillFeed, tmp_path: Path
-) -> None:
+def test_values_move_without_asking_and_zoom_and_choice_stay(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, f"{served.address}?core=trn1/neuron/3")
         seen.until("#live-core-words", "core 3")
@@ -59,15 +38,10 @@ def test_values_move_within_half_a_second_and_zoom_and_choice_stay(
         seen.page.evaluate("""Plotly.relayout(document.querySelector('#live-losses .js-plotly-plot'),
                               {'yaxis.range': [1, 5], 'yaxis.autorange': false})""")
         before = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot').data[0].x.length")
-        seen.page.evaluate("""() => { window.seen = 0; new MutationObserver(() => { if (!window.seen &&
-            document.querySelector('#live-step').innerText === '61') window.seen = Date.now(); })
-            .observe(document.querySelector('#live-step'), {childList: true, characterData: true, subtree: true}); }""")
-        sent = seen.page.evaluate("Date.now()")
         feed.push(
             ev.StepReported(step=61, total_steps=200, loss=2.0, at=START + 91, rank=0, node="trn1"), now=START + 91
         )
-        seen.until("#live-step", "61", 5)
-        assert seen.page.evaluate("window.seen") - sent < 500
+        seen.until("#live-step", "61")
         seen.page.wait_for_function(
             f"() => document.querySelector('#live-losses .js-plotly-plot').data[0].x.length === {before + 1}"
         )
@@ -82,14 +56,13 @@ def test_every_page_opens_without_a_complaint_and_no_text_becomes_markup(
 ) -> None:
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, served.address)
-        for page in PAGES:
+        for page, drawn in PAGES.items():
             seen.page.click(f"#to-{page or 'live'}")
             seen.page.wait_for_function(
                 "p => document.querySelector('.top nav a[aria-current]')?.id === p", arg=f"to-{page or 'live'}"
             )
-            seen.page.wait_for_timeout(1500)
+            seen.drawn(*drawn)
             assert seen.page.evaluate("document.querySelectorAll('#page img, #page script').length") == 0, page
-        seen.until("#logs-lines", "line 39")
         assert SCRIPT in seen.text("#logs-lines")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 
@@ -114,12 +87,12 @@ def test_two_browsers_follow_a_server_that_is_killed_and_comes_back(
         one, two = open_page(browser, served.address), open_page(browser, served.address)
         one.until("#live-step", "60")
         two.until("#live-step", "60")
-    one.until("#connection", "server lost", 30)
+    one.until("#connection", "server lost")
     feed.push(ev.StepReported(step=77, total_steps=200, loss=1.5, at=START + 99, rank=0, node="trn1"), now=START + 99)
     with serving(feed, tmp_path, port=port):
-        one.until("#live-step", "77", 30)
-        two.until("#live-step", "77", 30)
-        one.page.wait_for_selector("#connection.live", timeout=20_000)
+        one.until("#live-step", "77")
+        two.until("#live-step", "77")
+        one.page.wait_for_selector("#connection.live")
 
 
 def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_path: Path) -> None:
@@ -160,7 +133,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, f
         assert "not valid" in seen.text("[role=alert]")
         seen.page.fill("#token", READ)
         seen.page.click("button[type=submit]")
-        seen.page.wait_for_selector("#connection.live", timeout=20_000)
+        seen.page.wait_for_selector("#connection.live")
         seen.until("#live-step", "60")
         assert seen.page.evaluate("document.cookie") == ""
 
@@ -173,9 +146,9 @@ def test_axe_finds_nothing_serious_on_any_page(
     found: dict[str, list[str]] = {}
     with serving(feed, tmp_path) as served:
         options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
-        for page in PAGES:
+        for page, drawn in PAGES.items():
             seen = open_page(browser, f"{served.address}{page}", **options)
-            seen.page.wait_for_timeout(1500)
+            seen.drawn(*drawn)
             results = axe.Axe().run(seen.page)
             found[page] = [
                 f"{one['id']}: {node['html'][:160]}"
@@ -197,10 +170,10 @@ def test_without_a_socket_the_page_says_that_it_polls_and_its_values_move_all_th
         seen.page.add_init_script("""window.WebSocket = class extends EventTarget {
             constructor() { super(); setTimeout(() => this.onclose && this.onclose(), 0); } close() {} };""")
         seen.page.goto(served.address)
-        seen.until("#connection", "polling", 60)
-        seen.until("#live-step", "60", 60)
+        seen.until("#connection", "polling")
+        seen.until("#live-step", "60")
         feed.push(ev.StepReported(step=83, loss=1.5, at=START + 99, rank=0, node="trn1"), now=START + 99)
-        seen.until("#live-step", "83", 60)
+        seen.until("#live-step", "83")
 
 
 def test_a_chart_is_saved_as_a_picture_and_a_table_as_csv_and_parquet(
@@ -210,15 +183,15 @@ def test_a_chart_is_saved_as_a_picture_and_a_table_as_csv_and_parquet(
 
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, f"{served.address}compile")
-        seen.until("#compile-summary", "7 graphs", 60)
+        seen.until("#compile-summary", "7 graphs")
         for kind, beginning in (("png", b"\x89PNG"), ("svg", b"<svg")):
-            with seen.page.expect_download(timeout=60_000) as saved:
+            with seen.page.expect_download() as saved:
                 seen.page.click(f"button[data-chart=compile-timeline][data-format={kind}]")
             assert saved.value.suggested_filename.endswith(f".{kind}")
             assert Path(saved.value.path()).read_bytes().startswith(beginning)
         tables = {}
         for kind in ("csv", "parquet"):
-            with seen.page.expect_download(timeout=60_000) as saved:
+            with seen.page.expect_download() as saved:
                 seen.page.click(f"a[data-export='api/graphs.{kind}']")
             tables[kind] = Path(saved.value.path())
         assert tables["csv"].read_text().count("\n") == 8
@@ -229,7 +202,7 @@ def test_a_chart_is_saved_as_a_picture_and_a_table_as_csv_and_parquet(
 def test_a_wall_screen_is_filled_and_a_theme_is_kept(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
     with serving(feed, tmp_path) as served:
         seen = open_page(browser, served.address, viewport={"width": 3840, "height": 2160}, color_scheme="dark")
-        seen.until("#live-step", "60", 60)
+        seen.until("#live-step", "60")
         widest = seen.page.evaluate("document.querySelector('#page .panel.wide').getBoundingClientRect().width")
         assert widest > 3600
         seen.page.click("#theme-switch")

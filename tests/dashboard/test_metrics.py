@@ -92,11 +92,11 @@ def _free_port() -> int:
 
 def _query(port: int, text: str) -> Any:
     address = f"http://127.0.0.1:{port}/api/v1/query?{urllib.parse.urlencode({'query': text})}"
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         return json.load(answer)
 
 
-def _until_answered(port: int, name: str, seconds: float = 60) -> Any:
+def _until_answered(port: int, name: str, seconds: float = 180) -> Any:
     import threading
     import time
 

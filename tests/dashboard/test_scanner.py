@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,7 +101,7 @@ def test_a_page_of_another_site_can_change_nothing(local: Served) -> None:
 
 def test_a_socket_from_another_site_is_not_opened(local: Served) -> None:
     def first_line(origin: str) -> bytes:
-        with socket.create_connection(("127.0.0.1", local.port), timeout=10) as line:
+        with socket.create_connection(("127.0.0.1", local.port), timeout=120) as line:
             line.sendall(
                 f"GET /push HTTP/1.1\r\nHost: 127.0.0.1:{local.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{origin}\r\n".encode()
@@ -197,9 +199,12 @@ def test_a_spreadsheet_takes_no_exported_text_for_a_formula(tmp_path: Path) -> N
 def test_guessing_tokens_is_slowed_down(tmp_path: Path) -> None:
     with serving(StillFeed(), tmp_path, read=READ) as served:
         form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{served.port}"}
+        began = time.monotonic()
         statuses = [served.ask("/sign-in", method="POST", body=b"token=guess", **form).status for _ in range(30)]
-    assert statuses.count(403) <= 11
-    assert statuses[-1] == 429
+        refilled = 1 + (time.monotonic() - began) / 10
+    assert statuses[:10] == [403] * 10
+    assert statuses.count(403) <= 10 + refilled, statuses
+    assert set(statuses) <= {403, 429}
 
 
 def test_behind_a_proxy_that_keeps_or_takes_the_prefix_everything_is_there(tmp_path: Path) -> None:
@@ -222,9 +227,9 @@ def test_a_plan_is_made_carried_out_and_undone_through_the_api(tmp_path: Path) -
         assert served.post(f"/api/cache/plans/{identity}/execute", {}).status == 409
         assert served.post(f"/api/cache/plans/{identity}/execute", {"typed": typed}).status == 200
         done = served.ask(f"/api/cache/plans/{identity}").json
-        for _ in range(200):
-            if done["state"] != "running":
-                break
+        moved = threading.Event()
+        while done["state"] == "running":  # the limit of the whole test ends it
+            moved.wait(0.02)
             done = served.ask(f"/api/cache/plans/{identity}").json
         assert (done["state"], done["outcome"]["done"]) == ("done", 1), done
         assert not place.exists()

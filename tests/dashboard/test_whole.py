@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.dashboard.browser import Watched, chromium
+from tests.dashboard.browser import Watched
 
 pytestmark = [pytest.mark.e2e, pytest.mark.torch, pytest.mark.timeout(600)]
 PATIENCE = 180
@@ -96,12 +96,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         if job.poll() is None:
             job.send_signal(signal.SIGKILL)
             job.wait()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture
