@@ -79,7 +79,9 @@ class OpenRoot:
         except FileNotFoundError:
             os.mkdir(parent, dir_fd=self._handle)
             above = self.folder(parent)
-        if _there(name, above):
+        with contextlib.suppress(FileNotFoundError):
+            # An empty folder too: a client has just made it, and a rename would take its place.
+            os.stat(name, dir_fd=above, follow_symlinks=False)
             raise Changed("it exists again")
         # The time first: a rename does not change it, and between the two there is an instant to be killed at.
         os.utime(source, ns=(source.lstat().st_atime_ns, mtime_ns), follow_symlinks=False)

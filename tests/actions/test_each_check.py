@@ -1,0 +1,161 @@
+"""Checks of the hand that nothing else would catch, one test each: with the check taken out, the test fails."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.leftovers import free_locks
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.restore import restore
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache import lock_owner
+from neuron_top.cache.entry import State
+from neuron_top.errors import RefusedForSafety
+from tests.actions import caches, states
+
+LOCK = "model.hlo_module.pb.lock"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def planned(root: Path, *, slim: bool = False) -> Plan:
+    snapshot = caches.looked_at(root)
+    return plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0, slim=slim), caches.around(snapshot))
+
+
+def unnoticed(place: Path) -> tuple[int, int]:
+    """The times of a folder, to be put back: a change that does not show in them."""
+    facts = place.stat()
+    return facts.st_atime_ns, facts.st_mtime_ns
+
+
+def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan, times = planned(root), unnoticed(place)
+    elsewhere = msgspec.structs.replace(lock_owner.current(), host=f"not-{socket.gethostname()}")
+    (place / LOCK).write_bytes(msgspec.json.encode(elsewhere))
+    os.utime(place, ns=times)
+    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "it is locked"
+    assert (place / LOCK).exists()
+
+
+def test_an_artefact_written_again_in_its_place_is_refused(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan = planned(root)
+    (place / "model.neff").write_bytes(caches.neff(9000))
+    outcome = caches.carried_out(plan, Trash(root))
+    assert outcome.refused[0][1] == "its artefact was written again since the plan was made"
+    assert (place / "model.neff").exists()
+
+
+def test_an_artefact_that_is_gone_is_refused(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan, times = planned(root), unnoticed(place)
+    (place / "model.neff").unlink()
+    os.utime(place, ns=times)
+    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "its artefact is gone"
+
+
+def test_a_folder_that_took_the_place_of_the_planned_one_is_refused(root: Path, tmp_path: Path) -> None:
+    place = caches.entry(root, 1)
+    plan, times = planned(root), unnoticed(place)
+    place.rename(tmp_path / "old")
+    caches.entry(root, 1)
+    os.utime(place, ns=times)
+    outcome = caches.carried_out(plan, Trash(root))
+    assert outcome.refused[0][1] == "another folder has taken its place since the plan was made"
+
+
+def test_a_plan_is_not_carried_out_with_the_trash_of_another_root(root: Path, tmp_path: Path) -> None:
+    caches.entry(root, 1)
+    caches.entry(tmp_path / "other", 1)
+    with pytest.raises(RefusedForSafety, match="this trash belongs to"):
+        caches.carried_out(planned(root), Trash(tmp_path / "other"))
+
+
+def test_a_trash_inside_the_cache_is_refused(root: Path) -> None:
+    caches.entry(root, 1)
+    with pytest.raises(RefusedForSafety, match="inside the cache"):
+        caches.carried_out(planned(root), Trash(root, root / "trash"))
+
+
+def test_a_trash_that_is_a_link_is_refused(root: Path, tmp_path: Path) -> None:
+    caches.entry(root, 1)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "trash").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedForSafety, match="is a link"):
+        caches.carried_out(planned(root), Trash(root, tmp_path / "trash"))
+
+
+@pytest.mark.parametrize("slim", [False, True], ids=["entry", "file"])
+def test_what_was_compiled_anew_is_not_overwritten_by_an_undo(root: Path, slim: bool) -> None:
+    place = caches.entry(root, 1)
+    plan, trash = planned(root, slim=slim), Trash(root)
+    caches.carried_out(plan, trash)
+    place.mkdir(exist_ok=True)
+    (place / "model.neff").write_bytes(b"anew")
+    record = restore(plan.identity, trash)
+    assert "it exists again" in {reason for _, reason in record.kept}
+    assert (place / "model.neff").read_bytes() == b"anew"
+
+
+def test_a_lock_that_its_holder_gave_back_meanwhile_is_told(root: Path) -> None:
+    place = states.entry_in(root, State.STALE_LOCK)
+    snapshot = caches.looked_at(root)
+    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot))
+    times = unnoticed(place)
+    (place / LOCK).unlink()
+    os.utime(place, ns=times)
+    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "the lock is gone"
+
+
+def test_only_the_lock_of_the_killed_process_itself_is_freed(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan, trash = planned(root), Trash(root)
+    caches.carried_out(plan, trash, watch=lambda progress: False)
+    restore(plan.identity, trash)
+    (place / LOCK).write_bytes(b"")  # a client's
+    dead = trash.folder / plan.identity / "lock.dead"
+    dead.write_bytes(states.dead_owner())
+    (trash.folder / "second-name").hardlink_to(dead)
+    free_locks(trash)
+    assert (place / LOCK).exists()
+    assert not dead.exists()
+
+
+def test_the_lock_of_a_living_process_is_not_freed(root: Path) -> None:
+    place = caches.entry(root, 1)
+    plan, trash = planned(root), Trash(root)
+    caches.carried_out(plan, trash)
+    restore(plan.identity, trash)
+    token = trash.folder / plan.identity / "lock.alive"
+    token.write_bytes(states.living_owner())
+    (place / LOCK).hardlink_to(token)
+    free_locks(trash)
+    assert (place / LOCK).exists()
+    assert token.exists()
+
+
+def test_the_journal_knows_of_every_move_before_the_first(root: Path) -> None:
+    for number in range(3):
+        caches.entry(root, number)
+    plan, trash = planned(root), Trash(root)
+    intended: list[int] = []
+
+    def watch(progress: plans.Progress) -> bool:
+        intended.append(len(trash.chapter(plan.identity).moves))
+        return True
+
+    caches.carried_out(plan, trash, watch=watch)
+    assert intended == [3, 3, 3]
