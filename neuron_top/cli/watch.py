@@ -3,6 +3,7 @@
     neurontop                          jobs of this machine as they come and go, its devices and caches
     neurontop watch train.log          one log from its beginning, and on while it grows
     neurontop watch logs/              every log in a folder, new ones too (torchrun's --log-dir)
+    torchrun train.py 2>&1 | neurontop watch -      a pipe, with the terminal for keys; kept on a disk to scroll back
     torchrun train.py 2>&1 | neurontop watch --plain -
     neurontop watch monitor.jsonl      what neuron-monitor wrote
     neurontop watch /var/tmp/neuron-compile-cache      a compile cache: entries as they come and change
@@ -57,9 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
     from neuron_top.pipeline.assembly import machine_feed, paths_feed
+    from neuron_top.runtime.keyboard import pipe_aside
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
-    feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
+    on_screen = not (arguments.json or arguments.plain) and _has_screen()
+    piped = pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
+    feed = paths_feed(settings, arguments.paths, piped) if arguments.paths else machine_feed(settings)
     if arguments.view and not arguments.json:
         raise UsageError("--view says what --json streams; the screen shows all of them")
     if arguments.json:
@@ -71,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
         read, progress = _views(settings)["overview"], PlainProgress(print_flushed)
         return _follow(feed, lambda feed: progress.show(feed.read(read)), lambda feed: progress.close(feed.read(read)),
                        LOOK_SECONDS)  # fmt: skip
-    if _has_terminal(arguments.paths):
+    if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings)
     return _once(feed, settings, named=bool(arguments.paths))
 
@@ -82,9 +86,9 @@ def print_flushed(line: str) -> bool:
     return True
 
 
-def _has_terminal(paths: list[str]) -> bool:
-    """The screen needs a keyboard: with a log on standard input there is none."""
-    return sys.stdout.isatty() and "-" not in paths and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+def _has_screen() -> bool:
+    """Whether a terminal shows what we print. Its keyboard is another question: a log may be on standard input."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _on_screen(feed: LiveFeed, settings: Settings) -> int:

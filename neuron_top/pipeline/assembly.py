@@ -49,8 +49,11 @@ def _sources_of_machine(settings: Settings, book: LogBook) -> Iterator[Source]:
         yield Unless(source, jobs)
 
 
-def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
+def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:
     """Logs, folders of logs, compile caches, telemetry files and `-`. A path that does not exist yet is waited for.
+
+    `piped`: the descriptor that `-` is read from by a screen, which scrolls back through it; None: standard input,
+    read once.
 
     Raises NothingToShow for one whose folder does not exist either.
     """
@@ -58,18 +61,19 @@ def paths_feed(settings: Settings, paths: Sequence[str]) -> LiveFeed:
         if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
     book = LogBook()
-    later = partial(_sources_of_paths, settings, book, paths)
+    later = partial(_sources_of_paths, settings, book, paths, piped)
     return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
 
 
-def _sources_of_paths(settings: Settings, book: LogBook, paths: Sequence[str]) -> Iterator[Source]:
+def _sources_of_paths(settings: Settings, book: LogBook, paths: Sequence[str], piped: int | None
+                      ) -> Iterator[Source]:  # fmt: skip
     from neuron_top.pipeline.sources import LogFiles, StandardInput, TelemetryLog
 
     named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
     roots = [path for path in named if is_cache_root(path)]
     logs = [path for path in named if path not in roots]
     if STANDARD_INPUT in paths:
-        yield StandardInput(book)
+        yield StandardInput(book, piped or 0, kept=piped is not None)
     if logs:
         yield LogFiles(lambda: _expanded(logs), book)
     for path in paths:

@@ -12,6 +12,7 @@ import msgspec
 
 from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
 from neuron_top.parsers.reader import LogReader
+from neuron_top.pipeline import rotated
 from neuron_top.pipeline.lines import LogBook
 
 GREW_SECONDS = 0.1
@@ -59,7 +60,8 @@ class LogIntake:
         if how == "vanished":
             return [told]
         events = [*self.flush(), told]
-        self._book.restart(self.source)
+        last = self._book.last_line(self.source)
+        self._book.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
         self._reader, self._base = LogReader(self.source), None
         self._end = self._told_end = 0
         return events

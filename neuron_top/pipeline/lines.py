@@ -19,7 +19,7 @@ from neuron_top.pipeline.log_line import PLAIN, Facts, LogLine, facts_of, readab
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
 STANDARD_INPUT = "log:-"
-"""What came through a pipe cannot be read again."""
+"""What came through a pipe can be read again only where it was kept."""
 
 
 class _Log:
@@ -42,6 +42,10 @@ class LogBook:
 
     def __init__(self) -> None:
         self._logs: dict[str, _Log] = {}
+        self.copies: dict[str, str] = {}
+        """Where the bytes of a source lie that has no file of its own, by source."""
+        self.earlier: dict[str, str] = {}
+        """By source, as which source the lines of the file are kept that it was before."""
         self._order = itertools.count()
         self._lock = threading.Lock()
 
@@ -63,14 +67,29 @@ class LogBook:
             log.rest_offset = offset + len(data) - len(log.rest)
             return log.count
 
-    def restart(self, source: str) -> None:
-        """The file was cut or replaced: an unfinished line of the old one stays unfinished."""
+    def restart(self, source: str, moved_to: str | None = None) -> None:
+        """The file was cut or replaced: an unfinished line of the old one stays unfinished.
+
+        `moved_to`: the source as which the file can now be read; its lines go with it, unless that one is followed
+        too. Those of the file before are let go of: they are in their file.
+        """
         with self._lock:
             log = self._logs.setdefault(source, _Log())
             if log.rest:
                 log.lines.append((next(self._order), log.rest_offset, log.rest_offset + len(log.rest), log.rest))
-            log.rest, log.end, log.since = b"", 0, next(self._order)
+                log.rest = b""
+            self._logs.pop(self.earlier.pop(source, ""), None)
+            if moved_to is not None and moved_to not in self._logs:
+                self._logs[moved_to], self.earlier[source] = self._logs.pop(source), moved_to
+            log = self._logs.setdefault(source, _Log())
+            log.end, log.since = 0, next(self._order)
             log.facts.clear()
+
+    def last_line(self, source: str) -> tuple[int, bytes] | None:
+        """Offset and text (at most LONGEST_LINE bytes of it) of the last whole line; None before the first one."""
+        with self._lock:
+            log = self._logs.get(source)
+            return (log.lines[-1][1], log.lines[-1][3]) if log is not None and log.lines else None
 
     def mark(self, source: str, events: Iterable[AnyEvent]) -> None:
         """Remember what these events say of the lines they came from."""
@@ -84,13 +103,14 @@ class LogBook:
                 log.facts = {offset: facts for offset, facts in log.facts.items() if offset >= oldest}
 
     def ends(self) -> dict[str, int]:
-        """How far each log was read: those that can be read again. Not standard input, nor a log that was replaced
-        a moment ago, while lines of the file before are still among the last ones."""
+        """How far each log was read: those that can be read again. Not standard input of which no copy is kept, nor
+        a log that was replaced a moment ago, while lines of a file that is gone are still among the last ones."""
         with self._lock:
             return {
                 source: log.end
                 for source, log in self._logs.items()
-                if source != STANDARD_INPUT and (not log.lines or log.lines[0][0] >= log.since)
+                if (source != STANDARD_INPUT or source in self.copies)
+                and (not log.lines or log.lines[0][0] >= log.since)
             }
 
     def tail(self, count: int, source: str | None = None) -> list[LogLine]:

@@ -21,6 +21,7 @@ import msgspec
 
 from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
 from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.log_apart import Apart
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
@@ -166,19 +167,25 @@ class LiveFeed:
         """A page that ends before these offsets, out of the files themselves."""
         from neuron_top.pipeline.log_files import older
 
-        return older(self._book.ends(), before, count, query)
+        return older(self._book.ends(), before, count, query, apart=self._apart())
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets."""
         from neuron_top.pipeline.log_files import newer
 
-        return newer(self._book.ends(), after, count, query)
+        return newer(self._book.ends(), after, count, query, apart=self._apart())
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places."""
         from neuron_top.pipeline.log_files import lines_at
 
-        return lines_at(self._book.ends(), places)
+        return lines_at(self._book.ends(), places, self._apart())
+
+    def _apart(self) -> Apart:
+        """The copy of what came through a pipe, and the files that logs were before they were rotated."""
+        from neuron_top.pipeline.rotated import earlier_files
+
+        return Apart(self._book.copies, earlier_files(self._book.ends(), self._book.earlier))
 
     def _begin_anew(self) -> None:
         """Another job: a new run, which knows of the machine what the last one knew."""

@@ -11,10 +11,12 @@ import heapq
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.reader import LogReader
+from neuron_top.pipeline.log_apart import WHOLE, Apart
 from neuron_top.pipeline.log_line import PLAIN, LogLine, LogPage, gathered, readable
 from neuron_top.pipeline.log_query import LogQuery
 
@@ -36,31 +38,41 @@ class _Step(NamedTuple):
 
 
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, apart: Apart = WHOLE) -> LogPage:  # fmt: skip
     """The last `count` lines before these offsets. `ends`: how far each log has grown."""
-    at = {source: min(before.get(source, end), end) for source, end in _read(ends, query)}
-    streams = [_backwards(source, end, _narrowed(query, source)) for source, end in at.items()]
+    at = {source: min(before.get(source, end), end) for source, end in _read(apart.with_earlier(ends), query)}
+    streams = [
+        chain.from_iterable(_backwards(name, apart.path(name), at[name], _narrowed(query, name)) for name in files)
+        for files in apart.chains(at)
+    ]
     found, ended = _taken(heapq.merge(*streams, key=lambda step: -step.clock), at, count, clock)
     return LogPage(lines=tuple(reversed(found)), at=at, ended=ended)
 
 
 def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, apart: Apart = WHOLE) -> LogPage:  # fmt: skip
     """The first `count` lines from these offsets on."""
+    ends = apart.with_earlier(ends)
     at = {source: min(after.get(source, 0), end) for source, end in _read(ends, query)}
-    streams = [_forwards(source, start, ends[source], _narrowed(query, source)) for source, start in at.items()]
+    streams = [
+        chain.from_iterable(
+            _forwards(name, apart.path(name), at[name], ends[name], _narrowed(query, name)) for name in reversed(files)
+        )
+        for files in apart.chains(at)
+    ]
     found, ended = _taken(heapq.merge(*streams, key=lambda step: step.clock), at, count, clock)
     return LogPage(lines=tuple(found), at=at, ended=ended)
 
 
-def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]]) -> list[LogLine]:
+def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], apart: Apart = WHOLE) -> list[LogLine]:
     """The beginnings of the lines that begin at these places, without what is known of them."""
     found: list[LogLine] = []
+    ends = apart.with_earlier(ends)
     for source, offset in places:
         if offset >= ends.get(source, 0):
             continue
         try:
-            with open(source.removeprefix("log:"), "rb") as file:
+            with open(apart.path(source), "rb") as file:
                 data = os.pread(file.fileno(), min(SHOWN_BYTES, ends[source] - offset), offset)
         except OSError:
             continue
@@ -91,8 +103,8 @@ def _taken(steps: Iterator[_Step], at: dict[str, int], count: int, clock: Callab
     return found, True
 
 
-def _backwards(source: str, end: int, query: LogQuery | None) -> Iterator[_Step]:
-    for start, data, changed in _blocks_before(source, end):
+def _backwards(source: str, path: str, end: int, query: LogQuery | None) -> Iterator[_Step]:
+    for start, data, changed in _blocks_before(path, end):
         first = changed
         for step in reversed(list(_steps(source, start, data, changed, query))):
             first = step.clock
@@ -100,8 +112,8 @@ def _backwards(source: str, end: int, query: LogQuery | None) -> Iterator[_Step]
         yield _Step(first, source, start, None)
 
 
-def _forwards(source: str, start: int, end: int, query: LogQuery | None) -> Iterator[_Step]:
-    for begin, data, changed in _blocks_after(source, start, end):
+def _forwards(source: str, path: str, start: int, end: int, query: LogQuery | None) -> Iterator[_Step]:
+    for begin, data, changed in _blocks_after(path, start, end):
         last = changed
         for step in _steps(source, begin, data, changed, query):
             last = step.clock
@@ -143,10 +155,10 @@ def _lines(start: int, data: bytes) -> Iterator[tuple[int, bytes]]:
         start += len(line) + 1
 
 
-def _blocks_before(source: str, end: int) -> Iterator[tuple[int, bytes, float]]:
+def _blocks_before(path: str, end: int) -> Iterator[tuple[int, bytes, float]]:
     """Blocks of whole lines up to `end`, the last one first, each with the time of the log's last change."""
     try:
-        with open(source.removeprefix("log:"), "rb") as file:
+        with open(path, "rb") as file:
             changed = os.fstat(file.fileno()).st_mtime
             while end > 0:
                 start, data = _whole_lines_before(file.fileno(), end)
@@ -171,9 +183,9 @@ def _whole_lines_before(number: int, end: int) -> tuple[int, bytes]:
         size *= 2
 
 
-def _blocks_after(source: str, start: int, end: int) -> Iterator[tuple[int, bytes, float]]:
+def _blocks_after(path: str, start: int, end: int) -> Iterator[tuple[int, bytes, float]]:
     try:
-        with open(source.removeprefix("log:"), "rb") as file:
+        with open(path, "rb") as file:
             changed = os.fstat(file.fileno()).st_mtime
             while start < end:
                 data = _whole_lines_after(file.fileno(), start, end)

@@ -12,7 +12,8 @@ import msgspec
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
 from neuron_top.parsers.escapes import visible
 from neuron_top.pipeline.intake import LogIntake
-from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.lines import KEPT_LINES, STANDARD_INPUT, LogBook
+from neuron_top.pipeline.spool import Spool
 from neuron_top.pipeline.wakeup import Wakeup
 from neuron_top.runtime.source import Emit
 from neuron_top.runtime.tail import FileTail, Turn
@@ -79,25 +80,42 @@ class LogFiles:
 
 
 class StandardInput:
-    """Reads a log from a pipe until its end."""
+    """Reads a log from a pipe until its end; with `kept`, a copy of it can be scrolled back through."""
 
     name = "standard input"
 
-    def __init__(self, book: LogBook, number: int = 0) -> None:
+    def __init__(self, book: LogBook, number: int = 0, *, kept: bool = False) -> None:
         self._intake = LogIntake("-", book)
-        self._number = number
+        self._book, self._number, self._kept = book, number, kept
+        self._spool: Spool | None = None
         self._ours, self._theirs = os.pipe()
 
     def start(self, emit: Emit) -> None:
         """Read until the writer closes its end, or until stopped."""
         offset = 0
+        if self._kept:
+            self._keep(emit, 0, b"")
         while self._ours not in select.select([self._number, self._ours], [], [])[0]:
             data = os.read(self._number, _STDIN_BYTES)
             if not data:
                 break
+            if self._spool is not None:
+                self._keep(emit, offset, data)
             _emit_all(self._intake.take(offset, data), emit)
             offset += len(data)
         _emit_all(self._intake.flush(), emit)
+
+    def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
+        """Put the bytes away before anybody is told of them. A full disk ends the copy, not the reading."""
+        try:
+            self._spool = self._spool or Spool()
+            self._spool.write(offset, data)
+            self._book.copies[STANDARD_INPUT] = self._spool.path
+        except OSError as problem:
+            self._spool = None
+            self._book.copies.pop(STANDARD_INPUT, None)
+            reason = f"only its last {KEPT_LINES} lines can be shown: {problem.strerror or problem}"
+            emit(SourceUnavailable(name=f"copy of {self.name}", reason=reason))
 
     def stop(self) -> None:
         """Stop reading."""

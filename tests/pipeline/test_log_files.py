@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neuron_top.pipeline import log_files
+from neuron_top.pipeline.intake import LogIntake
 from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.log_apart import Apart
 from neuron_top.pipeline.log_files import lines_at, newer, older
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.pipeline.rotated import earlier, earlier_files
 
 FAILURE = "2026-02-14 09:30:11.000123:  4711  ERROR ||NEURON_CC_WRAPPER||: Failed compilation of a graph"
 TEXTS = st.lists(st.sampled_from(["", "step 1 loss 0.5", "x" * 300, "[rank2]: ValueError: shapes", "\x1b[2J", FAILURE]))
@@ -131,3 +135,68 @@ def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
     query = LogQuery("/(/")
     assert query.problem
     assert not query.keep(LogLine(source="log:a", offset=0, text="("))
+
+
+def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_one(tmp_path: Path) -> None:
+    book, path = LogBook(), tmp_path / "train.log"
+    intake, written_lines = LogIntake(str(path), book), []
+    for turn in range(3):
+        for number in (2, 1):
+            if (earlier := Path(f"{path}.{number}")).exists():
+                earlier.rename(f"{path}.{number + 1}")
+        if path.exists():
+            path.rename(f"{path}.1")
+        lines = [f"turn {turn} line {number}" for number in range(40)]
+        data = "".join(f"{line}\n" for line in lines).encode()
+        path.write_bytes(data)
+        os.utime(path, (turn, turn))
+        if turn:
+            intake.turn("rotated")
+        intake.take(0, data)
+        written_lines += lines
+    ends = book.ends()
+    apart = Apart(earlier=earlier_files(ends, book.earlier))
+    assert apart.chains(ends) == [[f"log:{path}", f"log:{path}.1"]]
+    assert list(apart.earlier[f"log:{path}"]) == [f"log:{path}.1", f"log:{path}.2"]
+    assert [line.text for line in book.tail(50)] == written_lines[-50:]
+    tail = book.tail(30)
+    before = {f"log:{path}": tail[0].offset}
+    assert [
+        line.text for page in reversed(all_pages_before(ends, before, apart)) for line in page.lines
+    ] == written_lines[:-30]
+    assert [line.text for line in newer(ends, {}, 999, None, never_late, apart).lines] == written_lines
+    assert {line.source for line in tail} == {f"log:{path}"}
+
+
+def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: Apart) -> list[LogPage]:
+    pages: list[LogPage] = []
+    while not (pages and pages[-1].ended):
+        pages.append(older(ends, at, 7, None, never_late, apart))
+        at = {**at, **pages[-1].at}
+    return pages
+
+
+def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_again_while_they_are_shown(
+    tmp_path: Path,
+) -> None:
+    book, path = LogBook(), tmp_path / "train.log"
+    intake = LogIntake(str(path), book)
+    path.write_bytes(b"old line\n")
+    intake.take(0, b"old line\n")
+    (tmp_path / "train.log.1").write_bytes(b"another's line\n")
+    intake.turn("truncated")
+    intake.take(0, b"new line\n")
+    assert [line.text for line in book.tail(9)] == ["old line", "new line"]
+    assert f"log:{path}" not in book.ends()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("train.log.1", True), ("train.log.12", True), ("train.log-20260301", True), ("train.log.2026-03-01", True),
+     ("train.log.2026-03-01_10-00-00", True), ("train.log.gz", False), ("train.log.1.gz", False),
+     ("train.log.bak", False), ("train.logs.1", False), ("other.log.1", False)],
+)  # fmt: skip
+def test_earlier_files_of_a_log_are_told_by_their_names(tmp_path: Path, name: str, is_one: bool) -> None:
+    (tmp_path / "train.log").touch()
+    (tmp_path / name).write_bytes(b"abc")
+    assert earlier(str(tmp_path / "train.log")) == ([(str(tmp_path / name), 3)] if is_one else [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -105,3 +107,24 @@ def test_a_screen_line_never_carries_an_escape_sequence() -> None:
     (line,) = book.tail(5)
     assert "\x1b" not in line.text
     assert line.text.strip() == "20%"
+
+
+WITHOUT_SPACE = """
+import os, resource, sys
+from neuron_top.pipeline.lines import LogBook
+from neuron_top.pipeline.sources import StandardInput
+book = LogBook()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+StandardInput(book, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))
+print(len(book.tail(9000)), book.ends(), book.copies)
+"""
+
+
+def test_a_disk_too_small_for_the_copy_of_a_pipe_ends_the_copy_with_a_word_and_not_the_reading() -> None:
+    lines = "".join(f"a line that is read, number {number}\n" for number in range(20_000))
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SPACE], input=lines, capture_output=True, text=True,
+                          timeout=240, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert told.count("SourceUnavailable copy of standard input") == 1, done.stdout
+    assert told[-1] == "5000 {} {}"

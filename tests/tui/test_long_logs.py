@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -75,6 +77,47 @@ async def test_it_scrolls_back_line_by_line_past_what_is_kept_and_forward_again(
                 break
             view.move(300)
         assert here(view) == f"line {LINES - 1}"
+
+
+async def test_what_came_through_a_pipe_is_scrolled_back_through_to_its_first_line(tmp_path: Path) -> None:
+    ours, theirs = os.pipe()
+    writer = threading.Thread(target=_write_all, args=(theirs, "".join(f"line {n}\n" for n in range(LINES))))
+    writer.start()
+    settings = Settings(state_dir=str(tmp_path / "state"))
+    app = TopApp(paths_feed(settings, ["-"], ours), settings, first="logs")
+    async with app.run_test(size=(100, 30)) as pilot:
+        view = app.screen.query_one(LogView)
+        await until(pilot, lambda: bool(view.lines) and view.lines[-1].text == f"line {LINES - 1}")
+        for _ in range(120):
+            view.move(-100)
+        assert here(view) == f"line {LINES - 1 - 120 * 100}"
+        await pilot.press("g")
+        assert here(view) == "line 0"
+        await pilot.press("slash", *"line 1234", "enter")
+        await until(pilot, lambda: "line 1234" in [line.text for line in view.lines])
+    writer.join()
+    os.close(ours)
+
+
+def _write_all(number: int, text: str) -> None:
+    with os.fdopen(number, "w") as out:
+        out.write(text)
+
+
+async def test_a_rotated_log_is_scrolled_back_through_into_its_earlier_files(tmp_path: Path) -> None:
+    for name, word in (("train.log.2", "oldest"), ("train.log.1", "older")):
+        (tmp_path / name).write_text("".join(f"{word} {number}\n" for number in range(1000)))
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("g")
+        assert here(view) == "oldest 0"
+        assert "train.log.2" in view.lines[0].source
+        seen = []
+        for by in [100] * 25 + [-100] * 25:
+            view.move(by)
+            seen.append(here(view))
+        down = [f"{word} {number}" for word in ("oldest", "older", "line") for number in range(0, 1000, 100)]
+        assert seen[:25] == down[1:26]
+        assert seen[25:] == down[24::-1]
 
 
 async def test_g_is_the_first_line_of_the_file_and_capital_g_follows_again(tmp_path: Path) -> None:

@@ -115,6 +115,28 @@ def test_keys_walk_all_screens_and_q_leaves_with_status_0(tmux: Tmux, tmp_path: 
     assert "Traceback" not in tmux.until("left with 0")
 
 
+def test_of_a_pipe_the_screen_scrolls_back_to_the_first_line_and_leaves_nothing_behind(
+    tmux: Tmux, tmp_path: Path
+) -> None:
+    count, folder = 12_000, tmp_path / "scratch"
+    folder.mkdir()
+    writer = f"{sys.executable} -c 'for number in range({count}): print(\"piped line\", number)'"
+    tmux.open(f"sh -c '{writer.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))} | {NEURONTOP} watch -'",
+              TMPDIR=str(folder))  # fmt: skip
+    tmux.until(f"piped line {count - 1}")
+    tmux.press("5")
+    tmux.until("following", f"piped line {count - 1}")
+    tmux.press("g")
+    tmux.until("first line", "piped line 0\n", "piped line 1\n")
+    tmux.press("/")
+    tmux.until("level:warning")
+    tmux.press(*"line 4321", "Enter")
+    tmux.until("piped line 4321")
+    assert not list(folder.iterdir())
+    tmux.press("q")
+    tmux.until("left with 0")
+
+
 def test_control_c_leaves_the_terminal_as_it_was(tmux: Tmux, tmp_path: Path) -> None:
     tmux.open(f"{NEURONTOP} watch {tmp_path / 'no.log'}")
     tmux.until("Nothing runs here yet")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from textual import events
 from textual.strip import Strip
 
+from neuron_top.pipeline.lines import STANDARD_INPUT
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.drawing import Line, rule
@@ -81,7 +82,7 @@ class LogView(Lines, can_focus=True):
         words = ["following"] if self.following else [self._place()]
         query = self._window.query
         if query.only is not None:
-            words.append(f"only {query.only.removeprefix('log:').rpartition('/')[2]}")
+            words.append(f"only {_name(query.only)}")
         if self.marked_only:
             words.append("marked lines only")
         if query.problem:
@@ -99,7 +100,7 @@ class LogView(Lines, can_focus=True):
         if line is None:
             return "standing still"
         edge = "first line · " if self._window.at_start and self.cursor == 0 else ""
-        return f"{edge}{line.source.removeprefix('log:').rpartition('/')[2]} byte {line.offset:,}"
+        return f"{edge}{_name(line.source)} byte {line.offset:,}"
 
     def _nothing(self) -> str:
         if self._filling:
@@ -267,3 +268,8 @@ class LogView(Lines, can_focus=True):
         if not self.following:
             last = self._window.at_end and self.cursor is not None and self.cursor >= len(self.lines) - 1
             self.follow() if last else self.move(3)
+
+
+def _name(source: str) -> str:
+    """What a person calls a source."""
+    return "standard input" if source == STANDARD_INPUT else source.removeprefix("log:").rpartition("/")[2]

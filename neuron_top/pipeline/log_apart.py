@@ -1,0 +1,33 @@
+"""Logs whose bytes do not lie in the one file that their source names: copies of pipes, and logs that were rotated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+
+class Apart(NamedTuple):
+    """Where the bytes of some sources lie instead, and which sources belong together."""
+
+    copies: Mapping[str, str] = {}
+    """By source, the file that holds its bytes."""
+    earlier: Mapping[str, Mapping[str, int]] = {}
+    """By source, the files that the log was before (as sources, the newest first) and how long they are."""
+
+    def path(self, source: str) -> str:
+        """The file to read a source from."""
+        return self.copies.get(source) or source.removeprefix("log:")
+
+    def with_earlier(self, ends: Mapping[str, int]) -> dict[str, int]:
+        """How far each source can be read, earlier files included."""
+        return {name: size for files in self.earlier.values() for name, size in files.items()} | {**ends}
+
+    def chains(self, sources: Iterable[str]) -> list[list[str]]:
+        """What belongs to one log, the newest first. Its files come one after the other, whatever their clocks say."""
+        wanted = dict.fromkeys(sources)
+        chained = {name for source in wanted for name in self.earlier.get(source, ())}
+        heads = [source for source in wanted if source not in chained]
+        return [[name for name in (head, *self.earlier.get(head, ())) if name in wanted] for head in heads]
+
+
+WHOLE = Apart()

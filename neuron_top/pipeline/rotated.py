@@ -1,0 +1,60 @@
+"""Files that a log was before it was rotated: `train.log.1`, `train.log.2`, `train.log-20260301`.
+
+They are found by name beside the log. That a file holds what was read of the log is told by its bytes, never by its
+name: a rotation may rename or copy, and every file before moves on by one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+PREFIX = "log:"
+_ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
+
+
+def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """By source, the earlier files of each log that is there (as sources, the newest first) and how long they are.
+
+    One that is followed itself is left out. `kept`: by source, as which source the lines of the file before it are
+    kept. While nothing stands under a log's own name, what was read of it stands under an earlier one: none is given.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for source in ends:
+        path = source.removeprefix(PREFIX)
+        if Path(path).is_file():
+            files = {f"{PREFIX}{name}": size for name, size in earlier(path)}
+            found[source] = {name: size for name, size in files.items() if name not in ends or name == kept.get(source)}
+    return found
+
+
+def earlier(path: str) -> list[tuple[str, int]]:
+    """The earlier files of a log with their sizes, the newest first; none when the folder cannot be read."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            files = [(entry.stat(), entry.name) for entry in entries if _is_earlier(entry, name)]
+    except OSError:
+        return []
+    files.sort(key=lambda file: (-file[0].st_mtime_ns, len(file[1]), file[1]))
+    return [(f"{path}{found.removeprefix(name)}", status.st_size) for status, found in files]
+
+
+def moved_to(path: str, offset: int, text: bytes) -> str | None:
+    """The source as which the file can be read now that had this line when it was the log; None when it is gone."""
+    return next((f"{PREFIX}{found}" for found, _size in earlier(path) if _holds(found, offset, text)), None)
+
+
+def _is_earlier(entry: os.DirEntry[str], name: str) -> bool:
+    ending = entry.name.removeprefix(name)
+    return ending != entry.name and _ENDING.fullmatch(ending) is not None and entry.is_file()
+
+
+def _holds(path: str, offset: int, data: bytes) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return os.pread(file.fileno(), len(data), offset) == data
+    except OSError:
+        return False

@@ -1,0 +1,36 @@
+"""What came through a pipe, kept on a disk so that it can be read again; nothing of it is left when we end.
+
+The file has no name: it is gone with our last descriptor, also when we are killed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from pathlib import Path
+
+_DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
+
+
+class Spool:
+    """A growing file without a name."""
+
+    def __init__(self) -> None:
+        """Raises OSError where no file can be made."""
+        folder = None if "TMPDIR" in os.environ or not os.access(_DISK, os.W_OK) else _DISK
+        file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 (it lives as long as we do)
+        weakref.finalize(self, file.close)
+        self._number = file.fileno()
+        self.path = f"/proc/self/fd/{self._number}"
+        """Under which this process may open it."""
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Put all of `data` at `offset`. Raises OSError; then the space is given back, for a job may need it."""
+        try:
+            while data:
+                count = os.pwrite(self._number, data, offset)
+                offset, data = offset + count, data[count:]
+        except OSError:
+            os.ftruncate(self._number, 0)
+            raise
