@@ -25,8 +25,15 @@ if TYPE_CHECKING:
 
 
 def bindings_for(place: str) -> list[BindingType]:
-    """The key table's rows for a screen, as Textual wants them."""
-    return [Binding(key.keys, key.action, key.label, show=False) for key in keys_for(place)]
+    """The key table's rows for a screen, as Textual wants them.
+
+    What decides where the next keys go is done before they are looked at: others queue up behind the screen in front,
+    and the letters of a filter that is typed fast would be taken for its keys.
+    """
+    return [
+        Binding(key.keys, key.action, key.label, show=False, priority=key.action.startswith(("go(", "filter")))
+        for key in keys_for(place)
+    ]
 
 
 class LiveScreen(Screen[None]):
@@ -272,7 +279,7 @@ class LiveScreen(Screen[None]):
         if self.can_filter:
             asked = await self._asking()
             asked.add_class("open")
-            asked.focus()
+            self.set_focus(asked)
 
     async def _asking(self) -> Input:
         """The filter's line, made if there is none yet."""
