@@ -17,7 +17,7 @@ LOOK_SECONDS = 0.1
 
 
 def show(app: TopApp, *reasons: Callable[[], object]) -> int:
-    """Run the program on our terminal; the exit status.
+    """Run the program on our terminal; its exit status, 1 when it broke.
 
     It leaves when one of the `reasons` has been waited for, each called in a thread of its own; without any, when the
     terminal is lost: where the hang-up signal is ignored it would draw for nobody for ever.
@@ -26,9 +26,10 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     for reason in reasons or (watched_terminal().wait,):
         threading.Thread(target=_leave_after, args=(app, reason, ended), name="leaves the screen", daemon=True).start()
     try:
-        return app.run() or 0
+        app.run()
     finally:
         ended.set()
+    return app.return_code or 0
 
 
 def _leave_after(app: TopApp, reason: Callable[[], object], ended: threading.Event) -> None:
