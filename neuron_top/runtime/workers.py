@@ -26,7 +26,8 @@ _SHARE_FOR_MEMORY = 0.01
 _SHARE_FOR_TREE = 0.003
 """Shares of one CPU that looking may take: at memory, and at the tree of processes."""
 _YOUNG_SECONDS = 10.0
-"""Between fork and exec a process still shows its parent's environment and command: the young are asked again."""
+"""Between fork and exec a process still shows its parent's environment and command: the young are asked again, and
+what looks like a launcher always, since the worker it is about to become would be missed for good."""
 _SETTLED_SECONDS = 2.0
 """A process younger than this is not yet known to be the one that does the work."""
 
@@ -85,7 +86,8 @@ class WorkerSampler:
             known = self._members.get(stat.pid)
             if known is None or known.stat.started != stat.started:
                 self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
-            if not known.role and (not known.command or self._age(stat) < _YOUNG_SECONDS):
+            young = not known.command or self._age(stat) < _YOUNG_SECONDS
+            if known.role == "launcher" or (not known.role and young):
                 yield from self._classify(known)
         yield from self._choose_lone_worker(stats)
 
@@ -94,7 +96,7 @@ class WorkerSampler:
 
     def _classify(self, member: _Member) -> Iterator[AnyEvent]:
         """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
-        member.command = processes.command_of(member.stat.pid) or ""
+        member.command = processes.command_of(member.stat.pid) or member.command
         above = [other.role for other in self._ancestors(member)]
         if is_compiler(member.command):
             role = "" if "compiler" in above else "compiler"
@@ -103,8 +105,8 @@ class WorkerSampler:
         else:
             member.place = place_of(processes.environment_of(member.stat.pid) or {})
             role = "worker" if member.place else "launcher" if is_launcher(member.command) else ""
-        member.role = role
-        if role:
+        before, member.role = member.role, role
+        if role and role != before:
             yield self._seen(member)
 
     def _ancestors(self, member: _Member) -> Iterator[_Member]:

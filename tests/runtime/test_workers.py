@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -93,6 +94,26 @@ def test_a_single_process_without_any_place_stands_for_core_0() -> None:
     cores = cores_in(WorkerSampler(lambda: [process.pid]).look())
     process.communicate(b"\n")
     assert {core: sample.pid for core, sample in cores.items()} == {0: process.pid}
+
+
+def test_a_worker_seen_between_its_fork_and_its_exec_is_a_worker_afterwards() -> None:
+    becomes = (
+        "import os, sys; print('ready', flush=True); os.read(0, 1);"
+        f"os.execve(sys.executable, [sys.executable, '-c', {WORKER!r}, '1'], {{**os.environ, 'LOCAL_RANK': '2'}})"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", becomes, "torchrun"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    sampler = WorkerSampler(lambda: [process.pid], clock=itertools.count(step=1000).__next__)
+    roles = []
+    for _ in range(2):
+        assert said(process) == b"ready\n"
+        events = [*sampler.look(), *sampler.look()]
+        roles.append([event.role for event in events if isinstance(event, ProcessSeen)])
+        say(process)
+    process.communicate()
+    assert roles == [["launcher"], ["worker"]]
+    assert set(cores_in(events)) == {2}
 
 
 def test_a_root_that_does_not_exist_is_no_error() -> None:
