@@ -195,8 +195,10 @@ def take_step(
 ) -> float:
     """One optimizer step of --grad_accum_usteps micro steps; gives the mean loss over all replicas."""
     replica, replicas = mesh["dp"].get_local_rank(), mesh["dp"].size()
+    # Copies: how a view lies in the batch is part of a graph's key, and replicas would compile apart.
     mine = [
-        part.chunk(replicas)[replica].to(device) for part in batch_of(step, options.batch_size, sizes, options.seed)
+        part.chunk(replicas)[replica].clone().to(device)
+        for part in batch_of(step, options.batch_size, sizes, options.seed)
     ]
     precision = torch.autocast(device.type, torch.bfloat16) if options.bf16 else contextlib.nullcontext()
     total = torch.zeros((), device=device)
