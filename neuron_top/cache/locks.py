@@ -180,7 +180,9 @@ def _users(root: str, modules: list[str], running: list[Process], proc: str) -> 
                 reasons.append(f"process {process.pid} has {path} open")
             elif path == real or path.startswith(real + "/"):
                 reasons.append(f"process {process.pid} has a file below it open")
-            work_open.update((module, process.pid) for module in modules if module in path)
+            # Files of a work folder carry the key in their names; a folder of that name is an entry, of whatever cache.
+            name = os.path.basename(path)
+            work_open.update((module, process.pid) for module in modules if module in name and module != name)
     return (reasons[0] if reasons else None), unseen, work_open
 
 

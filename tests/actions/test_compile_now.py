@@ -43,9 +43,9 @@ def sdk_compiler(folder: Path, body: str = 'cp "$3" "$5"') -> NeuronxCC:
 def root(tmp_path: Path) -> Path:
     """Three failures: two of memory, one that the compiler will reject again."""
     place = tmp_path / "cache"
-    for number in (1, 2):
+    for number in (61, 62):
         states.entry_in(place, State.FAILED, number=number)
-    rejected = states.entry_in(place, State.FAILED, number=3)
+    rejected = states.entry_in(place, State.FAILED, number=63)
     (rejected / "model.log").write_text("Failed compilation with ['neuronx-cc']: [NCC_EOOM002] too large")
     caches.grow_old(rejected, 10)
     return place
@@ -79,8 +79,8 @@ def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Pa
     outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)
     assert (outcome.done, outcome.refused, outcome.interrupted) == (2, (), False)
     assert seen[-1].done == 2
-    assert states_of(root)[3] == State.FAILED
-    for number in (1, 2):
+    assert states_of(root)[63] == State.FAILED
+    for number in (61, 62):
         entry = root / caches.COMPILER / caches.module(number)
         assert (entry / "model.neff").read_bytes() == (entry / "model.hlo_module.pb").read_bytes()
         assert (entry / "model.done").exists()
@@ -120,9 +120,9 @@ def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_gone_on_with(roo
 
 
 def test_what_changed_since_the_plan_is_left_alone(root: Path, tmp_path: Path) -> None:
-    states.entry_in(root, State.FAILED, number=4)
+    states.entry_in(root, State.FAILED, number=64)
     plan = planned(root, deterministic=True)
-    first, second, third, fourth = (root / caches.COMPILER / caches.module(number) for number in (1, 2, 3, 4))
+    first, second, third, fourth = (root / caches.COMPILER / caches.module(number) for number in (61, 62, 63, 64))
     (first / "model.hlo_module.pb.lock").write_bytes(states.living_owner())
     (second / "model.neff").write_bytes(b"somebody wrote this")
     third.rename(tmp_path / "elsewhere")
@@ -160,7 +160,7 @@ def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_
 
 def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found, missing = compilers.compilers_for(root, [f"{caches.COMPILER}/{caches.module(1)}"])
+    found, missing = compilers.compilers_for(root, [f"{caches.COMPILER}/{caches.module(61)}"])
     assert found == {}
     assert "neuronx-cc is not on the PATH" in missing[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 
 import msgspec
@@ -38,6 +39,15 @@ def unnoticed(place: Path) -> tuple[int, int]:
     """The times of a folder, to be put back: a change that does not show in them."""
     facts = place.stat()
     return facts.st_atime_ns, facts.st_mtime_ns
+
+
+def test_what_a_recording_saw_used_within_a_day_stays(root: Path) -> None:
+    place = caches.entry(root, 1)
+    snapshot = caches.looked_at(root)
+    around = caches.around(snapshot, used={place.name: time.time() - 3600})
+    plan = plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0), around)
+    assert plan.steps == ()
+    assert plan.exclusions[0].reason.startswith("used within a day")
 
 
 def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,8 @@ def cases() -> list[tuple[State, str, str]]:
 @pytest.mark.parametrize(("state", "action", "expected"), cases(), ids=lambda value: str(value))
 def test_what_an_action_does_to_a_state(tmp_path: Path, state: State, action: str, expected: str) -> None:
     root = tmp_path / "cache"
-    place = states.entry_in(root, state)
+    # A compile of the same key beside us, in another test's process, would be proof of life.
+    place = states.entry_in(root, state, number=os.getpid())
     before = caches.everything(root)
     plan = planned(root, state, action)
     assert verdict(plan) == expected, plan.exclusions

@@ -131,3 +131,23 @@ def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Pa
     evidence = locks.gather(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
     assert abs(evidence.work_newest[KEY] - at) < 1
     assert judge(KEY, at, evidence).verdict is Verdict.ALIVE
+
+
+def test_only_a_file_that_carries_the_key_in_its_name_is_proof_of_life(tmp_path: Path) -> None:
+    key = f"MODULE_{os.getpid():020d}+f7f529f3"
+    entry, work = tmp_path / "another-cache" / key, tmp_path / f"model.{key}.neff"
+    entry.mkdir(parents=True)
+    work.touch()
+    (tmp_path / "cache").mkdir()
+    assert opened_by_another(entry, tmp_path / "cache", key) == [], "an entry of the same name in another cache"
+    assert len(opened_by_another(work, tmp_path / "cache", key)) == 1
+
+
+def opened_by_another(path: Path, root: Path, key: str) -> list[int]:
+    """Which processes count as at work on `key` while another process has `path` open."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(handle,)):
+            return list(locks.gather(str(root), [key]).work_open.values())
+    finally:
+        os.close(handle)

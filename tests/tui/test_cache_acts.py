@@ -219,7 +219,7 @@ async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_
     monkeypatch.setenv("PATH", str(tmp_path))
     place = tmp_path / "cache"
     if key == "u":
-        states.entry_in(place, State.LOCKED_UNKNOWN)
+        states.entry_in(place, State.LOCKED_UNKNOWN, number=os.getpid())
     else:
         rejected = states.entry_in(place, State.FAILED)
         (rejected / "model.log").write_text("Failed compilation with ['neuronx-cc']: [NCC_EOOM002] too large")
