@@ -1,0 +1,106 @@
+"""On a terminal of sixteen colours: nothing else is sent, and no two states differ by their colour alone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from neuron_top.run.alerts import SEVERITIES, Alert
+from neuron_top.tui.look import ASCII, DARK, LIGHT, NO_COLOUR, UNICODE, Look
+from neuron_top.tui.panels.alerts import alert_line
+
+PATIENCE = 240.0
+_STYLES = re.compile(rb"\x1b\[([\d;]*)m")
+LOG = "INFO: the first line\nWARNING: disk is slow\nTraceback (most recent call last):\nValueError: shapes differ\n"
+
+
+@contextmanager
+def shown(log: Path, **environ: str) -> Iterator[int]:
+    """The real program on a log, in a pseudo terminal: the descriptor of its other side."""
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("COLORTERM", "NO_COLOR", "COLUMNS", "LINES")
+    }
+    terminal, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    program = subprocess.Popen([sys.executable, "-m", "neuron_top", "watch", str(log)], env=kept | environ, stdin=side,
+                               stdout=side, stderr=side, start_new_session=True)  # fmt: skip
+    os.close(side)
+    try:
+        yield terminal
+    finally:
+        program.kill()
+        program.wait()
+        os.close(terminal)
+
+
+def read_until(terminal: int, text: bytes) -> bytes:
+    """What was sent until this text was."""
+    sent, deadline = b"", time.monotonic() + PATIENCE
+    while text not in sent:
+        assert time.monotonic() < deadline, sent[-2000:]
+        if select.select([terminal], [], [], 1.0)[0]:
+            sent += os.read(terminal, 1 << 16)
+    return sent
+
+
+@pytest.mark.e2e
+def test_a_terminal_of_sixteen_colours_is_sent_no_others(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(LOG)
+    with shown(log, TERM="xterm-16color", LC_ALL="C.UTF-8") as terminal:
+        sent = read_until(terminal, b"ValueError: shapes differ")
+    styles = {style for style in _STYLES.findall(sent) if style}
+    assert styles, sent
+    wide = [style for style in styles if re.search(rb"(?:^|;)[34]8;[25]", style)]
+    assert not wide
+    colours = {int(number) for style in styles for number in style.split(b";")}
+    assert colours & {*range(30, 38), *range(90, 98)}, colours
+    assert colours <= {
+        *range(10),
+        *range(21, 30),
+        *range(30, 38),
+        39,
+        *range(40, 48),
+        49,
+        *range(90, 98),
+        *range(100, 108),
+    }
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_what_differs_by_colour_differs_by_a_sign_or_a_word_too(glyphs: object) -> None:
+    look = Look(NO_COLOUR, glyphs)
+    assert all(style.color is None and style.bgcolor is None for style in (look.bad, look.warn, look.good, *look.kinds))
+    signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
+    assert len(set(signs)) == len(signs)
+    assert len({glyphs.bar, glyphs.hollow, glyphs.track}) == 3
+    lines = [
+        alert_line(look, Alert(key="k", severity=severity, since=None, title="t", evidence="e", next_step="n"), 0.0, 60)
+        for severity in SEVERITIES
+    ]
+    assert len({line.text.split(":")[0] for line in lines}) == len(SEVERITIES)
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=["dark", "light"])
+def test_in_sixteen_colours_no_text_has_the_colour_of_its_background(palette: object) -> None:
+    from rich.color import Color, ColorSystem
+
+    def nearest(name: str) -> int | None:
+        return Color.parse(name).downgrade(ColorSystem.STANDARD).number
+
+    ground = nearest(palette.background)
+    for role in ("text", "quiet", "accent", "good", "warn", "bad"):
+        assert nearest(getattr(palette, role)) != ground, role
