@@ -38,7 +38,7 @@ def headline(run: Run, closing: Summary, figures: Sequence[Figure], lines: Seque
         _ended(closing, known),
         _spent(run, known),
         _cached(closing, known, lines),
-        _slow(lines, run),
+        _slow(lines, run, known),
         f"{'; '.join(wrong)}." if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
     )
 
@@ -82,7 +82,7 @@ def _cached(closing: Summary, known: Known, lines: Sequence[GraphLine]) -> str:
     return text + (f", which saved {told(saved)} of compiling." if saved.value is not None else ".")
 
 
-def _slow(lines: Sequence[GraphLine], run: Run) -> str:
+def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
     timed = [line for line in lines if line.seconds is not None and line.attempts]
     if timed:
         whole, first = sum(line.seconds or 0.0 for line in timed), timed[0]
@@ -99,6 +99,9 @@ def _slow(lines: Sequence[GraphLine], run: Run) -> str:
     if run.compiles.stage_seconds:
         stage, seconds = max(run.compiles.stage_seconds.items(), key=lambda pair: pair[1])
         return f"The compiler's longest stage, {stage}, took {duration_text(seconds)}."
+    by_pytorch = known["torch_graphs"].value
+    if by_pytorch and known["compile_wall"].value:
+        return f"PyTorch compiled {counted(int(by_pytorch), 'graph')} itself, outside the compile cache."
     return "No graph was compiled."
 
 

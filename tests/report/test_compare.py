@@ -125,3 +125,4 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
     assert told["torch_graphs"] == (1, 2)
     assert told["torch_misses"] == (1, 2)
     assert told["torch_seconds"] == (30, 5)
+    assert "PyTorch compiled 1 graph itself, outside the compile cache." in report(plain(30.0), 0.0).headline
