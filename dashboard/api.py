@@ -159,6 +159,9 @@ def _acting(desk: CacheDesk) -> tuple[Endpoint, ...]:
         confirmation = await _body(request, Confirmation)
         return desk.carry_out(request.path_params["identity"], confirmation.typed)
 
+    async def stop(request: Request) -> Work:
+        return desk.stop(request.path_params["identity"])
+
     async def undo(request: Request) -> Work:
         return await asyncio.to_thread(desk.undo, request.path_params["identity"])
 
@@ -169,6 +172,7 @@ def _acting(desk: CacheDesk) -> tuple[Endpoint, ...]:
         Endpoint(
             plans + "/{identity}/execute", "carry a plan out", Work, carry_out, ("identity",), "POST", Confirmation
         ),
+        Endpoint(plans + "/{identity}/stop", "begin no further step", Work, stop, ("identity",), "POST", Confirmation),
         Endpoint(
             plans + "/{identity}/undo", "bring back what it took", Work, undo, ("identity",), "POST", Confirmation
         ),

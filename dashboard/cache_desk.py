@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import gather, history
+from neuron_top.actions.desk import COMPILE, Desk
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
@@ -36,7 +36,8 @@ FRESH_SECONDS = 5.0
 WORKS_KEPT = 50
 TYPED_BYTES = 20 * 1024**3
 """From here on, and for a whole compiler version, the confirmation is typed."""
-VERBS = ("evict", "slim", "retry", "unlock", "quarantine")
+VERBS = ("evict", "slim", COMPILE, "retry", "unlock", "quarantine")
+"""`compile` and `retry` are two ways to the same end: failures are compiled now, or on the next run."""
 
 
 class Work(msgspec.Struct, kw_only=True):
@@ -47,6 +48,8 @@ class Work(msgspec.Struct, kw_only=True):
     progress: Progress | None = None
     outcome: Outcome | None = None
     message: str = ""
+    stopping: bool = False
+    """Somebody asked to stop; the step under way is still finished."""
 
     @property
     def typed(self) -> str:
@@ -62,6 +65,7 @@ class CacheDesk:
         self._settings, self._named, self._moved = settings, tuple(named), moved
         self._lock = threading.Lock()
         self._looking = threading.Lock()
+        self._hand = Desk(settings)
         self._snapshots: dict[str, Snapshot] = {}
         self._table = EntryTable(roots=(), rows=())
         self._taken = float("-inf")
@@ -124,7 +128,11 @@ class CacheDesk:
             wanted = [entry for entry in snapshot.entries if f"{root}/{entry.path}" in chosen]
             if wanted:
                 around = self._around(root, snapshot)
-                made = _plans(verb, root, snapshot, wanted, around)
+                made = (
+                    _plans(verb, root, snapshot, wanted, around)
+                    if verb != COMPILE
+                    else [self._hand.plan(COMPILE, root, [entry.path for entry in wanted])]
+                )
                 policy = f"{len(wanted)} entries chosen in the dashboard"
                 works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:
@@ -158,10 +166,21 @@ class CacheDesk:
         threading.Thread(target=self._execute, args=(work,), name=f"plan {identity}", daemon=True).start()
         return work
 
+    def stop(self, identity: str) -> Work:
+        """Begin no further step of a work that runs. Raises NothingToShow, RefusedForSafety."""
+        work = self.work(identity)
+        with self._lock:
+            if work.state != "running":
+                raise RefusedForSafety(f"this plan is {work.state}: there is nothing to stop")
+            work.stopping = True
+        return work
+
     def undo(self, identity: str) -> Work:
         """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
         work = self.work(identity)
         with self._lock:
+            if work.plan.verb == COMPILE:
+                raise RefusedForSafety("compiling took nothing away: evict the entries instead")
             if work.state != "done":
                 raise RefusedForSafety(f"this plan is {work.state}: there is nothing to undo")
             work.state = "undone"
@@ -182,10 +201,10 @@ class CacheDesk:
         def watch(progress: Progress) -> bool:
             work.progress = progress
             self._moved()
-            return True
+            return not work.stopping
 
         try:
-            work.outcome = execute(work.plan, Trash(work.plan.root), watch=watch)
+            work.outcome = self._hand.carry_out(work.plan, watch)
             work.state = "done"
         except (NeuronTopError, OSError) as problem:
             work.state, work.message = "failed", str(problem)

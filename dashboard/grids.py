@@ -81,7 +81,7 @@ def grid(
             "cacheBlockSize": 200,
             "maxBlocksInCache": 20,
             "infiniteInitialRowCount": 200,
-            "maxConcurrentDatasourceRequests": 2,
+            "maxConcurrentDatasourceRequests": 1,
         }
     return dag.AgGrid(
         id=identity,

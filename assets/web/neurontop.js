@@ -118,6 +118,10 @@
       answered: answered,
       appendLines: appendLines,
       prependLines: prependLines,
+      lookAgain: function (version) {
+        const grid = window.dash_ag_grid && version ? dash_ag_grid.getApi("cache-grid") : null;
+        if (grid) { grid.refreshInfiniteCache(); }  // rows in sight are asked for again; selection and scroll stay
+      },
       theme: function (clicks, theme) {
         const now = theme || document.documentElement.dataset.theme;
         return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);

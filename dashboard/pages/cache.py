@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import cache_figures, compile_figures
 from neuron_top.dashboard.access import Right
@@ -19,23 +19,21 @@ from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.guard import right_now
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
-from neuron_top.dashboard.parts import chart, more, note, panel, table
+from neuron_top.dashboard.parts import chart, note, panel, table
 from neuron_top.dashboard.sections import Chart
+from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
-from neuron_top.views.plan import outcome_lines, plan_lines
 
 PATH, NAME = "cache", "Cache"
 SLOTS = Slots(
-    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown"), charts=("cache-treemap", "cache-rate")
+    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown", "cache-version"),
+    charts=("cache-treemap", "cache-rate"),
 )
-STEPS_SHOWN = 40
 MOST_CHOSEN = 20_000
 GROUPS = {"": "no groups", "root": "root", "compiler": "compiler", "state": "state", "age": "age"}
-WORDS = {"evict": "Evict", "slim": "Slim (keep the graphs)", "retry": "Retry failures", "unlock": "Remove dead locks",
-         "quarantine": "Quarantine broken"}  # fmt: skip
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -65,6 +63,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div([html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"), query,
                           html.Span("group by", className="quiet"), groups], className="row"),
                 html.P(id="cache-shown", className="quiet", role="status"),
+                html.Span(id="cache-version", hidden=True),
                 html.Div(id="cache-groups"),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
                 html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
@@ -86,7 +85,7 @@ def render(
         "cache-summary": _summary(view),
         "cache-shown": f"{count_text(len(shown))} entries, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-groups": _groups(shown, state.get("group", "")),
-        "cache-work": [_work(work) for work in works] or None,
+        "cache-work": [work_panel(work) for work in works] or None,
         "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
         "cache-rate": Chart(compile_figures.rate(known, colours)),
     }
@@ -153,46 +152,6 @@ def _groups(rows: list[EntryRow], by: str) -> Any:
     return table((by, "entries", "size", "known compile time"), lines, caption=f"Entries by {by}", right=(1, 2, 3))
 
 
-def _work(work: Work) -> Any:
-    plan, identity = work.plan, work.plan.identity
-    content: list[Any] = []
-    if work.state == "planned":
-        text = "\n".join(line.text for line in plan_lines(plan, STEPS_SHOWN))
-        content = [html.Pre(text, className="log")]
-    if work.state == "running":
-        progress = work.progress
-        done = progress.done + progress.refused if progress is not None else 0
-        content = [
-            html.Progress(value=str(done), max=str(len(plan.steps)), **more(aria_label="steps done")),
-            html.P(f"{count_text(done)} of {count_text(len(plan.steps))} steps"),
-        ]
-    if work.outcome is not None:
-        content.append(html.Pre("\n".join(line.text for line in outcome_lines(work.outcome)), className="log"))
-    if work.message:
-        content.append(note(work.message, kind="bad" if work.state == "failed" else "quiet"))
-    return panel(f"{plan.verb}: {work.state}", *content, _answers(work, identity), wide=True)
-
-
-def _answers(work: Work, identity: str) -> Any:
-    """The buttons; Cancel stands first, so that it is what the keyboard meets first."""
-    acts = right_now.get() is Right.ACT
-    buttons: list[Any] = [html.Button("Close" if work.state != "planned" else "Cancel", className="plain", n_clicks=0,
-                           id={"type": "work-close", "plan": identity})]  # fmt: skip
-    if work.state == "planned" and work.plan.steps and not work.plan.refused:
-        words = f"{WORDS.get(work.plan.verb, work.plan.verb)} {count_text(len(work.plan.steps))} entries"
-        if work.typed:
-            buttons.append(
-                dcc.Input(id={"type": "work-word", "plan": identity}, placeholder=f"type {work.typed} to confirm")
-            )
-        buttons.append(html.Button(words, className="danger", n_clicks=0, disabled=not acts,
-                                   id={"type": "work-confirm", "plan": identity}))  # fmt: skip
-        if not acts:
-            buttons.append(html.Span("Sign in with the act token to do this.", className="quiet"))
-    if work.state == "done" and work.outcome is not None and work.outcome.done:
-        buttons.append(html.Button("Undo", n_clicks=0, disabled=not acts, id={"type": "work-undo", "plan": identity}))
-    return html.Div(buttons, className="row")
-
-
 def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
     """Bind the page to its data and its actions."""
 
@@ -203,7 +162,8 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
                 works.append(desk.work(identity))
             except NeuronTopError:
                 continue
-        return render(desk.last, hub.kept(asked.run, answers), works, asked.state, asked.colours)
+        sections = render(desk.last, hub.kept(asked.run, answers), works, asked.state, asked.colours)
+        return sections | {"cache-version": str(desk.version)}
 
     async def look() -> None:
         await asyncio.to_thread(desk.table)
@@ -221,6 +181,11 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         made = await asyncio.to_thread(lambda: ordered(chosen(desk.last, query), request.get("sortModel") or []))
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
         return {"rowData": [row(one) for one in made[first:last]], "rowCount": len(made)}
+
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("neurontop", "lookAgain"),
+        Input("cache-version", "children"),
+    )
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-grid", "columnDefs"),
@@ -275,12 +240,12 @@ def _register_actions(app: Dash, desk: CacheDesk) -> None:
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-refused", "children", allow_duplicate=True),
         Input({"type": "work-confirm", "plan": ALL}, "n_clicks"), Input({"type": "work-undo", "plan": ALL}, "n_clicks"),
-        Input({"type": "work-close", "plan": ALL}, "n_clicks"),
+        Input({"type": "work-stop", "plan": ALL}, "n_clicks"), Input({"type": "work-close", "plan": ALL}, "n_clicks"),
         State({"type": "work-word", "plan": ALL}, "value"), State({"type": "work-word", "plan": ALL}, "id"),
         State("url", "search"),
         prevent_initial_call=True,
     )  # fmt: skip
-    async def go_on(_c: Any, _u: Any, _x: Any, words: list[str], names: list[Any], search: str) -> Any:
+    async def go_on(_c: Any, _u: Any, _s: Any, _x: Any, words: list[str], names: list[Any], search: str) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update, no_update
         kind, identity = ctx.triggered_id["type"], ctx.triggered_id["plan"]
@@ -293,6 +258,8 @@ def _register_actions(app: Dash, desk: CacheDesk) -> None:
         try:
             if kind == "work-confirm":
                 desk.carry_out(identity, typed.get(identity, ""))
+            elif kind == "work-stop":
+                desk.stop(identity)
             else:
                 await asyncio.to_thread(desk.undo, identity)
         except (NeuronTopError, OSError) as problem:

@@ -1,0 +1,106 @@
+"""How the pages conduct themselves in a browser: what a person chose stays, and what was done shows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.cache.entry import State
+from neuron_top.pipeline.log_line import LogLine, LogPage
+from tests.actions import caches, states
+from tests.actions.test_compile_now import sdk_compiler
+from tests.dashboard.served import ACT, serving
+from tests.dashboard.test_browser import PAGES, open_page
+from tests.tui.feeds import START, StillFeed, job, module
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+VIEWPORT = "#compile-grid .ag-body-viewport"
+
+
+def hits(first: int, last: int) -> list[ev.AnyEvent]:
+    """Graphs that came from the cache."""
+    return [ev.CacheHit(module=module(n), at=START + n, pid=4001, rank=0, node="trn1") for n in range(first, last)]
+
+
+def test_a_grid_keeps_its_selection_and_its_place_while_rows_come_in(browser: Any, tmp_path: Path) -> None:
+    feed = StillFeed([*job(), *hits(0, 120)], now=START + 200)
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}compile")
+        seen.drawn("#compile-summary", "120 graphs")
+        seen.page.click("#compile-grid .ag-center-cols-container .ag-row >> nth=2")
+        chosen = "#compile-grid .ag-row-selected"
+        seen.page.wait_for_selector(chosen)
+        key = seen.page.get_attribute(chosen, "row-id")
+        seen.until("#compile-graph", str(key))
+        seen.page.evaluate(f"document.querySelector('{VIEWPORT}').scrollTop = 30")
+        feed.push(*hits(120, 125), now=START + 300)
+        seen.until("#compile-summary", "125 graphs")
+        seen.page.wait_for_function("() => document.querySelector('#compile-grid [aria-rowcount]').ariaRowCount >= 126")
+        assert seen.page.evaluate(f"document.querySelector('{VIEWPORT}').scrollTop") == 30
+        assert seen.page.get_attribute(chosen, "row-id") == key
+        assert seen.complaints == []
+
+
+def test_at_twice_the_size_no_page_scrolls_sideways(browser: Any, feed: StillFeed, tmp_path: Path) -> None:
+    # What a browser's zoom of 200 % does to a window of 1280 × 900: half the room, twice the pixels.
+    options = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, served.address, **options)
+        for page, drawn in PAGES.items():
+            seen.page.click(f"#to-{page or 'live'}")
+            seen.drawn(*drawn)
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= 640, page
+        assert seen.complaints == []
+
+
+class Paged(StillFeed):
+    """A log whose last lines are at hand, and one older one in its file."""
+
+    def log_older(self, before: Any, count: int, query: Any = None) -> LogPage:
+        line = LogLine(source="log:a", offset=3, text="the line that explains it")
+        found = (line,) if before["log:a"] > 3 and (query is None or query.keep(line)) else ()
+        return LogPage(lines=found, at={"log:a": 0}, ended=True)
+
+
+def test_searching_further_back_puts_older_lines_above_and_says_where_it_is(browser: Any, tmp_path: Path) -> None:
+    feed = Paged(job(), lines=[LogLine(source="log:a", offset=100, text="the last line")])
+    with serving(feed, tmp_path) as served:
+        seen = open_page(browser, f"{served.address}logs")
+        seen.until("#logs-lines", "the last line")
+        seen.page.click("#logs-older")
+        seen.until("#logs-lines", "the line that explains it")
+        assert seen.text("#logs-lines li >> nth=0") == "the line that explains it"
+        seen.until("#logs-searched", "1 older found; the beginning is reached")
+        assert seen.complaints == []
+
+
+def test_a_failure_is_compiled_now_and_its_row_changes(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sdk_compiler(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    root = tmp_path / "cache"
+    failed = states.entry_in(root, State.FAILED, number=1)
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
+        seen = open_page(browser, f"{served.address}cache?q=root:{root}")
+        seen.until("#cache-shown", "1 entries")
+        seen.until("#cache-grid", "failed")
+        (row,) = (one for one in served.ask("/api/cache").json["rows"] if one["root"] == str(root))
+        (work,) = served.post("/api/cache/plans", {"verb": "compile", "keys": [row["key"]]}).json
+        identity = work["plan"]["identity"]
+        assert [step["action"] for step in work["plan"]["steps"]] == ["compile"]
+        assert served.post(f"/api/cache/plans/{identity}/stop", {}).status == 409, "it does not run yet"
+        seen.page.goto(f"{served.address}cache?q=root:{root}&plan={identity}")
+        seen.until("#cache-work", "Compile failures now: 1")
+        assert served.post(f"/api/cache/plans/{identity}/execute", {}, token=ACT).status == 200
+        seen.until("#cache-work", "compile: done")
+        seen.page.wait_for_function("() => !document.querySelector('#cache-grid').innerText.includes('failed')")
+        assert (failed / "model.done").exists()
+        assert (failed / "model.neff").read_bytes() == (failed / "model.hlo_module.pb").read_bytes()
+        assert seen.page.get_by_role("button", name="Undo", exact=True).count() == 0
+        assert served.post(f"/api/cache/plans/{identity}/undo", {}).status == 409
+        assert caches.looked_at(root).entries[0].state is not State.FAILED
