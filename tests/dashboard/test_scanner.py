@@ -41,6 +41,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 # fmt: off
 DATA = ("/", "/compile", "/cache", "/api/overview", "/api/openapi.json", "/api/cache", "/metrics", "/alive",
         "/_dash-layout", "/_dash-dependencies", "/api/graphs.csv", "/api/logs",
+        "/report", "/comparison", "/report?run=20260921-101500-bert",
         "/_dash-component-suites/dash/deps/react@18.3.1.min.js")
 # fmt: on
 
@@ -128,6 +129,25 @@ def test_no_trick_with_the_path_gives_a_file_or_breaks_the_server(local: Served)
     statuses = {path: local.ask(path).status for path in TRICKS}
     assert not {path: status for path, status in statuses.items() if status not in (400, 403, 404, 405, 414)}
     assert local.ask("/api/overview").status == 200
+
+
+# What a command line would take for a file, a folder or a recording is no name of a run here.
+NAMES = ("/etc/passwd", "../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%00", "file:///etc/passwd", "pyproject.toml",
+         "neurontop.db", "0%20OR%201=1", "-1", "%3Cscript%3Ealert(1)%3C/script%3E", "a" * 5000)  # fmt: skip
+
+
+def test_a_document_is_of_a_recording_and_of_nothing_else_that_can_be_named(local: Served) -> None:
+    paths = [f"/report?run={name}" for name in NAMES]
+    paths += [path for name in NAMES for path in (f"/comparison?a={name}", f"/comparison?b={name}")]
+    answers = {path: local.ask(path) for path in paths}
+    refused = [path for path, answer in answers.items() if answer.status in (400, 404)]
+    assert len(refused) == 3 * len(NAMES), {path: answer.status for path, answer in answers.items()}
+    assert not [path for path, answer in answers.items() if b"root:" in answer.body or b"<script>alert" in answer.body]
+    for path in ("/report", "/comparison"):
+        answer = local.ask(path)
+        assert answer.status == 200
+        assert b"<h1" in answer.body
+        assert SCRIPT.encode() not in answer.body
 
 
 def test_bodies_are_bounded_and_must_be_json(local: Served) -> None:
