@@ -19,7 +19,7 @@ from neuron_top.views.report import report
 from neuron_top.views.summary import summary
 from neuron_top.views.torch_trace import TorchView, torch_view
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("observed job")]
 
 JOB = """
 import torch
