@@ -3,7 +3,7 @@
 Interleaved, each time in a fresh browser context without a cache, loopback, both servers warm. Interactive: ours when
 the navigation answers and the numbers are there, TensorBoard's when its first chart or its "no data" message is.
 TensorBoard is looked for at `NEURONTOP_BENCH_TENSORBOARD` (the program of a virtual environment of its own), then on
-PATH; without it only ours are printed.
+PATH; without it only ours are printed. Then: how long a change takes until the page shows it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from neuron_top import events as ev
 from tests.bench.bench_dashboard import MISSED, told
 from tests.dashboard.browser import chromium
 from tests.dashboard.served import serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
-ROUNDS = 7
+ROUNDS, CHANGES = 7, 40
 OURS = "() => document.querySelector('#live-step')?.innerText === '600'"
+WATCH = """() => { window.seen = {}; new MutationObserver(() => {
+    window.seen[document.querySelector('#live-step').innerText] ??= Date.now(); })
+    .observe(document.querySelector('#live-step'), {childList: true, characterData: true, subtree: true}); }"""
 THEIRS = """() => { const seen = (root) => [...root.querySelectorAll('*')].some((e) =>
     /No dashboards are active|Filter tags|Filter runs/.test(e.textContent + (e.placeholder ?? '')));
     return document.querySelector('tb-webapp') && seen(document.body); }"""
@@ -43,6 +47,22 @@ def opened(browser: Any, address: str, ready: str) -> tuple[float, float]:
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN") / 1000
     page.context.close()
     return paint, interactive
+
+
+def changes_seen(browser: Any, address: str, feed: StillFeed) -> list[float]:
+    """Milliseconds from each change of the run to the moment when the open page shows it."""
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_function(OURS, timeout=120_000)
+    page.evaluate(WATCH)
+    took = []
+    for step in range(601, 601 + CHANGES):
+        sent = time.time()
+        feed.push(ev.StepReported(step=step, loss=2.0, at=START + step, rank=0, node="trn1"), now=START + step)
+        page.wait_for_function(f"() => window.seen['{step}']", timeout=120_000)
+        took.append(page.evaluate(f"window.seen['{step}']") - sent * 1000)
+    page.close()
+    return took
 
 
 def tensorboard(program: str, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
@@ -76,6 +96,7 @@ def main() -> int:
                 ours.append(opened(browser, served.address, OURS))
                 if peer is not None:
                     theirs.append(opened(browser, peer[1], THEIRS))
+            seen = changes_seen(browser, served.address, feed)
         finally:
             if peer is not None:
                 peer[0].terminate()
@@ -88,6 +109,8 @@ def main() -> int:
             other = statistics.median(pair[number] for pair in theirs)
             print(f"   (TensorBoard: {other:.3g} s)")
             told(f"{name} ÷ TensorBoard's", mine / other, "times", 0.8)
+    told("change to browser, median", statistics.median(seen), "ms", 500)
+    told("change to browser, 99th percentile", statistics.quantiles(seen, n=100, method="inclusive")[98], "ms", 500)
     return len(MISSED)
 
 
