@@ -14,6 +14,7 @@ import pytest
 
 from neuron_top.events import CompileCompleted, StepReported
 from neuron_top.parsers.reader import LogReader
+from tests.examples import documents
 from tests.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
@@ -66,13 +67,14 @@ class Runs:
         """The recording of a run with this tensor parallel size: four workers, or one where nothing is cut."""
         if tp not in self._done:
             job = torchrun(4 if tp > 1 else 1, "--tensor_parallel_size", tp, "--steps_this_run", STEPS, *LEARNING)
-            done = self._program("run", "--plain", "--name", f"tp{tp}", "--", *job)
+            done = self.program("run", "--plain", "--name", f"tp{tp}", "--", *job)
             assert done.returncode == 0, done.stderr
-            status = self._program("status", f"tp{tp}", "--json")
+            status = self.program("status", f"tp{tp}", "--json")
             self._done[tp] = Recorded(done.stdout, done.stderr, json.loads(status.stdout)["cores"])
         return self._done[tp]
 
-    def _program(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def program(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`neurontop …` where the recordings are."""
         return subprocess.run(
             [*jobs.NEURONTOP, *arguments],
             env=self.environ,
@@ -128,6 +130,23 @@ def test_memory_per_core_falls_as_tensor_parallelism_grows_and_the_screen_shows_
             saved = sizes[1][0] - sizes[tp][0]
             # A layer's bias and the scalars of AdamW come on top of its matrices.
             assert saved == pytest.approx(copies * LAYER_MATRICES * (1 - 1 / tp), rel=0.03)
+
+
+def test_the_commands_of_the_page_fit_and_its_picture_shows_all_runs(runs):
+    example = runpy.run_path(str(SCRIPT))
+    *trainings, comparing = documents.commands("tensor-parallel.md")
+    sizes = []
+    for words in trainings:
+        options = example["options_of"](words[words.index(SCRIPT.name) + 1 :])
+        assert example["problems_of"](options, 4) == []
+        sizes.append(options.tensor_parallel_size)
+        runs.of(options.tensor_parallel_size)
+    assert sizes == [1, 2, 4]
+    drawn = runs.program(*comparing[1:])
+    assert drawn.returncode == 0, drawn.stderr
+    page = (runs.folder / comparing[-1]).read_text(encoding="utf-8")
+    assert "Memory per core by kind, MiB, and throughput" in page
+    assert all(f"tp{tp} against tp1: memory per core" in page for tp in (2, 4))
 
 
 def test_matrix_products_in_bfloat16_train_too(tmp_path):
