@@ -164,8 +164,10 @@ def test_a_log_that_is_rotated_is_counted_once(tmp_path: Path) -> None:
     feed = LiveFeed([LogFiles(lambda: [path], book)], book=book)
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.compiles.hits == 1)
-    path.rename(tmp_path / "train.log.1")
-    path.write_bytes(LINE + b"tail\n")
+    # In one step: a look between two would see the log vanish and appear, which is told otherwise.
+    (tmp_path / "train.log.1").hardlink_to(path)
+    (tmp_path / "next").write_bytes(LINE + b"tail\n")
+    (tmp_path / "next").replace(path)
     bell.wait_until(feed, lambda run, now: run.compiles.hits == 2 and run.job.sources[str(path)].rotations == 1)
     feed.stop()
     assert feed.read(lambda run, now: (run.compiles.hits, run.job.sources[str(path)].end)) == (2, len(LINE) + 5)
