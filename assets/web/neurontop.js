@@ -1,8 +1,9 @@
 /* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
 (function () {
   "use strict";
-  const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000;
+  const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 20000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false;
+  let returned = 0;  // when a server came back that has answered nothing yet
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
   const runOf = () => new URLSearchParams(location.search).get("run") || "";
@@ -26,6 +27,7 @@
 
   function answered() {
     asking = 0;
+    returned = 0;
     if (wanted) { setTimeout(ask, 0); }
   }
 
@@ -34,7 +36,7 @@
     const scheme = location.protocol === "https:" ? "wss://" : "ws://";
     const opened = new WebSocket(scheme + location.host + prefix + "push?run=" + encodeURIComponent(run));
     socket = opened;
-    opened.onopen = () => { attempts = 0; lost = false; asking = 0; };
+    opened.onopen = () => { attempts = 0; asking = 0; comeBack(); };
     opened.onmessage = () => { lastMessage = Date.now(); show("live", "live"); ask(); };
     opened.onclose = () => {
       if (socket !== opened) { return; }
@@ -44,14 +46,21 @@
     };
   }
 
+  function comeBack() {
+    if (lost) { returned = Date.now(); }
+    lost = false;
+  }
+
   /* Without the socket: ask every second, over plain HTTP, and say so. */
   async function poll() {
     markPage();
+    /* A page that the new server does not answer is not of its making: a later program's, say. It is loaded anew. */
+    if (returned && !lost && !document.hidden && Date.now() - returned > SILENT_MS) { location.reload(); }
     if (runOf() !== run && socket) { const old = socket; socket = null; old.close(); connect(); }
     if (Date.now() - lastMessage < 3 * POLL_MS) { return; }
     try {
       const answer = await fetch(prefix + "alive", {cache: "no-store"});
-      lost = !answer.ok;
+      if (answer.ok) { comeBack(); } else { lost = true; }
       if (answer.status === 401) { location.assign(prefix + "sign-in"); }
     } catch (error) { lost = true; }
     if (lost) { show("lost", "server lost, trying again"); } else { show("polling", "live, by polling"); ask(); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from neuron_top.cache.entry import State
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler
+from tests.dashboard.browser import Watched
 from tests.dashboard.served import ACT, serving
 from tests.dashboard.test_browser import PAGES, open_page
 from tests.tui.feeds import START, StillFeed, job, module
@@ -43,6 +45,35 @@ def test_a_grid_keeps_its_selection_and_its_place_while_rows_come_in(browser: An
         assert seen.page.evaluate(f"document.querySelector('{VIEWPORT}').scrollTop") == 30
         assert seen.page.get_attribute(chosen, "row-id") == key
         assert seen.complaints == []
+
+
+def test_a_page_that_a_returned_server_does_not_answer_is_loaded_anew(
+    browser: Any, feed: StillFeed, tmp_path: Path
+) -> None:
+    questions, alive, sockets = "**/_dash-update-component*", "**/alive", []
+    away = threading.Event()
+
+    def pushed(socket: Any) -> None:
+        sockets.append(socket)
+        socket.close() if away.is_set() else socket.connect_to_server()
+
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.route_web_socket("**/push**", pushed)
+        seen.page.goto(served.address)
+        seen.drawn("#live-step", "60")
+        seen.page.evaluate("window.before = true")
+        away.set()
+        seen.page.route(questions, lambda _question: None)  # never answered
+        seen.page.route(alive, lambda asked: asked.abort())
+        sockets[0].close()
+        seen.page.wait_for_selector("#connection.lost")
+        seen.page.unroute(alive)
+        seen.page.wait_for_function("() => window.before === undefined")
+        seen.page.unroute(questions)
+        away.clear()
+        seen.page.reload()
+        seen.drawn("#live-step", "60")
 
 
 def test_at_twice_the_size_no_page_scrolls_sideways(browser: Any, feed: StillFeed, tmp_path: Path) -> None:

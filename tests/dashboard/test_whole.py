@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,10 +117,10 @@ def opened(browser: Any, address: str) -> Watched:
 
 def stepped(seen: Watched, beyond: int) -> int:
     """Wait until the page shows a later step than `beyond`; the step it shows."""
-    seen.page.wait_for_function(
-        "least => Number((document.querySelector('#live-step')?.innerText ?? '').replace(/[^0-9]/g, '')) > least",
-        arg=beyond, timeout=PATIENCE * 1000,
-    )  # fmt: skip
+    deadline = time.monotonic() + PATIENCE
+    while int(re.sub(r"\D", "", seen.text("#live-step")) or 0) <= beyond:
+        assert time.monotonic() < deadline, (beyond, seen.text("body"), seen.complaints)
+        seen.page.wait_for_timeout(100)
     return int(re.sub(r"\D", "", seen.text("#live-step")))
 
 
