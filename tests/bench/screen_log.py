@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import statistics
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.bench.terminal import Terminal
@@ -17,18 +19,10 @@ SCREEN = Path(__file__).with_name("synthetic_screen.py")
 
 def log(rate: int, seconds: float) -> dict[str, float]:
     """CPU while a log of `rate` lines a second is followed, and how late a numbered line is on the screen."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "train.log"
-        path.write_text("")
-        terminal = Terminal([sys.executable, str(SCREEN), "log", str(path)])
-        try:
-            terminal.wait_for(b"Overview")
-            time.sleep(1.5)
-            terminal.wanted = re.compile(rb"seen-\d{6}")
-            marks, measured = _write(path, rate, seconds, terminal)
-            time.sleep(1.0)
-        finally:
-            terminal.close()
+    with _followed() as (path, terminal):
+        terminal.wanted = re.compile(rb"seen-\d{6}")
+        marks, measured = _write(path, rate, seconds, terminal)
+        time.sleep(1.0)
     lags = sorted(terminal.times[mark] - at for mark, at in marks.items() if mark in terminal.times)
     if not lags:
         raise SystemExit("no numbered line was seen")
@@ -44,6 +38,26 @@ def log(rate: int, seconds: float) -> dict[str, float]:
 
 def keys(rate: int, presses: int = 40) -> dict[str, float]:
     """How long a key takes to be answered (another screen drawn) while `rate` lines a second arrive."""
+    with _followed() as (path, terminal):
+        writer = threading.Thread(target=_write, args=(path, rate, presses * 0.25 + 1, terminal), daemon=True)
+        writer.start()
+        taken = []
+        for number in range(presses):
+            key, text = ((b"3", b"No graph yet."), (b"5", b"following"))[number % 2]
+            taken.append(terminal.answer(key, text))
+            time.sleep(0.2)
+        writer.join()
+    taken.sort()
+    return {
+        "lines_per_second": rate,
+        "median_ms": round(1000 * statistics.median(taken)),
+        "worst_ms": round(1000 * taken[-1]),
+    }
+
+
+@contextlib.contextmanager
+def _followed() -> Iterator[tuple[Path, Terminal]]:
+    """An empty log and the program that follows it, drawn and settled."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train.log"
         path.write_text("")
@@ -51,22 +65,9 @@ def keys(rate: int, presses: int = 40) -> dict[str, float]:
         try:
             terminal.wait_for(b"Overview")
             time.sleep(1.5)
-            writer = threading.Thread(target=_write, args=(path, rate, presses * 0.25 + 1, terminal), daemon=True)
-            writer.start()
-            taken = []
-            for number in range(presses):
-                key, text = ((b"3", b"No graph yet."), (b"5", b"following"))[number % 2]
-                taken.append(terminal.answer(key, text))
-                time.sleep(0.2)
-            writer.join()
+            yield path, terminal
         finally:
             terminal.close()
-    taken.sort()
-    return {
-        "lines_per_second": rate,
-        "median_ms": round(1000 * statistics.median(taken)),
-        "worst_ms": round(1000 * taken[-1]),
-    }
 
 
 def _write(path: Path, rate: int, seconds: float, terminal: Terminal) -> tuple[dict[bytes, float], dict[str, float]]:
