@@ -189,7 +189,7 @@ class Trash:
             if chapter.ended is not None:
                 for move in chapter.moves:
                     if move.action not in plans.WHOLE:
-                        found[move.path.rpartition("/")[0]] = chapter.ended.at
+                        found[move.entry] = chapter.ended.at
         return found
 
     def plan(self, identity: str) -> Plan:

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.opened import Changed, OpenRoot
-from neuron_top.actions.plan import WHOLE
 from neuron_top.cache import lock_owner
 
 TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
@@ -42,7 +41,7 @@ def free_locks(trash: Trash, spared: str = "") -> None:
     for token in tokens:
         facts = token.lstat()
         if facts.st_nlink > 1 and token.parent.name in chapters:
-            entries = _entries(chapters[token.parent.name])
+            entries = dict.fromkeys(move.entry for move in chapters[token.parent.name].moves)
             _free(trash.root, entries, facts.st_ino)
             _free(token.parent, entries, facts.st_ino)
         token.unlink()
@@ -52,11 +51,6 @@ def _is_left(token: Path) -> bool:
     """A token without an owner was cut while it was written, before anything was locked with it."""
     owner = lock_owner.read_record(token)
     return lock_owner.is_alive(owner) is False if owner else token.is_file() and token.lstat().st_nlink == 1
-
-
-def _entries(chapter: Chapter) -> Iterable[str]:
-    """Every entry that the plan meant to touch, once."""
-    return dict.fromkeys(move.path if move.action in WHOLE else move.path.rpartition("/")[0] for move in chapter.moves)
 
 
 def _free(place: Path, entries: Iterable[str], inode: int) -> None:

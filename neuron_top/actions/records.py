@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.actions.plan import Action
+from neuron_top.actions.plan import WHOLE, Action
 from neuron_top.cache import lock_owner
 
 
@@ -39,6 +39,11 @@ class Move(msgspec.Struct, frozen=True, array_like=True):
     folder_mtime_ns: int
     """Modification time of the folder itself (or of the one the file lay in), put back by a restore."""
     frees: int
+
+    @property
+    def entry(self) -> str:
+        """Path below the root of the entry that was taken, or of the one whose file was."""
+        return self.path if self.action in WHOLE else self.path.rpartition("/")[0]
 
 
 class MovesIntended(Record, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -54,7 +55,7 @@ def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
     restored, kept = 0, Kept()
     try:
         with contextlib.closing(OpenRoot(trash.root)) as root:
-            for entry, moves in groupby(reversed(chapter.moves), key=_entry_of):
+            for entry, moves in groupby(reversed(chapter.moves), key=attrgetter("entry")):
                 # What a plan that was gone on with intended twice went once.
                 there = {move.path: move for move in moves if os.path.lexists(place / move.path)}
                 if there:
@@ -62,10 +63,6 @@ def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
     finally:
         token.unlink(missing_ok=True)
     return restored, kept
-
-
-def _entry_of(move: Move) -> str:
-    return move.path if move.action in WHOLE else move.path.rpartition("/")[0]
 
 
 def _entry_back(root: OpenRoot, place: Path, path: str, moves: Sequence[Move], token: Path, kept: Kept) -> int:
