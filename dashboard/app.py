@@ -43,6 +43,7 @@ def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") 
         title="neurontop",
         update_title="",
         assets_folder=str(_assets()),
+        assets_path_ignore=["plotly"],  # the page reads them when its numbers are there
         routes_pathname_prefix=prefix,
         requests_pathname_prefix=prefix,
         serve_locally=True,

@@ -31,8 +31,7 @@ class Slots(NamedTuple):
     def outputs(self) -> list[Output]:
         """What the callback writes to."""
         pairs = [(name, "children") for name in self.parts]
-        pairs += [(name, "figure") for name in self.charts]
-        pairs += [(name, prop) for name in self.tracks for prop in ("figure", "extendData")]
+        pairs += [(name, "figure") for name in (*self.charts, *self.tracks)]
         pairs += [(name, prop) for name in self.grids for prop in ("rowData", "rowTransaction")]
         return [Output(name, prop) for name, prop in pairs]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from neuron_top import __version__
 from neuron_top.dashboard.shell import Link
 
 
@@ -15,6 +16,7 @@ def index_page(prefix: str, links: Sequence[Link], parts: Mapping[str, str]) -> 
 <html lang="en">
 <head>{parts["metas"]}<title>neurontop</title>
 <link rel="icon" href="{escape(prefix)}assets/icon.svg">
+<link id="charts" rel="preload" as="script" href="{escape(prefix)}assets/plotly/plotly.min.js?v={__version__}">
 {parts["css"]}</head>
 <body><div id="react-entry-point"><div class="frame"><header class="top"><span class="brand">
 <img src="{escape(prefix)}assets/icon.svg" alt="" width="22" height="22">neurontop</span>

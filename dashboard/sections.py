@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,8 +17,6 @@ from dash import Patch, no_update
 
 Known = Mapping[str, Any]
 """Section → mark."""
-MOST_APPENDED = 2000
-"""A browser that lacks more points than this gets the whole chart again."""
 
 
 class Chart(NamedTuple):
@@ -28,13 +27,13 @@ class Chart(NamedTuple):
 
 
 class Track(NamedTuple):
-    """A figure of series that grow at their end: `x` of every trace is time, and rises. Takes two outputs.
+    """A figure of series that grow at their end: `x` of every trace is time, and rises.
 
-    `most`: points that a trace keeps in the browser.
+    `spare`: old points that a browser may keep beside those that are still known here; one with more begins anew.
     """
 
     figure: dict[str, Any]
-    most: int = 3600
+    spare: int = 3600
 
 
 class Rows(NamedTuple):
@@ -44,7 +43,7 @@ class Rows(NamedTuple):
 
 
 def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], dict[str, Any]]:
-    """(a value per section, two for a Track or Rows; the marks of what the browser then has)."""
+    """(a value per section, two for Rows; the marks of what the browser then has)."""
     values: list[Any] = []
     marks: dict[str, Any] = {}
     for name, section in sections.items():
@@ -53,8 +52,8 @@ def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], di
             value, marks[name] = _chart(section, before)
             values.append(value)
         elif isinstance(section, Track):
-            figure, more, marks[name] = _track(section, before)
-            values += (figure, more)
+            value, marks[name] = _track(section, before)
+            values.append(value)
         elif isinstance(section, Rows):
             whole, changes, marks[name] = _rows(section, before)
             values += (whole, changes)
@@ -95,24 +94,31 @@ def _rows(section: Rows, before: Any) -> tuple[Any, Any, dict[str, str]]:
     return no_update, {name: rows for name, rows in changes.items() if rows}, mark
 
 
-def _track(track: Track, before: Any) -> tuple[Any, Any, list[Any]]:
+def _track(track: Track, before: Any) -> tuple[Any, list[Any]]:
     traces = track.figure["data"]
     paths = tuple(("data", number, axis) for number in range(len(traces)) for axis in ("x", "y"))
-    ends = [trace["x"][-1] if trace["x"] else None for trace in traces]
-    mark = [_digest(_without(track.figure, paths)), ends]
-    if not isinstance(before, list) or before[0] != mark[0] or len(before[1]) != len(ends):
-        return track.figure, no_update, mark
+    form = _digest(_without(track.figure, paths))
+    whole = [form, [_end(trace) for trace in traces], [len(trace["x"]) for trace in traces]]
+    if not isinstance(before, list) or before[0] != form or len(before[1]) != len(traces):
+        return track.figure, whole
     if any(end is not None and not _continues(trace, end) for trace, end in zip(traces, before[1], strict=True)):
-        return track.figure, no_update, mark
+        return track.figure, whole
     news = [_after(trace, end) for trace, end in zip(traces, before[1], strict=True)]
-    if news == [None] * len(news):
-        return no_update, no_update, mark
-    grown = [number for number, new in enumerate(news) if new is not None]
-    added = [news[number] for number in grown]
-    if any(len(new[0]) > MOST_APPENDED for new in added if new is not None):
-        return track.figure, no_update, mark
-    extension = {"x": [new[0] for new in added if new], "y": [new[1] for new in added if new]}
-    return no_update, [extension, grown, track.most], mark
+    counts = [count + len(new[0]) for count, new in zip(before[2], news, strict=True)]
+    if counts == before[2]:
+        return no_update, before
+    if any(count - kept > track.spare for count, kept in zip(counts, whole[2], strict=True)):
+        return track.figure, whole
+    patch = Patch()
+    for number, (x, y) in enumerate(news):
+        if x:
+            patch["data"][number]["x"].extend(x)
+            patch["data"][number]["y"].extend(y)
+    return patch, [form, whole[1], counts]
+
+
+def _end(trace: Mapping[str, Any]) -> Any:
+    return trace["x"][-1] if trace["x"] else None
 
 
 def _continues(trace: Mapping[str, Any], end: Any) -> bool:
@@ -120,10 +126,10 @@ def _continues(trace: Mapping[str, Any], end: Any) -> bool:
     return bool(trace["x"]) and trace["x"][0] <= end <= trace["x"][-1]
 
 
-def _after(trace: Mapping[str, Any], end: Any) -> tuple[list[Any], list[Any]] | None:
-    """The points of a trace behind `end`; None without any."""
-    first = 0 if end is None else next((i for i, x in enumerate(trace["x"]) if x > end), len(trace["x"]))
-    return None if first == len(trace["x"]) else (trace["x"][first:], trace["y"][first:])
+def _after(trace: Mapping[str, Any], end: Any) -> tuple[list[Any], list[Any]]:
+    """The points of a trace behind `end`."""
+    first = 0 if end is None else bisect_right(trace["x"], end)
+    return trace["x"][first:], trace["y"][first:]
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:

@@ -28,6 +28,7 @@
   function answered() {
     asking = 0;
     returned = 0;
+    setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }
   }
 

@@ -13,14 +13,17 @@ from neuron_top.dashboard.sections import Chart, Rows, Track, outputs_of
 
 
 def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
-    """What the browser makes of a patch that only assigns."""
+    """What the browser makes of a patch that assigns and extends."""
     whole = copy.deepcopy(figure)
     for step in patch.to_plotly_json()["operations"]:
-        assert step["operation"] == "Assign"
-        place = whole
-        for key in step["location"][:-1]:
+        place, (*path, last) = whole, step["location"]
+        for key in path:
             place = place[key]
-        place[step["location"][-1]] = step["params"]["value"]
+        if step["operation"] == "Extend":
+            place[last] = [*place[last], *step["params"]["value"]]
+        else:
+            assert step["operation"] == "Assign"
+            place[last] = step["params"]["value"]
     return whole
 
 
@@ -46,34 +49,39 @@ def test_a_chart_whose_numbers_moved_is_patched_and_one_of_another_form_is_sent_
     assert whole == heat([3, 4], "b").figure
 
 
-def series(*lengths: int) -> Track:
-    traces = [{"x": [f"{n:06d}" for n in range(length)], "y": list(range(length))} for length in lengths]
-    return Track({"data": traces, "layout": {}}, most=100)
+def series(*lengths: int, first: int = 0) -> Track:
+    traces = [{"x": [f"{n:06d}" for n in range(first, end)], "y": list(range(first, end))} for end in lengths]
+    return Track({"data": traces, "layout": {}}, spare=10)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6).map(sorted), st.integers(0, 30))
 def test_a_series_that_grows_is_appended_without_a_gap_or_a_double(lengths: list[int], other: int) -> None:
-    shown: list[dict[str, Any]] = []
+    shown: dict[str, Any] = {}
     known: dict[str, Any] = {}
     for length in lengths:
         track = series(length, other)
-        (figure, more), known = outputs_of({"loss": track}, known)
-        if figure is not no_update:
-            shown = copy.deepcopy(figure["data"])
-        if more is not no_update:
-            points, traces, most = more
-            assert most == 100
-            for number, x, y in zip(traces, points["x"], points["y"], strict=True):
-                shown[number]["x"] += x
-                shown[number]["y"] += y
-        assert shown == track.figure["data"]
+        (answer,), known = outputs_of({"loss": track}, known)
+        if isinstance(answer, Patch):
+            shown = applied(answer, shown)
+        elif answer is not no_update:
+            shown = copy.deepcopy(answer)
+        assert shown["data"] == track.figure["data"]
 
 
 def test_a_series_that_began_anew_is_sent_whole() -> None:
     _values, known = outputs_of({"loss": series(20)}, {})
-    (figure, more), _known = outputs_of({"loss": series(5)}, known)
+    (figure,), _known = outputs_of({"loss": series(5)}, known)
     assert figure == series(5).figure
-    assert more is no_update
+
+
+def test_a_browser_keeps_old_points_for_a_while_and_then_begins_anew() -> None:
+    (shown,), known = outputs_of({"loss": series(20)}, {})
+    (more,), known = outputs_of({"loss": series(25, first=10)}, known)
+    assert applied(more, shown)["data"] == series(25).figure["data"], "what the server has forgotten stays in sight"
+    (whole,), known = outputs_of({"loss": series(26, first=20)}, known)
+    assert whole == series(26, first=20).figure
+    (more,), _known = outputs_of({"loss": series(27, first=20)}, known)
+    assert applied(more, whole) == series(27, first=20).figure
 
 
 def test_rows_of_a_grid_come_as_what_was_added_changed_and_removed() -> None:

@@ -1,0 +1,63 @@
+/* When charts are drawn: their library is read behind the numbers, then one chart is drawn at a time, those in sight
+   first, and one out of sight not again before it comes into sight. So no change waits for all of them. */
+(function () {
+  "use strict";
+  const link = document.getElementById("charts"), BEGIN_MS = 10000;
+  let begun = false, read = null, broken = null, draw = null, busy = false;
+  const waiting = [];  // first drawings and redrawings that wait for their turn
+  const drawn = new WeakSet(), unseen = new WeakMap();  // unseen: chart out of sight → its newest figure
+
+  /* Dash waits for what is promised here, and its charts then call what the library has put in its place. */
+  window.Plotly = new Promise((resolve, reject) => { read = resolve; broken = reject; });
+
+  function begin() {
+    if (begun) { return; }
+    begun = true;
+    const library = document.createElement("script");
+    library.onload = () => { takeTurns(window.Plotly); read(); };
+    library.onerror = broken;
+    library.src = link.href;
+    document.body.append(library);
+  }
+
+  function inSight(chart) {
+    const place = chart.getBoundingClientRect(), margin = window.innerHeight / 4;
+    return place.bottom > -margin && place.top < window.innerHeight + margin;
+  }
+
+  const sight = new IntersectionObserver((changes) => {
+    for (const {target} of changes) {
+      if (!target.isConnected) { sight.unobserve(target); }
+      else if (unseen.has(target) && inSight(target)) { window.Plotly.react(target, unseen.get(target)); }
+    }
+  }, {rootMargin: "25%"});
+
+  function takeTurns(Plotly) {
+    const resize = Plotly.Plots.resize;
+    draw = Plotly.react;
+    Plotly.react = (chart, figure) => {
+      if (drawn.has(chart) && !inSight(chart)) { unseen.set(chart, figure); return Promise.resolve(chart); }
+      unseen.delete(chart);
+      return new Promise((done, failed) => { waiting.push({chart, figure, done, failed}); next(); });
+    };
+    /* Dash asks for it after every first drawing; a chart that has its size already would be drawn twice. */
+    Plotly.Plots.resize = (chart) =>
+      (chart._fullLayout && chart._fullLayout.width === chart.clientWidth ? Promise.resolve(chart) : resize(chart));
+  }
+
+  async function next() {
+    if (busy || !waiting.length) { return; }
+    busy = true;
+    const {chart, figure, done, failed} = waiting.splice(Math.max(0, waiting.findIndex((one) => inSight(one.chart))), 1)[0];
+    try {
+      if (chart.isConnected) { await draw(chart, figure); }
+      if (!drawn.has(chart)) { drawn.add(chart); sight.observe(chart); }
+      done(chart);
+    } catch (problem) { failed(problem); }
+    busy = false;
+    setTimeout(next, 0);
+  }
+
+  window.neurontopCharts = {begin: begin};
+  setTimeout(begin, BEGIN_MS);
+})();
