@@ -133,11 +133,17 @@ def _core_name(row: CoreRow) -> str:
     return f"{'core' if row.kind == 'neuron' else 'local worker'} {row.core}{rank}"
 
 
+@lru_cache(maxsize=1 << 16)
+def _drawn(time: float, value: float | None, scale: float) -> tuple[str, float | None]:
+    """One point as it is sent. Kept, because a chart of a run has the points of its last update, and one more."""
+    return iso(time), None if value is None else round(value * scale, 6)
+
+
 def line(
     name: str, points: Iterable[tuple[float, float | None]], colour: str, *, scale: float = 1.0, **more: Any
 ) -> dict[str, Any]:
     """One line over time, from (seconds, value)."""
-    pairs = [(iso(time), None if value is None else round(value * scale, 6)) for time, value in points]
+    pairs = [_drawn(time, value, scale) for time, value in points]
     return {
         "type": "scatter", "mode": "lines", "name": name, "x": [x for x, _ in pairs], "y": [y for _, y in pairs],
         "line": {"color": colour, "width": 1.6}, **more,

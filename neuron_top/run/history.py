@@ -148,9 +148,15 @@ class Recent:
 
     def samples(self, most: int | None = None) -> list[tuple[float, float]]:
         """(time, value), oldest first; the newest `most` of them."""
-        order = [*range(self._next, len(self._values)), *range(self._next)]
-        chosen = order if most is None else order[-most:] if most > 0 else []
-        return [(self._times[index], self._values[index]) for index in chosen]
+        return list(zip(self._ordered(self._times, most), self._ordered(self._values, most), strict=True))
+
+    def values(self, most: int | None = None) -> tuple[float, ...]:
+        """The newest `most` values, oldest first."""
+        return tuple(self._ordered(self._values, most))
+
+    def _ordered(self, ring: array[float], most: int | None) -> array[float]:
+        whole = ring[self._next :] + ring[: self._next]
+        return whole if most is None else whole[max(0, len(whole) - most) :]
 
     def mean_since(self, since: float) -> float | None:
         """Mean of the newest samples back to `since`; None when there is none."""

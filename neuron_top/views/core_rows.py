@@ -93,7 +93,7 @@ def _row(run: Run, core: Core, rank: int | None, stale: bool, trend: int) -> Cor
         power=sample.power,
         sampled=core.sampled,
         stale=stale,
-        trend=tuple(value for _time, value in core.recent_utilization.samples(trend)),
+        trend=core.recent_utilization.values(trend),
     )
 
 
