@@ -249,6 +249,8 @@ class EntryLock:
             os.link(record, self._entry.lock)
         except FileExistsError:
             return False
+        except FileNotFoundError:  # a holder swept the record before it was written whole, or evicted the entry
+            return False
         except OSError as problem:
             if problem.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
                 raise

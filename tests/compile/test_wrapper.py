@@ -67,6 +67,22 @@ def test_processes_that_need_one_graph_compile_it_once(own_caches: Path, tmp_pat
     assert len(journal.read_text().splitlines()) == 1
 
 
+def test_a_lock_record_that_the_holder_swept_half_written_is_a_lock_not_taken(
+    own_caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry, link = wrapper(own_caches).entry(GRAPH.key), os.link
+
+    def swept_first(record: Path, lock: Path) -> None:
+        record.write_bytes(b"")  # what another process sees between the opening and the writing
+        entry.sweep()
+        link(record, lock)
+
+    monkeypatch.setattr(os, "link", swept_first)
+    assert not EntryLock(entry).acquire()
+    monkeypatch.undo()
+    assert EntryLock(entry).acquire()
+
+
 def test_a_lock_whose_holder_died_is_taken_over(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
     entry = wrapper(own_caches).entry(GRAPH.key)
     entry.path.mkdir(parents=True)
