@@ -140,7 +140,7 @@ def summary_text(closing: Summary, folder: str) -> str:
         ("lock waits", waits),
     ]
     if closing.torch is not None and not closing.graphs:  # a plain PyTorch job has no Neuron cache to speak of
-        del rows[1:]
+        del rows[2:]
     rows += _torch_rows(closing.torch)
     if closing.steps is not None:
         rows.append(("last step", _last_step(closing)))

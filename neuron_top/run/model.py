@@ -74,6 +74,10 @@ class Run:
         """When the command started; of a log that was only opened, its first time."""
         return self.job.started if self.job.started is not None else self.first_time
 
+    def compiling_seconds(self, now: float) -> float:
+        """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile."""
+        return self.compiles.seconds_spent(now, besides=self.torch.elsewhere())
+
     def rank_of_meeting(self, meeting: Meeting) -> int | None:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
         return meeting.rank if meeting.rank is not None else self.job.rank_of(meeting.pid, meeting.node)

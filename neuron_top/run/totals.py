@@ -6,11 +6,13 @@ added up once per change (`Digest`), and a sum goes over digests.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from neuron_top.run.book import Book
 from neuron_top.run.graph import Attempt, Graph, GraphState, Meeting, Wait
-from neuron_top.run.spans import Span, union_seconds
+from neuron_top.run.spans import Interval, Span, union_seconds
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,13 +125,16 @@ class GraphTotals:
         """Compiles and waits as bars of a timeline, graph after graph; those without a known start are left out."""
         return [span for one in self.digests() for span in one.spans]
 
-    def seconds_spent(self, now: float, kinds: tuple[str, ...] = ("compile", "wait")) -> float:
-        """Wall seconds in which at least one worker compiled or waited (`kinds`)."""
-        return union_seconds(
+    def seconds_spent(
+        self, now: float, kinds: tuple[str, ...] = ("compile", "wait"), besides: Iterable[Interval] = ()
+    ) -> float:
+        """Wall seconds in which at least one worker compiled or waited (`kinds`), or that lie in `besides`."""
+        own = (
             (span.start, span.end if span.end is not None else max(now, span.start))
             for span in self.spans()
             if span.kind in kinds
         )
+        return union_seconds([*own, *besides])
 
 
 def _digest(graph: Graph) -> Digest:

@@ -110,11 +110,12 @@ def report(
     spans = closed(run.compiles.spans(), end)
     lines = graph_lines(run, memory or {})
     twice = duplicates(lines, run)
-    training = _training(run, spans)
+    held = [*((span.start, span.end or span.start) for span in spans), *run.torch.elsewhere()]
+    training = _training(run, held)
     told = figures(
         Basics(run=run, closing=closing, spans=spans, lines=lines, training=training, twice=twice, end=end), prices
     )
-    simulated = precompiled(lines, closing.compile_seconds, run.job.world_size)
+    simulated = precompiled(lines, run.compiles.seconds_spent(end), run.job.world_size)
     errors = report_around.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
@@ -151,11 +152,11 @@ def report(
     )
 
 
-def _training(run: Run, spans: Sequence[Span]) -> tuple[Interval, ...]:
+def _training(run: Run, held: Sequence[Interval]) -> tuple[Interval, ...]:
     first, last = run.training.first_time, run.training.last_time
     if first is None or last is None or last <= first:
         return ()
-    return tuple(without([(first, last)], ((span.start, span.end or span.start) for span in spans)))
+    return tuple(without([(first, last)], held))
 
 
 def _parts(run: Run, spans: Sequence[Span], training: Sequence[Interval], end: float) -> tuple[Part, ...]:
@@ -163,7 +164,8 @@ def _parts(run: Run, spans: Sequence[Span], training: Sequence[Interval], end: f
     if run.started is None or end <= run.started:
         return ()
     whole = (run.started, end)
-    compiling = _within(whole, [(span.start, span.end or span.start) for span in spans if span.kind == "compile"])
+    compiles = [(span.start, span.end or span.start) for span in spans if span.kind == "compile"]
+    compiling = _within(whole, [*compiles, *run.torch.elsewhere()])
     waiting = without(_within(whole, [(span.start, span.end or span.start) for span in spans]), compiling)
     trained = without(_within(whole, training), [*compiling, *waiting])
     taken = [*compiling, *waiting, *trained]

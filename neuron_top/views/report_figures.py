@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from neuron_top.run.model import Run
-from neuron_top.run.spans import Interval, Span, union_seconds
+from neuron_top.run.spans import Interval, Span
 from neuron_top.views.figure import Basis, Figure, figure
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
@@ -46,8 +46,6 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def spent(self) -> float | None:
         """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
-        if elsewhere := self.run.torch.elsewhere():
-            return union_seconds([*((span.start, span.end or span.start) for span in self.spans), *elsewhere])
         silent = any(line.attempts for line in self.lines) or self.run.compiles.passes > 0
         return self.closing.compile_seconds if self.closing.compile_seconds or not silent else None
 

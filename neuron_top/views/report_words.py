@@ -132,13 +132,15 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
 def recommendations(run: Run, closing: Summary, lines: Sequence[GraphLine], twice: Sequence[Duplicate],
                     simulated: Sequence[Precompile]) -> tuple[str, ...]:  # fmt: skip
     """What would have made the run shorter, the largest gain first, each with its number; three at most."""
-    spent = closing.compile_seconds
-    found = [*_beforehand(run, closing, simulated), *_avoidable(lines, twice), *_retry(lines, spent)]
+    spent = run.compiles.seconds_spent(run.job.finished or run.last_time or 0.0)
+    found = [*_beforehand(run, closing, simulated, spent), *_avoidable(lines, twice), *_retry(lines, spent)]
     return tuple(text for _, text in sorted(found, key=lambda pair: -pair[0])[:3])
 
 
-def _beforehand(run: Run, closing: Summary, simulated: Sequence[Precompile]) -> Iterator[tuple[float, str]]:
-    spent, waited = closing.compile_seconds, closing.lock_wait_seconds
+def _beforehand(
+    run: Run, closing: Summary, simulated: Sequence[Precompile], spent: float
+) -> Iterator[tuple[float, str]]:
+    waited = closing.lock_wait_seconds
     # The fewest workers that come within a twentieth of the best time: more would only take memory.
     best = next((one for one in simulated if one.seconds <= 1.05 * simulated[-1].seconds), None)
     if best is not None and best.saved_seconds > max(_WORTH_SAYING, _WORTH_SHARE * spent):

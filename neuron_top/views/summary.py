@@ -47,7 +47,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     finished: float | None
     wall_seconds: float | None
     compile_seconds: float
-    """Wall seconds in which at least one worker compiled or waited for a compile."""
+    """Wall seconds in which at least one worker compiled (PyTorch's own back ends too) or waited for a compile."""
     compile_share: float | None
     compile_sum_seconds: float
     """The compiles alone, added up: above `compile_seconds` when several ran side by side."""
@@ -95,7 +95,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     compiles, training, job = run.compiles, run.training, run.job
     end = job.finished if job.finished is not None else now
     wall = max(0.0, end - run.started) if run.started is not None else None
-    spent = compiles.seconds_spent(end)
+    spent = run.compiling_seconds(end)
     spans = compiles.spans()
     lengths = {
         kind: [(span.end if span.end is not None else max(end, span.start)) - span.start

@@ -114,6 +114,23 @@ def test_the_replay_says_what_was_said_live(cold: Observed) -> None:
     assert cold.stored["torch"]["caches"][0]["miss"] == replayed.torch.caches[0].miss
 
 
+def test_the_closing_lines_count_what_pytorch_compiled_just_as_the_report_does(cold: Observed) -> None:
+    told = {one.name: one.value for one in report(cold.run, cold.run.job.finished or 0.0).figures}
+    assert cold.stored["compile_seconds"] == pytest.approx(told["compile_wall"])
+    assert cold.stored["compile_share"] == pytest.approx(told["compile_share"])
+    assert cold.stored["compile_seconds"] >= max(row.seconds or 0.0 for row in cold.view.frames)
+    (line,) = [line for line in cold.process.stderr.splitlines() if line.strip().startswith("compile time")]
+    assert "0.0 s" not in line, line
+
+
+def test_each_second_of_the_wall_time_is_shared_out_once(cold: Observed) -> None:
+    view = report(cold.run, cold.run.job.finished or 0.0)
+    told = {one.name: one.value for one in view.figures}
+    parts = {part.name: part.seconds for part in view.parts}
+    assert sum(parts.values()) == pytest.approx(told["wall"])
+    assert parts["compiling"] == pytest.approx(told["compile_wall"])
+
+
 def test_the_trace_stays_in_the_recording_and_where_the_user_wanted_it(cold: Observed, warm: Observed) -> None:
     assert list((cold.folder / "torch_trace").glob("dedicated_log_torch_trace_*.log"))
     assert not (warm.folder / "torch_trace").exists()
