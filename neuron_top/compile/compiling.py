@@ -21,7 +21,8 @@ from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.kept_work import kept_folder
 from neuron_top.compile.persistent_cache import Entry, EntryLock, Stats, discard
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled
-from neuron_top.events import CompileBegan, CompileEnded
+from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
+from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 
 class Graph(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +78,7 @@ class Compiling:
             self.store(entry, graph, flags)
         except CannotTravel as reason:
             inside = self._inside(graph, str(reason))
+        self._describe(entry, graph)
         made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
         task = CompileTask(
             module=entry.module,
@@ -92,6 +94,28 @@ class Compiling:
             return self._compile_task(entry, graph, task, inside)
         finally:
             discard(made.values())
+
+    def _describe(self, entry: Entry, graph: Graph) -> None:
+        """Tell what an HLO module is made of: what an estimate goes by. PyTorch's graphs are told of when traced."""
+        if graph.description is not None:
+            return
+        try:
+            data = entry.graph.read_bytes()
+            found = read_hlo(data)
+        except (OSError, MalformedHlo):
+            return  # the compiler will say what is wrong with it
+        self._tell(
+            GraphDescribed(
+                module=entry.module,
+                pid=os.getpid(),
+                rank=side_channel.rank(),
+                operators=found.instructions,
+                mix=side_channel.mix(found.opcodes),
+                graph_bytes=len(data),
+                compiler=self._compiler.directory(),
+                source=f"worker:{os.getpid()}",
+            )
+        )
 
     def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
         self._log.compile_started(self._compiler.command(task))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,6 +19,8 @@ import msgspec
 from neuron_top.events import Event, encode
 
 DIRECTORY = "NEURONTOP_EVENTS_DIR"
+OPERATORS_TOLD = 64
+"""Kinds of operators that an event carries: enough to tell one graph from another."""
 
 Tell = Callable[[Event], None]
 """Something that takes events; `tell` is the real one."""
@@ -43,3 +46,8 @@ def rank(environ: Mapping[str, str] = os.environ) -> int | None:
     """The rank this process was started as, None outside a distributed job."""
     text = environ.get("RANK", "")
     return int(text) if text.isdecimal() else None
+
+
+def mix(counts: Mapping[str, int]) -> dict[str, int]:
+    """The commonest operators of a graph, as events carry them."""
+    return dict(Counter(counts).most_common(OPERATORS_TOLD))

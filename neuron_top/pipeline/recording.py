@@ -150,6 +150,7 @@ def measured_compiles(run: Run) -> list[CompileRecord]:
             seconds=attempt.seconds,
             peak_rss=attempt.peak_rss_bytes,
             finished=attempt.end,
+            mix=graph.mix,
         )
         for graph in run.compiles.graphs.values()
         for attempt in graph.attempts

@@ -1,15 +1,16 @@
 """How long a running compile may still take: a range, and only where past compiles give ground for one.
 
 Ground is, in this order: the same graph with the same flags, the same graph hash with other flags, and at least three
-graphs of similar size (bytes, or operators where bytes are not known), those with the same flags and compiler if they
-are enough. Nothing is extrapolated; past the longest time known there is no estimate.
+graphs of similar size (bytes, or operators where bytes are not known): of these those with the same flags if they are
+enough, and of those again the ones made most alike: of the same operators in similar shares. Nothing is extrapolated;
+past the longest time known there is no estimate.
 """
 
 from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -17,8 +18,13 @@ import msgspec
 SIMILAR = 1.5
 """Graphs count as similar when their sizes differ by less than this factor."""
 SIMILAR_NEEDED = 3
+ALIKE = 0.1
+"""Graphs count as made equally alike when the shares of operators they have in common differ by less than this."""
 SPREAD = 0.25
 """Past times are widened by this share on both sides: machines are not equally busy."""
+
+
+_UNKNOWN_MIX: Mapping[str, int] = {}
 
 
 class Past(Protocol):
@@ -32,6 +38,8 @@ class Past(Protocol):
     def operators(self) -> int | None: ...
     @property
     def seconds(self) -> float: ...
+    @property
+    def mix(self) -> Mapping[str, int]: ...
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -55,10 +63,13 @@ class Estimator:
             self._by_graph.setdefault(graph, []).append(one.seconds)
             for sizes, size in ((self._bytes, one.graph_bytes), (self._operators, one.operators)):
                 if size:
-                    sizes.add(size, flags, one.seconds)
+                    sizes.add(_Sized(size, one.seconds, flags, one.mix))
 
-    def total(self, module: str | None, graph_bytes: int | None = None, operators: int | None = None) -> Range | None:
-        """How long a compile of this graph takes as a whole; None without ground."""
+    def total(
+        self, module: str | None, graph_bytes: int | None = None, operators: int | None = None,
+        mix: Mapping[str, int] = _UNKNOWN_MIX,
+    ) -> Range | None:  # fmt: skip
+        """How long a compile of this graph takes as a whole; None without ground. `mix`: how many of each operator."""
         if module is not None:
             for index, key, ground in (
                 (self._by_module, module, "this graph"),
@@ -67,44 +78,75 @@ class Estimator:
                 if key in index:
                     return _spread(index[key], ground)
         flags = module.partition("+")[2] if module is not None else ""
-        return self._bytes.similar(graph_bytes, flags) or self._operators.similar(operators, flags)
+        return self._bytes.similar(graph_bytes, flags, mix) or self._operators.similar(operators, flags, mix)
 
-    def left(self, module: str | None, graph_bytes: int | None, elapsed: float | None,
-             operators: int | None = None) -> Range | None:  # fmt: skip
+    def left(
+        self, module: str | None, graph_bytes: int | None, elapsed: float | None, operators: int | None = None,
+        mix: Mapping[str, int] = _UNKNOWN_MIX,
+    ) -> Range | None:  # fmt: skip
         """How long the running compile may still take; None without ground, or when it already took longer."""
-        whole = self.total(module, graph_bytes, operators)
+        whole = self.total(module, graph_bytes, operators, mix)
         if whole is None or elapsed is None or elapsed > whole.high:
             return None
         return Range(max(0.0, whole.low - elapsed), whole.high - elapsed, whole.ground)
+
+
+class _Sized(msgspec.Struct, frozen=True):
+    """One past compile of a graph whose size is known."""
+
+    size: int
+    seconds: float
+    flags: str
+    mix: Mapping[str, int]
 
 
 class _Sizes:
     """Past times by the size of their graph."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, float, str]] = []
+        self._rows: list[_Sized] = []
         self._sorted = True
 
-    def add(self, size: int, flags: str, seconds: float) -> None:
-        self._rows.append((size, seconds, flags))
+    def add(self, row: _Sized) -> None:
+        self._rows.append(row)
         self._sorted = False
 
-    def similar(self, size: int | None, flags: str) -> Range | None:
-        """The times of graphs of about this size; those of the same flags alone where they are enough."""
+    def similar(self, size: int | None, flags: str, mix: Mapping[str, int]) -> Range | None:
+        """The times of graphs of about this size; of the same flags, and of the same make, where those are enough."""
         if not size:
             return None
         if not self._sorted:
-            self._rows.sort()
+            self._rows.sort(key=_size)
             self._sorted = True
-        first = bisect_left(self._rows, (int(size / SIMILAR),))
-        end = bisect_right(self._rows, (int(size * SIMILAR), float("inf")))
-        near = self._rows[first:end]
-        alike = [seconds for _, seconds, theirs in near if theirs == flags]
-        if len(alike) >= SIMILAR_NEEDED:
-            return _spread(alike, f"{len(alike)} graphs of similar size")
-        if len(near) >= SIMILAR_NEEDED:
-            return _spread([seconds for _, seconds, _ in near], f"{len(near)} graphs of similar size, other flags")
-        return None
+        first = bisect_left(self._rows, int(size / SIMILAR), key=_size)
+        near = self._rows[first : bisect_right(self._rows, int(size * SIMILAR), key=_size)]
+        same = [row for row in near if row.flags == flags]
+        other = "" if len(same) >= SIMILAR_NEEDED else ", other flags"
+        near = near if other else same
+        if len(near) < SIMILAR_NEEDED:
+            return None
+        alike = _most_alike(near, mix)
+        ground = "graphs of similar size" + (" and operators" if len(alike) < len(near) else "")
+        return _spread([row.seconds for row in alike], f"{len(alike)} {ground}{other}")
+
+
+def _most_alike(rows: list[_Sized], mix: Mapping[str, int]) -> list[_Sized]:
+    """The rows made as much alike as the third of them, or nearly so; all where that one is made of something else."""
+    shares = [made_alike(row.mix, mix) for row in rows]
+    least = sorted(shares, reverse=True)[SIMILAR_NEEDED - 1] - ALIKE
+    return [row for row, share in zip(rows, shares, strict=True) if share >= least]
+
+
+def _size(row: _Sized) -> int:
+    return row.size
+
+
+def made_alike(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    """The share of two graphs' operators that is the same kind by kind, whatever their sizes: 0…1; 0 of an unknown."""
+    every, others = sum(one.values()), sum(other.values())
+    if not every or not others:
+        return 0.0
+    return sum(min(count / every, other.get(name, 0) / others) for name, count in one.items())
 
 
 def together(running: Sequence[Range | None], pending: Sequence[Range | None], workers: int) -> Range | None:

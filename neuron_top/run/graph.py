@@ -165,6 +165,8 @@ class Graph(msgspec.Struct, kw_only=True):
     meetings: dict[str, Meeting] = {}
     direction: str = ""
     operators: int | None = None
+    mix: dict[str, int] = {}
+    """How many of each operator, the commonest only; empty where nobody told."""
     inputs: tuple[str, ...] = ()
     graph_bytes: int | None = None
     flags: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ CREATE TABLE compiles (
     seconds     REAL NOT NULL,
     peak_rss    INTEGER,
     finished    REAL NOT NULL,
+    mix         TEXT NOT NULL DEFAULT '{}',   -- JSON: operator -> how many of it
     PRIMARY KEY (module, node, run, finished)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX compiles_by_time ON compiles (finished);

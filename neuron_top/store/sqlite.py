@@ -22,7 +22,9 @@ from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMis
 from neuron_top.store.records import CompileRecord, RunRecord
 
 FILE_NAME = "neurontop.db"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_UPGRADES = {1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'"}
+"""What brings a file of that version to the next one."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
 BATCH_MOST = 4096
@@ -103,10 +105,11 @@ class Store:
         """Keep measured compile times for later estimates; the same one twice is kept once."""
         with self._checked(), self._transaction() as connection:
             connection.executemany(
-                "INSERT OR REPLACE INTO compiles "
-                "(module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [msgspec.structs.astuple(record) for record in records],
+                f"INSERT OR REPLACE INTO compiles ({_COMPILE_COLUMNS}, mix) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                [
+                    (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.mix).decode())
+                    for record in records
+                ],
             )
 
     def forget(self, run: str) -> None:
@@ -172,11 +175,10 @@ class Store:
         """Measured compile times of all runs, newest first, `most` at the most: the ground of estimates."""
         with self._checked():
             rows = self._connection.execute(
-                "SELECT module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished "
-                "FROM compiles ORDER BY finished DESC LIMIT ?",
+                f"SELECT {_COMPILE_COLUMNS}, {self._mix} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
                 (most,),
             ).fetchall()
-        return [CompileRecord(*row) for row in rows]
+        return [msgspec.structs.replace(CompileRecord(*row[:-1]), mix=_mix(row[-1])) for row in rows]
 
     @property
     def events_bytes(self) -> int:
@@ -205,6 +207,7 @@ class Store:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
             raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
+        self._mix = "mix" if version != 1 else "'{}'"  # an older file that is only read stays as it is
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only or version == SCHEMA_VERSION:
             return
@@ -212,10 +215,12 @@ class Store:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction() as connection:  # two processes may be first at the same moment
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                for statement in _statements():
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            steps = _statements() if version == 0 else (_UPGRADES[one] for one in range(version, SCHEMA_VERSION))
+            for statement in steps:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self._mix = "mix"
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -248,6 +253,7 @@ class Store:
         return StoreUnusable(f"{self.path}: {problem}")
 
 
+_COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished"
 _RUN_COLUMNS = (
     "id, node, name, command, directory, pid, started, finished, exit_code, touched, events, bytes, folder, summary"
 )
@@ -257,6 +263,10 @@ def _run_record(row: tuple[Any, ...]) -> RunRecord:
     values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
     values["command"] = tuple(msgspec.json.decode(values["command"]))
     return RunRecord(**values)
+
+
+def _mix(text: str) -> dict[str, int]:
+    return msgspec.json.decode(text, type=dict[str, int])
 
 
 def _latest(events: Sequence[Event]) -> float:

@@ -146,7 +146,9 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         state=digest.state.value,
         since=since,
         elapsed=elapsed,
-        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators) if compiling else None,
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.mix)
+        if compiling
+        else None,
         seconds=duration.seconds,
         known=duration.known,
         low=duration.low,

@@ -113,7 +113,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     counts = run.queue.counts
     end = run.job.finished if run.job.finished is not None else now
     elapsed = max(0.0, end - run.started) if run.started is not None else None
-    seconds = run.compiles.seconds_spent(end)
+    seconds = run.compiling_seconds(end)
     return CompileCard(
         total=len(run.compiles.graphs),
         done=len(by_state[GraphState.DONE]),
@@ -152,7 +152,9 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
         state=graph.state.value,
         since=since,
         elapsed=elapsed,
-        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators) if compiling else None,
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.mix)
+        if compiling
+        else None,
         rank=run.rank_of_meeting(meeting) if meeting is not None else None,
         pid=meeting.pid if meeting is not None else None,
         dots=attempt.dots if attempt is not None else 0,
@@ -225,7 +227,7 @@ def _until_all(run: Run, running: tuple[RunningGraph, ...], by_state: dict[Graph
     pending: list[Range | None] = []
     if not run.queue.trial_running and (to_come := _left(run, by_state)):
         graphs = by_state[GraphState.EXTRACTED]
-        pending = [estimator.total(graph.module, graph.graph_bytes, graph.operators) for graph in graphs]
+        pending = [estimator.total(graph.module, graph.graph_bytes, graph.operators, graph.mix) for graph in graphs]
         pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, and never named
     workers = sum(worker.finished is None for worker in run.queue.workers.values())
     return together([graph.left for graph in running], pending, max(1, workers, len(running)))

@@ -2,11 +2,11 @@
 
     python -m tests.bench.bench_estimate
 
-A job of small models of several widths and depths is recorded twice, each time with an empty cache; each measured
-compile is then estimated from all others: once with its own graph among them, and once, for graphs never seen before,
-with all compiles of the same graph left out. Printed are how many had ground for an estimate, how many fell into its
-range, and the median of |middle of the range − truth| ÷ truth. Nobody else estimates compile times, so there is no
-peer, and no ratio.
+A job of small models of several kinds, widths and depths is recorded twice, each time with an empty cache; each
+measured compile is then estimated from all others: once with its own graph among them, and once, for graphs never
+seen before, with all compiles of the same graph left out, also by their size alone. Printed are how many had ground
+for an estimate, how many fell into its range, and the median of |middle of the range − truth| ÷ truth. Nobody else
+estimates compile times, so there is no peer, and no ratio.
 """
 
 from __future__ import annotations
@@ -20,15 +20,26 @@ import msgspec
 
 from neuron_top.run.estimate import Estimator, Past
 from neuron_top.settings import Settings
+from neuron_top.store.records import CompileRecord
 from tests.bench.figures import Figure, own_folders, timed
 
-SIZES = tuple((width, depth) for depth in (1, 2, 3, 4) for width in (16, 32, 48))
+SIZES = tuple((kind, width, depth) for kind in ("mlp", "norm", "conv") for depth in (1, 3) for width in (16, 48))
 JOB = """
 import torch
-for width, depth in {sizes}:
+from torch import nn
+
+def layer(kind, width):
+    if kind == "mlp":
+        return nn.Linear(width, width), nn.Tanh()
+    if kind == "norm":
+        return nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width), nn.Softmax(-1)
+    return nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU()
+
+for kind, width, depth in {sizes}:
     torch._dynamo.reset()
-    layers = [layer for _ in range(depth) for layer in (torch.nn.Linear(width, width), torch.nn.Tanh())]
-    torch.compile(torch.nn.Sequential(*layers), backend="neurontop")(torch.ones(4, width)).sum().backward()
+    model = nn.Sequential(*(part for _ in range(depth) for part in layer(kind, width)))
+    sample = torch.ones(2, 4, width, width) if kind == "conv" else torch.ones(4, width)
+    torch.compile(model, backend="neurontop")(sample).sum().backward()
 """
 
 
@@ -47,7 +58,7 @@ def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error,
     found: dict[str, list[tuple[bool, float]]] = {}
     for index, one in enumerate(past):
         others = [other for place, other in enumerate(past) if place != index and not (unseen and _same(one, other))]
-        told = Estimator(others).total(one.module, one.graph_bytes, one.operators)
+        told = Estimator(others).total(one.module, one.graph_bytes, one.operators, one.mix)
         if told is None or one.seconds <= 0:
             continue
         ground = "similar size" if "similar size" in told.ground else told.ground
@@ -63,7 +74,7 @@ def _same(one: Past, other: Past) -> bool:
     return one.module.partition("+")[0] == other.module.partition("+")[0]
 
 
-def recorded(folder: Path, environ: dict[str, str]) -> Sequence[Past]:
+def recorded(folder: Path, environ: dict[str, str]) -> list[CompileRecord]:
     """The measured compiles of two recordings of the same job, each with a cache of its own."""
     from neuron_top.pipeline.afterwards import history
 
@@ -84,6 +95,8 @@ def measure() -> Iterator[Figure]:
     print(f"estimates: {len(past)} measured compiles of {len({one.module for one in past})} graphs, two recordings")
     tell("all other compiles known", leave_one_out(past))
     tell("graphs never seen before", leave_one_out(past, unseen=True))
+    bare = [msgspec.structs.replace(one, mix={}) for one in past]
+    tell("the same, were their operators not known", leave_one_out(bare, unseen=True))
     return
     yield
 

@@ -10,6 +10,8 @@ from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
+from neuron_top.events import Event, GraphDescribed
+from tests.explain.hlo_model import Step, training_step
 
 VERSION = 'if [ "$1" = --version ]; then echo "NeuronX Compiler version 2.99.1234.0+0a1b2c3d"; exit 0; fi\n'
 
@@ -53,6 +55,19 @@ def test_its_scratch_stays_in_the_folder_that_was_asked_for(entry: Path, tmp_pat
     Wrapper(one, options).compile_entry(entry)
     assert (tmp_path / "work" / entry.name / "stage.txt").read_text() == "scratch\n"
     assert {path.name for path in entry.iterdir()} >= {"model.neff", "model.done"}
+
+
+def test_what_a_module_is_made_of_is_told_before_its_compile_begins(entry: Path, tmp_path: Path) -> None:
+    (entry / "model.hlo_module.pb").write_bytes(training_step(Step()))
+    told: list[Event] = []
+    options = WrapperOptions(cache_url=str(entry.parent.parent))
+    Wrapper(compiler(tmp_path, 'cp "$3" "$5"\n'), options, tell=told.append).compile_entry(entry)
+    described = told[0]
+    assert isinstance(described, GraphDescribed)
+    assert (described.module, described.compiler) == (entry.name, entry.parent.name)
+    assert described.graph_bytes == (entry / "model.hlo_module.pb").stat().st_size
+    assert described.mix["dot"] > 0
+    assert described.operators == sum(described.mix.values())
 
 
 def test_what_it_says_becomes_the_failure_log(entry: Path, tmp_path: Path) -> None:

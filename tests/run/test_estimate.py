@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from neuron_top.run.estimate import SPREAD, Estimator, Range, together
+from neuron_top.run.estimate import SPREAD, Estimator, Range, made_alike, together
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -13,6 +13,7 @@ class Past(msgspec.Struct, frozen=True):
     seconds: float
     graph_bytes: int | None = None
     operators: int | None = None
+    mix: dict[str, int] = {}
 
 
 A, A_OTHER, B = "MODULE_1+aaaa", "MODULE_1+bbbb", "MODULE_2+aaaa"
@@ -69,3 +70,24 @@ def test_a_total_with_a_hole_is_none():
     assert together([one, None], [], 2) is None
     assert together([one], [None], 2) is None
     assert together([], [], 2) is None
+
+
+def test_of_graphs_of_one_size_those_made_of_the_same_operators_are_the_ground():
+    dense, conv = {"mm": 60, "add": 40}, {"convolution": 50, "relu": 50}
+    past = [Past(f"MODULE_{n}+a", 10.0 + n, None, 100, dense) for n in range(3)]
+    past += [Past(f"MODULE_9{n}+a", 90.0, None, 100, conv) for n in range(3)]
+    whole = Estimator(past).total("MODULE_77+a", None, 105, {"mm": 66, "add": 39})
+    assert (whole.high, whole.ground) == (12 * (1 + SPREAD), "3 graphs of similar size and operators")
+    assert Estimator(past).total("MODULE_77+a", None, 105).ground == "6 graphs of similar size"
+
+
+def test_a_make_that_two_graphs_share_is_no_ground_of_its_own():
+    past = [Past(f"MODULE_{n}+a", 10.0, None, 100, {"mm": 1}) for n in range(2)]
+    past.append(Past("MODULE_9+a", 90.0, None, 100, {"convolution": 1}))
+    assert Estimator(past).total("MODULE_77+a", None, 100, {"mm": 1}).high == 90.0 * (1 + SPREAD)
+
+
+def test_how_alike_two_graphs_are_made_does_not_depend_on_their_size():
+    assert made_alike({"mm": 2, "add": 2}, {"mm": 50, "add": 50}) == pytest.approx(1.0)
+    assert made_alike({"mm": 1}, {"add": 1}) == made_alike({}, {"add": 1}) == 0.0
+    assert made_alike({"mm": 1, "add": 1}, {"mm": 1}) == pytest.approx(0.5)
