@@ -29,7 +29,7 @@ from typing import Any
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
-from neuron_top.cli.on_screen import show
+from neuron_top.cli.on_screen import hurry, show
 from neuron_top.cli.output import narrate, print_json_line
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.live import LiveFeed
@@ -57,11 +57,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
+    on_screen = not (arguments.json or arguments.plain) and _has_screen()
+    if on_screen:
+        hurry()
     from neuron_top.pipeline.assembly import machine_feed, paths_feed
     from neuron_top.runtime.keyboard import pipe_aside
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
-    on_screen = not (arguments.json or arguments.plain) and _has_screen()
     piped = pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
     feed = paths_feed(settings, arguments.paths, piped) if arguments.paths else machine_feed(settings)
     if arguments.view and not arguments.json:

@@ -7,9 +7,11 @@ imported when they are first gone to.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import locale
 import os
+import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -103,7 +105,6 @@ class TopApp(App[int]):
     CSS_PATH = "app.tcss"
     TITLE = "neuron-top"
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {}
-    DEFAULT_MODE = ""
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
 
@@ -132,13 +133,17 @@ class TopApp(App[int]):
         encoding = locale.getpreferredencoding(False)
         self.look = looks.choose(theme, self.settings.ascii, encoding, no_colour)
         self.MODES = {place.name: partial(_screen, place.name) for place in PLACES}  # type: ignore[misc]
+        self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_colour else None)
-        self.feed, self._first = feed, first
+        self.feed = feed
         self._home = feed
         self._library, self._desk = library, desk
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.paused = False
+        self.begun = threading.Event()
+        """The first frame is drawn and the feed moves."""
+        self._held: contextlib.ExitStack | None = None
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(_theme(palette))
@@ -149,17 +154,42 @@ class TopApp(App[int]):
         chosen = super().get_driver_class()
         return LastingDriver if chosen is LinuxDriver else chosen
 
-    def on_mount(self) -> None:
-        """Open the first screen, then let the feed begin: the first frame does not wait for it."""
+    def on_load(self) -> None:
+        """The first screen is on its way."""
+        self.delay_update()
+
+    def delay_update(self, delay: float = 0.05) -> None:
+        """Nothing is sent until the screen that is gone to has its view; Textual would wait for the time to pass."""
+        self._held = self._held or contextlib.ExitStack()
+        self._held.enter_context(self.batch_update())
+        self._held.callback(self.set_timer(delay, self.arrived).stop)
+
+    def arrived(self) -> None:
+        """The screen in front has what it shows: send it."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+            self.screen.refresh()
+
+    def on_ready(self) -> None:
+        """The first frame; the feed begins after it."""
         self._refresher = Refresher(self._draw_in_turn)
-        self.switch_mode(self._first)
+        if self.front is not None and self._held is not None:
+            self.front.arrive()
         self.call_after_refresh(self._begin)
+
+    def prepare(self, name: str) -> None:
+        """Make a screen before it is gone to; it is styled as it is made, and need not be once more."""
+        self._init_mode(name)
+        for screen in self._screen_stacks[name]:
+            screen._css_update_count = self._css_update_count
 
     def _draw_in_turn(self) -> None:
         """Draw after the messages that wait already: a key is answered before the next drawing."""
         self.call_later(self.draw)
 
     def _begin(self) -> None:
+        self.begun.set()
         self.feed.start(self.announce)
         self.set_interval(1.0, self._tick)
         self.announce()

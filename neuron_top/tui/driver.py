@@ -2,22 +2,53 @@
 
 Textual writes from a thread with a short queue. When the terminal is gone a write fails, the thread ends, and the full
 queue then blocks the program for ever, so that it could not even leave its screen.
+
+It also waits a tenth of a second after escape, for it might begin the bytes of another key. Those come together.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import selectors
+from codecs import getincrementaldecoder
 from typing import IO, Any, cast
 
+from textual import constants
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+
+_READ_BYTES = 4096
+_LOOK_SECONDS = 0.1
+_SLACK_SECONDS = 0.002
+ESCAPE_SECONDS = 0.025
+"""As vim's users set it; ESCDELAY (milliseconds) says otherwise, for a terminal behind a slow line."""
 
 
 class LastingDriver(LinuxDriver):
-    """What cannot be written because nobody reads any more is dropped."""
+    """What cannot be written because nobody reads any more is dropped; an escape is told soon."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        if "ESCDELAY" not in os.environ:
+            constants.ESCAPE_DELAY = ESCAPE_SECONDS  # type: ignore[misc]
         self._file = cast("Any", _Lasting(cast("IO[str]", self._file)))
+
+    def run_input_thread(self) -> None:
+        """As Textual's, but after each reading it looks again when an escape may have stood alone long enough."""
+        parser = XTermParser()
+        decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            wait = _LOOK_SECONDS
+            while not self.exit_event.is_set():
+                ready = selector.select(wait)
+                wait = constants.ESCAPE_DELAY + _SLACK_SECONDS if ready else _LOOK_SECONDS
+                data = os.read(self.fileno, _READ_BYTES) if ready else b""
+                if ready and not data:  # the terminal is gone; what notices that ends the program
+                    self.exit_event.wait(_LOOK_SECONDS)
+                for event in (*parser.feed(decode(data)), *parser.tick()) if data else parser.tick():
+                    self.process_message(event)
 
 
 class _Lasting:

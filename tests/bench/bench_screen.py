@@ -89,7 +89,7 @@ def main() -> None:
         "cores_128": cores(128, seconds),
         "log_20": log(20, seconds / 2),
         "log_5000": log(5000, seconds),
-        "keys_10000": keys(10_000),
+        "keys_10000": keys(10_000, 128),
         "growth": growth(8.0),
     }
     print(json.dumps(figures, indent=2))

@@ -15,6 +15,24 @@ from pathlib import Path
 from tests.bench.terminal import Terminal
 
 SCREEN = Path(__file__).with_name("synthetic_screen.py")
+ANSWERS = (
+    (b"2", b"Last minute"),
+    (b"s", b"sorted by"),
+    (b"/", b"ords to keep"),
+    (b"\x1b", b"Core"),
+    (b"?", b"Keys of Cores"),
+    (b"\x1b", b"Last minute"),
+    (b"3", b"No graph yet"),
+    (b"4", b"Compile cache"),
+    (b"5", b"following"),
+    (b"k", b" byte "),
+    (b"f", b"following"),
+    (b"6", b"Recordings"),
+    (b"a", b"Alerts"),
+    (b"\x1b", b"Recordings"),
+    (b"1", b"Training"),
+)
+"""Keys, and a text that is drawn when each has been answered."""
 
 
 def log(rate: int, seconds: float) -> dict[str, float]:
@@ -36,32 +54,44 @@ def log(rate: int, seconds: float) -> dict[str, float]:
     }
 
 
-def keys(rate: int, presses: int = 40) -> dict[str, float]:
-    """How long a key takes to be answered (another screen drawn) while `rate` lines a second arrive."""
-    with _followed() as (path, terminal):
-        writer = threading.Thread(target=_write, args=(path, rate, presses * 0.25 + 1, terminal), daemon=True)
+def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
+    """How long a key takes to be answered while so many cores update at 1 Hz and `rate` lines a second arrive.
+
+    The first round is told apart: nothing has been shown yet of what it goes to.
+    """
+    with _followed("busy", str(cores)) as (path, terminal):
+        length = rounds * len(ANSWERS) * 0.25 + 2
+        writer = threading.Thread(target=_write, args=(path, rate, length, terminal), daemon=True)
         writer.start()
-        taken = []
-        for number in range(presses):
-            key, text = ((b"3", b"No graph yet."), (b"5", b"following"))[number % 2]
-            taken.append(terminal.answer(key, text))
-            time.sleep(0.2)
+        time.sleep(1.0)
+        taken: list[list[tuple[float, str]]] = []
+        for _ in range(rounds):
+            taken.append([])
+            for key, text in ANSWERS:
+                taken[-1].append((terminal.answer(key, text), key.decode()))
+                time.sleep(0.15)
         writer.join()
-    taken.sort()
+    first, later = sorted(taken[0]), sorted(one for turn in taken[1:] for one in turn)
     return {
         "lines_per_second": rate,
-        "median_ms": round(1000 * statistics.median(taken)),
-        "worst_ms": round(1000 * taken[-1]),
+        "cores": cores,
+        "presses": len(first) + len(later),
+        "median_ms": round(1000 * statistics.median(seconds for seconds, _ in later)),
+        "p95_ms": round(1000 * later[int(len(later) * 0.95)][0]),
+        "worst_ms": round(1000 * later[-1][0]),
+        "worst_key": later[-1][1],
+        "worst_first_time_ms": round(1000 * first[-1][0]),
+        "worst_first_time_key": first[-1][1],
     }
 
 
 @contextlib.contextmanager
-def _followed() -> Iterator[tuple[Path, Terminal]]:
+def _followed(what: str = "log", *more: str) -> Iterator[tuple[Path, Terminal]]:
     """An empty log and the program that follows it, drawn and settled."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train.log"
         path.write_text("")
-        terminal = Terminal([sys.executable, str(SCREEN), "log", str(path)])
+        terminal = Terminal([sys.executable, str(SCREEN), what, str(path), *more])
         try:
             terminal.wait_for(b"Overview")
             time.sleep(1.5)

@@ -6,8 +6,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from neuron_top import events as ev
+from neuron_top.cli.on_screen import hurry, show
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
 
@@ -73,8 +75,10 @@ class Hours:
 
 
 def main() -> None:
-    """`synthetic_screen.py cores N`, `synthetic_screen.py hours HOURS CORES` or `synthetic_screen.py log FILE`."""
+    """`synthetic_screen.py cores N`, `… hours HOURS CORES`, `… log FILE` or `… busy FILE CORES` (both at once)."""
+    hurry()
     from neuron_top.pipeline.assembly import paths_feed
+    from neuron_top.pipeline.sources import LogFiles
     from neuron_top.settings import Settings
     from neuron_top.tui.app import TopApp
 
@@ -84,9 +88,12 @@ def main() -> None:
     elif what == "hours":
         source = Hours(float(value), int(more[0]))
         feed = LiveFeed([source], book=LogBook(), clock=lambda: source.now)
+    elif what == "busy":
+        book = LogBook()
+        feed = LiveFeed([Cores(int(more[0]))], book=book, later=lambda: [LogFiles(lambda: [Path(value)], book)])
     else:
         feed = paths_feed(Settings(), [value])
-    sys.exit(TopApp(feed, Settings()).run() or 0)
+    sys.exit(show(TopApp(feed, Settings())))
 
 
 if __name__ == "__main__":

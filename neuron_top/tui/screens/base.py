@@ -16,6 +16,7 @@ from neuron_top.tui.remembered import Kept
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.order import words_filter
+from neuron_top.tui.widgets.shelf import Shelf
 from neuron_top.tui.widgets.table import Opened, Table
 
 if TYPE_CHECKING:
@@ -99,8 +100,17 @@ class LiveScreen(Screen[None]):
             self.table.sort_by_title(kept.column, kept.reverse)
 
     def on_screen_resume(self) -> None:
-        """Coming here: show what is so now, at once, because a key asked for it."""
-        self.top.draw()
+        """Coming here: show what is so now, at once, because a key asked for it; after the layout, which comes next."""
+        if self.top.is_running:
+            self.call_later(self.arrive)
+
+    def arrive(self) -> None:
+        """The screen is in front and laid out."""
+        if self.is_current:
+            self.top.draw()
+            self.top.arrived()
+            for shelf in self.query(Shelf):
+                shelf.look_anew()
 
     def update(self, header: Any, view: Any) -> None:
         """Take a newer view; called by the application, never while paused."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from textual.strip import Strip
@@ -11,6 +12,8 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.widgets.lines import Lines
+
+LATELY_SECONDS = 1.0
 
 
 class Shelf(Lines):
@@ -21,15 +24,21 @@ class Shelf(Lines):
     def __init__(self, look_up: Callable[[], Any], came: Callable[[Any], None], period: float) -> None:
         super().__init__(id="shelf")
         self._look_up, self._came, self._period = look_up, came, period
+        self._looked = float("-inf")
 
     def on_mount(self) -> None:
-        """Look at once, then again and again."""
-        self.look_again()
+        """Look again and again; the first time when the screen has come."""
         self.set_interval(self._period, self.look_again)
+
+    def look_anew(self) -> None:
+        """Start a look because the screen is gone to, unless it was left only a moment ago."""
+        if monotonic() - self._looked > LATELY_SECONDS:
+            self.look_again()
 
     def look_again(self) -> None:
         """Start a look unless the screen is not in front or nothing may change."""
         if self.screen.is_current and not self.top.paused:
+            self._looked = monotonic()
             self.run_worker(self._look, thread=True, exclusive=True)
 
     def _look(self) -> None:
