@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import chapters
+from neuron_top.actions import chapters, entry_lock
 from neuron_top.actions.admission import admit
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
@@ -34,8 +34,6 @@ from neuron_top.compile.parallel_queue import CollectedGraph, Progress
 from neuron_top.compile.parallel_queue import Outcome as Compiled
 from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import RefusedForSafety
-
-_LOCKS = frozenset(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
 
 
 def compile_now(
@@ -137,7 +135,7 @@ class _Compiles:
             if self.resumed and layout.DONE in names:
                 self.done += 1
                 return
-            if names & _LOCKS and not entry.is_left_by_dead():
+            if not names.isdisjoint(entry_lock.NAMES) and not entry_lock.is_left_by_dead(entry):
                 raise Changed("it is locked")
             # Compiling leaves its traces in the folder: after an interruption only its identity counts.
             entry.check(step.fingerprint, touched=self.resumed)

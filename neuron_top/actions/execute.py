@@ -16,9 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import chapters, gather, sweep
+from neuron_top.actions import chapters, entry_lock, gather, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
+from neuron_top.actions.entry_lock import Held
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
@@ -160,9 +161,10 @@ class _Execution:
             with self.root.entry(step.path) as entry:
                 if self._is_emptied(entry, step):
                     return
-                entry.check(step.fingerprint, self.earlier, touched=self._is_half_unlocked(entry, step))
+                touched = self._is_touched(entry, step)
+                entry.check(step.fingerprint, touched=touched)
                 self._check_quiet(step)
-                self._act(entry, step)
+                self._act(entry, step, fresh=not touched)
         except (Changed, OSError) as problem:
             self.refused.append((number, str(problem)))
             return
@@ -198,14 +200,17 @@ class _Execution:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
         if not self.earlier or step.action in plans.WHOLE or not (self.place / step.path).exists():
             return False
-        return not entry.files(step.action) and entry.owner() is None
+        return not entry.files(step.action) and entry_lock.owner(entry) is None
 
-    def _is_half_unlocked(self, entry: OpenEntry, step: Step) -> bool:
-        """A resumed plan meets a lock whose other name, its owner's record, it took before it was interrupted."""
-        if not self.earlier or step.action is not Action.UNLOCK:
+    def _is_touched(self, entry: OpenEntry, step: Step) -> bool:
+        """A resumed plan meets what it was at when it was interrupted: its own lock, or half of one it took away."""
+        if not self.earlier:
             return False
-        taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
-        return any(facts.st_ino in taken for _, facts in entry.files(step.action))
+        if step.action is Action.UNLOCK:
+            taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
+            return any(facts.st_ino in taken for _, facts in entry.files(step.action))
+        owner = entry_lock.owner(entry)
+        return owner is not None and owner.token in self.earlier
 
     def _is_done(self, step: Step) -> bool:
         """A resumed plan meets what it did before it was interrupted."""
@@ -213,26 +218,23 @@ class _Execution:
             return False
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
-    def _act(self, entry: OpenEntry, step: Step) -> None:
-        owner = entry.owner()
-        # Under our own earlier lock the artefact is gone because we took it.
-        fresh = owner is None or owner.token not in self.earlier
+    def _act(self, entry: OpenEntry, step: Step, *, fresh: bool) -> None:
         if step.action is Action.SWEEP:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
                 raise Changed(busy)
             entry.rename_to(self._whole(step.path))
         elif step.action is Action.UNLOCK:
-            entry.take_lock_away(self._beside(step.path))
+            entry_lock.take_away(entry, self._beside(step.path))
         elif step.action is Action.EVICT:
             target = self._whole(step.path)
-            with entry.locked(self.token):
+            with Held(entry, self.token):
                 entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.rename_to(target)
         else:
             beside = self._beside(step.path)
-            with entry.locked(self.token):
-                if fresh:
+            with Held(entry, self.token):
+                if fresh:  # else the artefact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.move_files(step.action, beside)
 

@@ -28,6 +28,7 @@ import msgspec
 from neuron_top.actions import leftovers, records
 from neuron_top.actions import plan as plans
 from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.emptying import empty
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged
 from neuron_top.actions.user import user_name
@@ -230,7 +231,7 @@ class Trash:
 
     def _deleted(self, chapter: Chapter, going: Path) -> PlanPurged:
         """The folder itself goes last: as long as it is there, a killed purge is known for one."""
-        freed, files = _emptied(going)
+        freed, files = empty(going)
         record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
         if not chapter.purged:
             self.write(record)
@@ -243,30 +244,3 @@ class Trash:
         for chapter in self.entries() if left else ():
             if chapter.begun.plan in left:
                 self._deleted(chapter, left[chapter.begun.plan])
-
-
-def _emptied(place: Path) -> tuple[int, int]:
-    """Delete all that lies in a folder of the trash; gives (bytes that became free, files).
-
-    An inode is free when its last name goes. Links are removed, never followed; the trash is ours alone (0700).
-    """
-    freed = files = 0
-    folders = [str(place)]
-    for folder in folders:  # grows while it is walked
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            with os.scandir(handle) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(f"{folder}/{entry.name}")
-                        continue
-                    facts = entry.stat(follow_symlinks=False)
-                    os.unlink(entry.name, dir_fd=handle)
-                    files += 1
-                    if facts.st_nlink == 1:
-                        freed += facts.st_blocks * 512
-        finally:
-            os.close(handle)
-    for folder in reversed(folders[1:]):
-        Path(folder).rmdir()
-    return freed, files

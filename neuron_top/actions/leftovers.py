@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from neuron_top.actions import entry_lock
 from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.cache import lock_owner
@@ -57,4 +58,4 @@ def _free(place: Path, entries: Iterable[str], inode: int) -> None:
     with contextlib.closing(OpenRoot(place)) as root:
         for path in entries:
             with contextlib.suppress(Changed, OSError), root.entry(path) as entry:
-                entry.free_lock(inode)
+                entry_lock.free(entry, inode)

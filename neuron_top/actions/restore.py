@@ -14,6 +14,7 @@ import msgspec
 
 from neuron_top.actions import journal
 from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.entry_lock import Held
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
@@ -73,7 +74,7 @@ def _entry_back(root: OpenRoot, place: Path, path: str, moves: Sequence[Move], t
             root.take_back(place / path, path, first.folder_mtime_ns)
             return 1
         with root.entry(path) as entry:
-            with entry.locked(token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
+            with Held(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
                 restored = sum(_file_back(entry, place, move, kept) for move in moves)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.filling import FilledEntry, held
+from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.cache import filesystem
 from neuron_top.cache.entry import MODULE
 
@@ -114,14 +115,14 @@ class Folder:
         return Found(facts.st_size, facts.st_mtime_ns, _chunks(path))
 
     @contextmanager
-    def slot(self, entry: str) -> Iterator[OpenEntry]:
+    def slot(self, entry: str) -> Iterator[FilledEntry]:
         """See Shelf: the entry's lock is held, a link on the way is refused."""
         self.make()
         root = OpenRoot(self._root)
         try:
             root.make(entry)
-            with root.entry(entry) as held, held.locked_for_writing():
-                yield held
+            with root.entry(entry) as opened, held(opened) as slot:
+                yield slot
         finally:
             root.close()
 

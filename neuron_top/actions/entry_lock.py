@@ -1,0 +1,108 @@
+"""The lock of an open entry: who holds it, holding it ourselves, and taking away what the dead left.
+
+Our lock is a hard link to a token that names us, so there is no instant at which it has no owner. Takers-over of dead
+locks, here and in the compile component, exclude each other by a `flock` on the entry's folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from neuron_top.actions.opened import Changed, OpenEntry
+from neuron_top.actions.plan import Action
+from neuron_top.cache import layout, lock_owner
+
+NAMES = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
+_OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+_ANY = frozenset(NAMES)
+
+
+def owner(entry: OpenEntry) -> lock_owner.LockOwner | None:
+    """Who held it at the first look; None when it was free or the lock names nobody."""
+    return _owner_among(entry, entry.first_names())
+
+
+def is_left_by_dead(entry: OpenEntry) -> bool:
+    """True when the process that the lock names is proved dead."""
+    holder = owner(entry)
+    return holder is not None and lock_owner.is_alive(holder) is False
+
+
+class Held:
+    """A context that holds the lock of an entry by a link to `token`. Entering raises Changed when another holds it."""
+
+    def __init__(self, entry: OpenEntry, token: str | Path) -> None:
+        self._entry, self._token, self._name = entry, token, ""
+
+    def __enter__(self) -> None:
+        present: Collection[str] = self._entry.first_names()
+        if not _ANY.isdisjoint(present):
+            _break_dead(self._entry)
+            present = self._entry.names()
+            if not _ANY.isdisjoint(present):
+                raise Changed("it is locked")
+        self._name = _name_for(present)
+        try:
+            os.link(self._token, self._name, dst_dir_fd=self._entry.handle)
+        except FileExistsError:
+            raise Changed("it is locked") from None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
+    ) -> None:
+        os.unlink(self._name, dir_fd=self._entry.handle)
+
+
+def free(entry: OpenEntry, inode: int) -> None:
+    """Remove the lock that is this very file, which a process of ours left that is proved dead."""
+    with _taking_over(entry):
+        for name in NAMES:
+            with contextlib.suppress(FileNotFoundError):
+                if entry.facts(name).st_ino == inode:
+                    os.unlink(name, dir_fd=entry.handle)
+
+
+def take_away(entry: OpenEntry, target: Path) -> None:
+    """Rename the lock and its owner's record into `target`. Raises Changed when it is gone, or comes anew."""
+    with _taking_over(entry):
+        if not any(map(entry.has, NAMES)):
+            raise Changed("the lock is gone")
+        entry.move_files(Action.UNLOCK, target)
+        if any(map(entry.has, NAMES)):
+            raise Changed("a new lock appeared")
+
+
+def _name_for(present: Collection[str]) -> str:
+    for graph, lock in zip(layout.GRAPH_NAMES, NAMES, strict=True):
+        if graph in present:
+            return lock
+    return NAMES[0]
+
+
+def _owner_among(entry: OpenEntry, names: Collection[str]) -> lock_owner.LockOwner | None:
+    return next((lock_owner.read(entry.path / name) for name in NAMES if name in names), None)
+
+
+def _break_dead(entry: OpenEntry) -> None:
+    """Remove the lock of a process that is proved dead, as the compile component's waiters do."""
+    if not is_left_by_dead(entry):
+        return
+    with _taking_over(entry):
+        if _owner_among(entry, entry.names()) == owner(entry):
+            for name in (*_OWNERS, *NAMES):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=entry.handle)
+
+
+@contextlib.contextmanager
+def _taking_over(entry: OpenEntry) -> Iterator[None]:
+    fcntl.flock(entry.handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(entry.handle, fcntl.LOCK_UN)

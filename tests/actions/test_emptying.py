@@ -1,0 +1,50 @@
+"""What is deleted for ever: all of a folder of the trash, nothing outside it, and exactly what became free is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from neuron_top.actions.emptying import Gone, empty
+
+
+def blocks(path: Path) -> int:
+    return path.stat().st_blocks * 512
+
+
+def filled(place: Path, size: int) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(b"x" * size)
+    return place
+
+
+def test_all_that_lies_below_goes_and_the_folder_stays(tmp_path: Path) -> None:
+    place = tmp_path / "plan"
+    found = [filled(place / name, 5000) for name in ("plan.json", "c/a/model.neff", "c/b/model.neff", "c/b/deep/er/f")]
+    freed = sum(map(blocks, found))
+    assert empty(place) == Gone(freed, files=4)
+    assert list(place.iterdir()) == []
+
+
+def test_links_are_removed_and_what_they_lead_to_stays(tmp_path: Path) -> None:
+    outside = filled(tmp_path / "outside/model.neff", 100)
+    (tmp_path / "plan/c/a").mkdir(parents=True)
+    (tmp_path / "plan/c/folder").symlink_to(outside.parent)
+    (tmp_path / "plan/c/a/model.neff").symlink_to(outside)
+    (tmp_path / "plan/whole").symlink_to(outside.parent)
+    assert empty(tmp_path / "plan").files == 3
+    assert outside.read_bytes() == b"x" * 100
+
+
+def test_an_inode_of_many_names_is_free_once_and_only_with_its_last(tmp_path: Path) -> None:
+    """Two threads delete the names; each of them could take itself for the last, or neither."""
+    place = tmp_path / "plan"
+    shared, kept = filled(tmp_path / "shared", 8192), filled(tmp_path / "kept", 8192)
+    freed = blocks(shared)
+    for number in range(200):
+        (place / f"c/{number}").mkdir(parents=True)
+        os.link(shared, place / f"c/{number}/shared")
+        os.link(kept, place / f"c/{number}/kept")
+    shared.unlink()
+    assert empty(place) == Gone(freed, files=400)
+    assert kept.stat().st_nlink == 1
