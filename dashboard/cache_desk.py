@@ -29,6 +29,7 @@ from neuron_top.cache import catalogue, roots
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.pipeline.other_caches import OtherCaches
 from neuron_top.settings import Settings
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 
@@ -66,6 +67,7 @@ class CacheDesk:
         self._lock = threading.Lock()
         self._looking = threading.Lock()
         self._hand = Desk(settings)
+        self._others = OtherCaches()
         self._snapshots: dict[str, Snapshot] = {}
         self._table = EntryTable(roots=(), rows=())
         self._taken = float("-inf")
@@ -109,7 +111,7 @@ class CacheDesk:
                 rows += [row for row in self._table.rows if row.root == root]
             else:
                 rows += [entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries]
-        table = EntryTable(roots=tuple(found), rows=tuple(rows))
+        table = EntryTable(roots=tuple(found), rows=tuple(rows), others=self._others.look())
         if table != self._table or not self.version:
             self.version += 1
         self._snapshots, self._table, self._taken = snapshots, table, time.monotonic()

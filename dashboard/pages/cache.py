@@ -19,6 +19,7 @@ from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.guard import right_now
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
+from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.parts import chart, note, panel, table
 from neuron_top.dashboard.sections import Chart
 from neuron_top.dashboard.work_panel import WORDS, work_panel
@@ -29,7 +30,7 @@ from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
 SLOTS = Slots(
-    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown", "cache-version"),
+    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown", "cache-version", "cache-others"),
     charts=("cache-treemap", "cache-rate"),
 )
 MOST_CHOSEN = 20_000
@@ -71,6 +72,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div(id="cache-refused", role="alert"),
                 tools=export_links("cache"), wide=True,
             ),
+            html.Div(id="cache-others", className="full"),
         ],
         className="grid two",
     )  # fmt: skip
@@ -86,6 +88,7 @@ def render(
         "cache-shown": f"{count_text(len(shown))} entries, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-groups": _groups(shown, state.get("group", "")),
         "cache-work": [work_panel(work) for work in works] or None,
+        "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
         "cache-rate": Chart(compile_figures.rate(known, colours)),
     }

@@ -13,6 +13,7 @@ from neuron_top.cache.contents import Contents
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses, first_here
+from neuron_top.pipeline.other_caches import OtherCaches
 from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
 from neuron_top.pipeline.replay import ReplayFeed
 from neuron_top.run.model import Run
@@ -36,6 +37,7 @@ class Library:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._others = OtherCaches()
 
     @property
     def place(self) -> str:
@@ -109,6 +111,7 @@ class Library:
         return EntryTable(
             roots=tuple((root.path, root.origin, root.exists) for root in found),
             rows=tuple(rows),
+            others=self._others.look(),
         )
 
     def why(self, asked: Question) -> Why:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.cache.entry import Entry
+from neuron_top.views.other_caches import OtherCache
 
 
 class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +41,8 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
 
     roots: tuple[tuple[str, str, bool], ...]
     rows: tuple[EntryRow, ...]
+    others: tuple[OtherCache, ...] = ()
+    """Caches that are not ours to change: shown beside the entries, never among them."""
 
 
 def entry_row(root: str, entry: Entry, now: float) -> EntryRow:

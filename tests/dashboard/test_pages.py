@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.cache.inductor import InductorEntry
 from neuron_top.dashboard import cache_figures, figures
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
@@ -24,6 +25,7 @@ from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
+from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline
@@ -172,6 +174,18 @@ def test_the_cache_page_sums_what_its_filter_shows_and_groups_it() -> None:
     assert shown["cache-shown"].startswith("3 entries")
     assert "neuronxcc-2.15" in words_of(shown["cache-groups"])
     assert "5 entries" in shown["cache-summary"]
+
+
+def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_selection() -> None:
+    entry = InductorEntry(kind="fx-graph", key="f" * 40, path="/x", bytes=4096, files=2, changed=1e9, used=None)
+    table = msgspec.structs.replace(catalogue(), others=(other_cache("/tmp/torchinductor", "its default", [entry]),))
+    shown = cache.render(table, (), [], {}, LIGHT)
+    words = words_of(shown["cache-others"])
+    assert "Inductor" in words
+    assert "read-only" in words
+    assert "f" * 40 in words
+    assert all("f" * 40 not in one.key for one in cache.chosen(table, ""))
+    assert cache.render(catalogue(), (), [], {}, LIGHT)["cache-others"] is None
 
 
 def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:

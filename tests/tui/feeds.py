@@ -8,11 +8,13 @@ from typing import TypeVar
 import msgspec
 
 from neuron_top import events as ev
+from neuron_top.cache.inductor import InductorEntry
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
 from neuron_top.views.why import Question, Reason, Why
@@ -238,6 +240,17 @@ def catalogue() -> EntryTable:
             row(5, "hit", old, 700_000_000, 90 * 86400.0),
         ),
     )  # fmt: skip
+
+
+def catalogue_beside_inductor() -> EntryTable:
+    """The same with PyTorch's own cache on the machine."""
+    entries = [
+        InductorEntry(kind=kind, key=f"{number}", path="", bytes=size, files=2, changed=START - 60, used=None)
+        for number, (kind, size) in enumerate((("fx-graph", 90_000), ("aot-autograd", 50_000), ("code", 3_000_000)))
+    ]
+    return msgspec.structs.replace(
+        catalogue(), others=(other_cache("/var/tmp/torchinductor_ubuntu", "its default", entries),)
+    )
 
 
 def full(cores: int = 0) -> StillFeed:

@@ -111,6 +111,13 @@ def test_screen(snap_compare: Callable[..., bool], place: str, size: tuple[int, 
     assert snap_compare(app_on(feeds.full(), place), terminal_size=size, run_before=come_to_rest)
 
 
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_cache_beside_pytorchs_own(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
+    library = feeds.StillLibrary((), feeds.catalogue_beside_inductor())
+    app = TopApp(feeds.full(), Settings(), first="cache", library=library)
+    assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
+
+
 @pytest.mark.parametrize("place", ["cores", "compile", "cache", "logs", "runs"])
 def test_screen_with_nothing_to_show(snap_compare: Callable[..., bool], place: str) -> None:
     assert snap_compare(app_on(waiting(), place, filled=False), terminal_size=(80, 24), run_before=come_to_rest)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
-from neuron_top.tui.panels import entry_rows
+from neuron_top.tui.panels import entry_rows, other_caches
 from neuron_top.tui.panels.entry_rows import Item
 from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.base import bindings_for
@@ -50,6 +50,7 @@ class CacheScreen(CacheActs):
         table.order.group = self._place
         table.nothing = ("Looking through the caches…",)
         yield table
+        yield Drawn("others", other_caches.lines, other_caches.height)
         yield Shelf(self._look_up, self._came, period=10.0)
 
     def _columns(self) -> tuple[Any, ...]:
@@ -87,6 +88,7 @@ class CacheScreen(CacheActs):
         there = {row.key: row for row in view.rows}
         self.marked = {key: there[key] for key in self.marked if key in there}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
+        self.query_one("#others", Drawn).show(view.others)
         self._show_rows()
 
     # The tree
