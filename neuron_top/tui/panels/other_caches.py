@@ -29,6 +29,7 @@ def _sums(look: Look, one: OtherCache, width: int) -> Strip:
     if not one.kinds:
         return line.put("empty", look.quiet).strip()
     line.put(f"{count_text(one.entries)} entries · {bytes_text(one.bytes)}", look.text)
+    line.put(f" · listed by `{COMMAND}`", look.quiet)
     for kind in one.kinds:
         line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", look.quiet)
-    return line.put(f" · {COMMAND}", look.quiet).strip()
+    return line.strip()
