@@ -59,6 +59,16 @@ class Lines(Widget):
             self._strips = self._filled()
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.look.text)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a region. Textual's own would work out borders, padding and opacity, which no line of ours has."""
+        background = self.background_colors[1]
+        strips = [self.render_line(y) for y in crop.line_range]
+        for wanted in self.get_line_filters():
+            strips = [strip.apply_filter(wanted, background) for strip in strips]
+        if crop.column_span == (0, self.size.width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
+
     def notify_style_update(self) -> None:
         """A new theme: everything is drawn again."""
         super().notify_style_update()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.strip import Strip
 
@@ -26,12 +26,30 @@ def log_strip(look: Look, line: LogLine, width: int, skip: int = 0, selected: bo
     return drawn.put(line.text[skip:], text).strip()
 
 
+class LogStrips:
+    """Draws lines of a log, and keeps what it drew last: while a log scrolls, most of it is shown again a row higher."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[LogLine, bool], Strip] = {}
+        self._drawn_for: tuple[Look, int, int] | None = None
+
+    def draw(self, look: Look, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
+        """These lines, each with whether the cursor is on it."""
+        before = self._known if (look, width, skip) == self._drawn_for else {}
+        self._drawn_for = (look, width, skip)
+        lines = list(lines)
+        strips = [before.get(line) or log_strip(look, line[0], width, skip, line[1]) for line in lines]
+        self._known = dict(zip(lines, strips, strict=True))
+        return strips
+
+
 class LogTail(Lines):
     """The last lines under a title; sources beside the title."""
 
     def __init__(self) -> None:
         super().__init__(id="log")
         self._lines: Sequence[LogLine] = ()
+        self._strips_of_lines = LogStrips()
 
     @property
     def wanted(self) -> int:
@@ -52,4 +70,4 @@ class LogTail(Lines):
         title = rule(self.look, width, "Log", right)
         if not shown:
             return [title, Line(self.look, width).put("No log lines yet.", self.look.quiet).strip()]
-        return [title, *(log_strip(self.look, line, width) for line in shown)]
+        return [title, *self._strips_of_lines.draw(self.look, ((line, False) for line in shown), width)]

@@ -16,7 +16,7 @@ from neuron_top.pipeline.log_line import LogLine
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
-from neuron_top.tui.widgets.log import log_strip
+from neuron_top.tui.widgets.log import LogStrips
 from neuron_top.tui.widgets.log_window import TAIL_LINES, LogWindow, Reads, Search
 
 SEARCH_SECONDS = 0.01
@@ -31,6 +31,7 @@ class LogView(Lines, can_focus=True):
         super().__init__(id="logview")
         self._feed = feed
         self._window = LogWindow(feed())
+        self._strips_of_lines = LogStrips()
         self._search: Search | None = None
         self._filling = False
         self.following = True
@@ -76,7 +77,8 @@ class LogView(Lines, can_focus=True):
         if not self.lines:
             return [title, Line(self.look, width).put(self._nothing(), self.look.quiet).strip()]
         shown = enumerate(self.lines[self.first : self.first + room], self.first)
-        return [title, *(log_strip(self.look, line, width, self.skip, at == self.cursor) for at, line in shown)]
+        lines = ((line, at == self.cursor) for at, line in shown)
+        return [title, *self._strips_of_lines.draw(self.look, lines, width, self.skip)]
 
     def _summary(self) -> str:
         words = ["following"] if self.following else [self._place()]
