@@ -86,6 +86,10 @@ class Family(Protocol):
         """Events of this record; None = not ours, an empty list = ours, more to come. Never raises."""
         raise NotImplementedError
 
+    def settle(self) -> list[AnyEvent]:
+        """What can be told of something begun, now that the stream is quiet, though it has not ended."""
+        raise NotImplementedError
+
     def flush(self) -> list[AnyEvent]:
         """What is left at the end of the stream."""
         raise NotImplementedError
@@ -98,6 +102,10 @@ class LineFamily:
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
         """Nothing spans lines here."""
+        return []
+
+    def settle(self) -> list[AnyEvent]:
+        """Nothing is kept."""
         return []
 
     def flush(self) -> list[AnyEvent]:

@@ -65,7 +65,7 @@ class CountingReader(LogReader):
         marks = self._marks(sifted.rest)
         position = counted = index = 0
         while position < len(block):
-            if self._spanning or self.tally.durations.in_order:
+            if self.spanning or self.tally.durations.in_order:
                 sifted.count(bulk.said, counted, position)
                 position = counted = self._line(block, position, events)
                 continue

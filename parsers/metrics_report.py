@@ -75,6 +75,10 @@ class MetricsReport:
         self._take(field[1], field[2].strip())
         return []
 
+    def settle(self) -> list[AnyEvent]:
+        """A report is told when it is complete."""
+        return []
+
     def flush(self) -> list[AnyEvent]:
         """The report as far as it came."""
         first, self._first = self._first, None

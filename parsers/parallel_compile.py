@@ -88,6 +88,10 @@ class ParallelCompile:
                 return inside
         return self._read(record)
 
+    def settle(self) -> list[AnyEvent]:
+        """Lists and totals are told when they are complete."""
+        return []
+
     def flush(self) -> list[AnyEvent]:
         """A list, a report or totals cut by the end of the stream."""
         events = self._close_list()

@@ -59,6 +59,10 @@ class Problems:
         """Nothing is kept that other lines would complete."""
         return []
 
+    def settle(self) -> list[AnyEvent]:
+        """Nothing is kept."""
+        return []
+
     def flush(self) -> list[AnyEvent]:
         """Nothing is kept."""
         return []

@@ -73,13 +73,26 @@ class LogReader:
         self._open = []
         return events
 
+    def settle(self) -> list[AnyEvent]:
+        """What is told of a stream that is quiet for a moment: a failure at its end waits for no further line.
+
+        Should its message go on after all, those lines stand for themselves.
+        """
+        events: list[AnyEvent] = []
+        for text, offset, parts in self._wraps.flush():
+            events += self._whole(text, offset, parts)
+        for family in self._open:
+            events += self._stamped(family.settle())
+        self._open = [family for family in self._families if family.open]
+        return events
+
     @property
     def pending(self) -> str:
         """The unfinished last line, safe to show: a compiler's dots stand there for minutes."""
         return escapes.visible(escapes.strip_ansi(self._buffer.peek()[-4096:].decode("utf-8", "replace")))
 
     @property
-    def _spanning(self) -> bool:
+    def spanning(self) -> bool:
         """True while the next line may belong to something begun."""
         return bool(self._open) or self._wraps.holding
 
@@ -102,7 +115,7 @@ class LogReader:
         events: list[AnyEvent] = []
         index, position = 0, 0
         while position < len(block):
-            if not self._spanning and not self.tally.wants_samples:
+            if not self.spanning and not self.tally.wants_samples:
                 index = bisect_right(marks, position, index)
                 if index == len(marks):
                     break
@@ -123,7 +136,7 @@ class LogReader:
         offset = self._line_start if position == 0 else self._offset + position
         if end - position <= LINE_LIMIT:
             raw = block[position:end]
-            events += self._again(raw, offset) if not self._spanning else self._text(raw, offset)
+            events += self._again(raw, offset) if not self.spanning else self._text(raw, offset)
             return end + 1
         for start in range(position, end, LINE_LIMIT):
             events += self._text(block[start : min(start + LINE_LIMIT, end)], offset)
@@ -135,7 +148,7 @@ class LogReader:
         if again is None or (not again.seen.known and self.tally.wants_samples):
             known = self.tally.known
             events = self._text(raw, offset)
-            if not self._spanning:
+            if not self.spanning:
                 self._repeats.learn(raw, self._records, events, known=self.tally.known > known)
             return events
         if again.seen.tag:

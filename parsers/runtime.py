@@ -78,6 +78,10 @@ class Runtime:
             return []
         return self._plain(record)
 
+    def settle(self) -> list[AnyEvent]:
+        """The report being read: what has not come of its breakdown will not come."""
+        return self._close()
+
     def flush(self) -> list[AnyEvent]:
         """The report being read, and allocations that were never reported in full."""
         return self._close() + self._settle(None)

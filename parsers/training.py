@@ -79,6 +79,10 @@ class Training:
         """Facts are given one by one: nothing is kept."""
         return []
 
+    def settle(self) -> list[AnyEvent]:
+        """Nothing is kept."""
+        return []
+
     def flush(self) -> list[AnyEvent]:
         """Nothing is kept."""
         return []

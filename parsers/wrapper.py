@@ -92,6 +92,10 @@ class Wrapper:
         other = record.header_pid is not None and self._failure is not None and record.header_pid != self._failure.pid
         return other and not self._message.begun and not any(phrase in record.text for phrase in _FAILURES)
 
+    def settle(self) -> list[AnyEvent]:
+        """The failure: a person waits for it, and its message comes at once or not at all."""
+        return self.flush()
+
     def flush(self) -> list[AnyEvent]:
         """The failure that was kept, with its message as far as it came."""
         failure, self._failure = self._failure, None

@@ -15,6 +15,8 @@ from neuron_top.parsers.reader import LogReader
 from neuron_top.pipeline import rotated
 from neuron_top.pipeline.lines import LogBook
 
+QUIET_SECONDS = 0.2
+"""How long a log must have brought nothing before what its reader holds back is told."""
 GREW_SECONDS = 0.1
 """OutputGrew comes at most this often per log."""
 
@@ -32,6 +34,8 @@ class LogIntake:
         self._lines = 0
         self._told_end = 0
         self._told_at = float("-inf")
+        self._fed_at = float("-inf")
+        self._settled = True
 
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
@@ -40,7 +44,20 @@ class LogIntake:
         self._end = offset + len(data)
         self._lines = self._book.add(self.source, offset, data)
         events = self._placed(self._reader.feed(data))
+        self._fed_at, self._settled = self._clock(), not self._reader.spanning
         return [*events, *self.grew()]
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is held back that a moment of quiet would tell."""
+        return self._settled
+
+    def quiet(self) -> list[AnyEvent]:
+        """What the reader holds back, once the log has been quiet for long enough. Asked again and again."""
+        if self._settled or self._clock() - self._fed_at < QUIET_SECONDS:
+            return []
+        self._settled = True
+        return self._placed(self._reader.settle())
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
         """How far the log has grown, when it is time to tell."""

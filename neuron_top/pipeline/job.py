@@ -32,7 +32,7 @@ class JobOutput:
 
         def idle() -> None:
             record(self._lines.overdue(time.monotonic()))
-            for event in self._intake.grew():
+            for event in (*self._intake.quiet(), *self._intake.grew()):
                 emit(event)
 
         self._job.pump(lambda stream, data: record(self._lines.feed(stream, data, time.monotonic())), idle)

@@ -11,7 +11,7 @@ import msgspec
 
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
 from neuron_top.parsers.escapes import visible
-from neuron_top.pipeline.intake import LogIntake
+from neuron_top.pipeline.intake import QUIET_SECONDS, LogIntake
 from neuron_top.pipeline.lines import KEPT_LINES, STANDARD_INPUT, LogBook
 from neuron_top.pipeline.spool import Spool
 from neuron_top.pipeline.wakeup import Wakeup
@@ -43,7 +43,7 @@ class LogFiles:
                 self._read_all(emit)
                 if last:
                     break
-                self._wakeup.wait()
+                self._wakeup.wait(None if all(intake.settled for intake in self._intakes.values()) else QUIET_SECONDS)
         for intake in self._intakes.values():
             _emit_all(intake.flush(), emit)
         for tail in self._tails.values():
@@ -76,7 +76,7 @@ class LogFiles:
                 for item in step:
                     events = intake.turn(item.how) if isinstance(item, Turn) else intake.take(item.offset, item.data)
                     _emit_all(events, emit)
-            _emit_all(intake.grew(), emit)
+            _emit_all([*intake.quiet(), *intake.grew()], emit)
 
 
 class StandardInput:
@@ -95,7 +95,10 @@ class StandardInput:
         offset = 0
         if self._kept:
             self._keep(emit, 0, b"")
-        while self._ours not in select.select([self._number, self._ours], [], [])[0]:
+        while self._ours not in (ready := self._ready()):
+            if not ready:
+                _emit_all(self._intake.quiet(), emit)
+                continue
             data = os.read(self._number, _STDIN_BYTES)
             if not data:
                 break
@@ -104,6 +107,11 @@ class StandardInput:
             _emit_all(self._intake.take(offset, data), emit)
             offset += len(data)
         _emit_all(self._intake.flush(), emit)
+
+    def _ready(self) -> list[int]:
+        """What can be read; nothing when it was quiet for a moment in which something waits to be told."""
+        limit = None if self._intake.settled else QUIET_SECONDS
+        return select.select([self._number, self._ours], [], [], limit)[0]
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
         """Put the bytes away before anybody is told of them. A full disk ends the copy, not the reading."""

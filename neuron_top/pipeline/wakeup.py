@@ -75,9 +75,10 @@ class Wakeup(FileSystemEventHandler):
         except OSError:  # the folder does not exist yet, or the user's inotify watches are used up
             self._notified = False
 
-    def wait(self) -> None:
-        """Return when there may be something new."""
-        self._event.wait(IDLE_SECONDS if self._notified else POLL_SECONDS)
+    def wait(self, at_most: float | None = None) -> None:
+        """Return when there may be something new, or after `at_most` seconds."""
+        usual = IDLE_SECONDS if self._notified else POLL_SECONDS
+        self._event.wait(usual if at_most is None else min(usual, at_most))
         if not self._stopped.is_set():
             self._stopped.wait(_GATHER_SECONDS)
         self._event.clear()

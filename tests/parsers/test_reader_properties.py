@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neuron_top.events import encode
 from neuron_top.parsers import families, lines
 from neuron_top.parsers.reader import LogReader
 from tests.fuzz import invariants
@@ -48,6 +49,16 @@ LOG = st.one_of(st.lists(WORDS, max_size=60).map(b"".join), st.binary(max_size=4
 @settings(max_examples=200, deadline=None)
 def test_portions_do_not_matter(data: bytes, sizes: list[int]) -> None:
     invariants.check(data, sizes)
+
+
+@given(LOG)
+@settings(max_examples=100, deadline=None)
+def test_a_moment_of_quiet_before_the_end_changes_no_count(data: bytes) -> None:
+    data += b"\n"
+    quiet, plain = LogReader("log:x"), LogReader("log:x")
+    told = [*quiet.feed(data), *quiet.settle(), *quiet.settle(), *quiet.flush()]
+    assert sorted(map(encode, told)) == sorted(map(encode, [*plain.feed(data), *plain.flush()]))
+    assert quiet.tally.as_json() == plain.tally.as_json()
 
 
 @given(st.binary(max_size=300), st.integers(1, 40))

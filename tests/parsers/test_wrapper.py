@@ -166,3 +166,16 @@ def test_the_dots_of_an_unfinished_line_can_be_seen_before_it_ends() -> None:
     reader = LogReader("log:x")
     assert reader.feed(b"Loading\n....") == []
     assert reader.pending == "...."
+
+
+def test_a_failure_at_the_end_of_a_quiet_log_is_told_once_with_what_came_of_its_message() -> None:
+    reader = LogReader("log:x")
+    log = g3(f"Failed compilation with ['neuronx-cc', '/tmp/model.{M1}.hlo_module.pb']:", level="ERROR")
+    log += "[ERROR] [NCC_EXXX001] too many teapots\n"
+    assert only(CompileFailed, reader.feed(log.encode())) == []
+    assert reader.spanning
+    (failure,) = only(CompileFailed, reader.settle())
+    assert (failure.module, failure.code) == (M1, "NCC_EXXX001")
+    assert not reader.spanning
+    later = reader.feed(g3(HIT).encode()) + reader.flush()
+    assert (len(only(CompileFailed, later)), len(only(CacheHit, later))) == (0, 1)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
-from neuron_top.events import AnyEvent, CompileEnded, GraphDescribed, LineMalformed, encode
+from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
 from neuron_top.pipeline.assembly import is_cache_root, paths_feed
-from neuron_top.pipeline.intake import LogIntake
+from neuron_top.pipeline.intake import QUIET_SECONDS, LogIntake
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.recorder import OutputFile
 from neuron_top.pipeline.recordings import OUTPUT_NAME
-from neuron_top.pipeline.sources import SideChannel
+from neuron_top.pipeline.sources import LogFiles, SideChannel, StandardInput
 from neuron_top.settings import Settings
 
 
@@ -33,6 +34,11 @@ class Heard:
         with self._more:
             assert self._more.wait_for(lambda: len(self.events) >= count, timeout=240)
             return self.events
+
+    def wait_for_one(self, kind: type[AnyEvent]) -> None:
+        with self._more:
+            found = self._more.wait_for(lambda: any(isinstance(event, kind) for event in self.events), timeout=240)
+            assert found, self.events
 
 
 def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_path: Path) -> None:
@@ -99,6 +105,57 @@ def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began(
     events = intake.take(1000, b"before\n" + line + b"\n....")
     assert [line.text for line in book.tail(1)] == ["...."]
     assert next(event.offset for event in events if event.offset is not None) == 1007
+
+
+FAILURE = (
+    b"2026-03-04 10:00:00.000001:  41  [ERROR]: Failed compilation with "
+    b"['neuronx-cc', '/tmp/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb']:\n"
+    b"[ERROR] [NCC_EXXX001] too many teapots\n"
+)
+
+
+def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_before() -> None:
+    now = 100.0
+    intake = LogIntake("train.log", LogBook(), clock=lambda: now)
+    begun = intake.take(0, FAILURE)
+    assert not any(isinstance(event, CompileFailed) for event in begun)
+    assert not intake.settled
+    now += QUIET_SECONDS / 2
+    assert intake.quiet() == []
+    now += QUIET_SECONDS
+    (failure,) = intake.quiet()
+    assert isinstance(failure, CompileFailed)
+    assert failure.offset == 0
+    assert (intake.settled, intake.quiet()) == (True, [])
+    assert not any(isinstance(event, CompileFailed) for event in intake.flush())
+
+
+def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
+    path, heard = tmp_path / "train.log", Heard()
+    path.write_bytes(FAILURE)
+    source = LogFiles(lambda: [path], LogBook())
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    try:
+        heard.wait_for_one(CompileFailed)
+    finally:
+        source.stop()
+        thread.join(60)
+
+
+def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
+    reading, writing = os.pipe()
+    heard, source = Heard(), StandardInput(LogBook(), reading)
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    try:
+        os.write(writing, FAILURE)
+        heard.wait_for_one(CompileFailed)
+    finally:
+        source.stop()
+        thread.join(60)
+        os.close(writing)
+        os.close(reading)
 
 
 def test_a_screen_line_never_carries_an_escape_sequence() -> None:

@@ -60,7 +60,7 @@ class Lines(Widget):
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.look.text)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a region. Textual's own would work out borders, padding and opacity, which no line of ours has."""
+        """The lines of a region. Textual works out borders, padding and opacity, which no line of ours has."""
         background = self.background_colors[1]
         strips = [self.render_line(y) for y in crop.line_range]
         for wanted in self.get_line_filters():

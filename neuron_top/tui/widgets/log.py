@@ -27,7 +27,7 @@ def log_strip(look: Look, line: LogLine, width: int, skip: int = 0, selected: bo
 
 
 class LogStrips:
-    """Draws lines of a log, and keeps what it drew last: while a log scrolls, most of it is shown again a row higher."""
+    """Draws lines of a log, and keeps what it drew last: while a log scrolls, most is shown again a row higher."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[LogLine, bool], Strip] = {}
