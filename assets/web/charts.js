@@ -22,7 +22,7 @@
 
   function inSight(chart) {
     const place = chart.getBoundingClientRect(), margin = window.innerHeight / 4;
-    return place.bottom > -margin && place.top < window.innerHeight + margin;
+    return place.width > 0 && place.bottom > -margin && place.top < window.innerHeight + margin;
   }
 
   const sight = new IntersectionObserver((changes) => {

@@ -1,9 +1,9 @@
 /* The browser's side of the push, the theme, and saving charts. No framework: Dash draws, this only tells it when. */
 (function () {
   "use strict";
-  const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 20000;
+  const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false;
-  let returned = 0;  // when a server came back that has answered nothing yet
+  let quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
   const runOf = () => new URLSearchParams(location.search).get("run") || "";
@@ -27,7 +27,8 @@
 
   function answered() {
     asking = 0;
-    returned = 0;
+    quietSince = Date.now();
+    sessionStorage.removeItem("loaded-anew");
     setTimeout(window.neurontopCharts.begin, 0);
     if (wanted) { setTimeout(ask, 0); }
   }
@@ -48,15 +49,25 @@
   }
 
   function comeBack() {
-    if (lost) { returned = Date.now(); }
+    if (lost) { quietSince = Date.now(); }
     lost = false;
+  }
+
+  /* Whatever it is that keeps a page without answers from a server that is there (a later program, say, that does not
+     know this page): it is loaded anew. Each time in vain it waits twice as long, so that a slow server has time. */
+  function loadAnewIfQuiet() {
+    const now = Date.now(), slept = now - polled > STUCK_MS, times = Number(sessionStorage.getItem("loaded-anew"));
+    polled = now;
+    if (lost || slept || document.hidden || !document.querySelector(".top nav a[aria-current]")) { quietSince = now; }
+    if (now - quietSince < SILENT_MS * 2 ** Math.min(times, 6)) { return; }
+    sessionStorage.setItem("loaded-anew", times + 1);
+    location.reload();
   }
 
   /* Without the socket: ask every second, over plain HTTP, and say so. */
   async function poll() {
     markPage();
-    /* A page that the new server does not answer is not of its making: a later program's, say. It is loaded anew. */
-    if (returned && !lost && !document.hidden && Date.now() - returned > SILENT_MS) { location.reload(); }
+    loadAnewIfQuiet();
     if (runOf() !== run && socket) { const old = socket; socket = null; old.close(); connect(); }
     if (Date.now() - lastMessage < 3 * POLL_MS) { return; }
     try {

@@ -11,6 +11,9 @@ from neuron_top.views.core_rows import CoreRow, core_row, core_rows
 
 CORES_SHOWN = 64
 POINTS = 600
+"""Of one line, at most."""
+POINTS_SHARED = 12_000
+"""Of all lines together: what a browser draws in a moment. Joined buckets keep their peaks; a zoom brings the rest."""
 
 
 class MemorySeries(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +46,14 @@ def memory_table(run: Run, now: float, since: float | None = None, until: float 
     rows = core_rows(run, now, trend=1)
     most = sorted(rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
     chosen = {row.key for row in most}
+    points = min(POINTS, POINTS_SHARED // max(1, len(chosen)))
     return MemoryTable(
         now=now,
         rows=rows,
         series=tuple(
-            MemorySeries(row=row, points=_points(run, row.key, since, until)) for row in rows if row.key in chosen
+            MemorySeries(row=row, points=_points(run, row.key, points, since, until))
+            for row in rows
+            if row.key in chosen
         ),
         hidden=len(rows) - len(most),
         exhausted=tuple(run.cores.exhausted),
@@ -67,7 +73,7 @@ def memory_kinds(run: Run, now: float, key: str = "") -> MemoryKinds | None:
     )
 
 
-def _points(run: Run, key: str, since: float | None, until: float | None) -> tuple[Point, ...]:
+def _points(run: Run, key: str, most: int, since: float | None, until: float | None) -> tuple[Point, ...]:
     if until is None:
-        return run.cores.cores[key].memory.points(since, POINTS)
+        return run.cores.cores[key].memory.points(since, most)
     return tuple(point for point in run.cores.cores[key].memory.points(since) if point.time <= until)

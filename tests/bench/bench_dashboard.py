@@ -1,21 +1,17 @@
-"""The dashboard's own cost: one update of the live page, change to message, fifty clients, a day of 128 cores.
+"""The dashboard's own cost: one update of the live page, and a day of 128 cores.
 
 Peers: the same figure sent whole (what a page without patches costs), measured in the same run. The aims are issue 6's;
-what a browser sees beside TensorBoard is measured in `bench_first_paint`.
+what a browser sees beside TensorBoard is measured in `bench_first_paint`,
+and fifty clients in `bench_clients`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-import psutil
-import websockets
 from dash._utils import to_json
 
 from neuron_top import events as ev
@@ -27,10 +23,9 @@ from neuron_top.views.answers import answers
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from neuron_top.views.trends import trends
-from tests.dashboard.served import Served, serving
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 
-CORES, SECONDS, CLIENTS = 32, 600, 50
+CORES, SECONDS = 32, 600
 DAY_CORES, DAY_SECONDS = 128, 86_400
 MISSED: list[str] = []
 
@@ -69,53 +64,19 @@ def one_update() -> None:
     print(f"   (the whole page: {len(str(to_json(whole))) / 1000:.0f} kB)")
 
 
-async def _messages(served: Served, changes: int) -> tuple[list[float], float]:
-    """Milliseconds from a change to its message, over all clients; and the processor share meanwhile."""
-    address = f"ws://127.0.0.1:{served.port}/push"
-    origin: Any = f"http://127.0.0.1:{served.port}"
-    sockets = [await websockets.connect(address, origin=origin) for _ in range(CLIENTS)]
-    for socket in sockets:
-        await socket.recv()
-    await asyncio.sleep(0.5)
-    latencies: list[float] = []
-    process, began = psutil.Process(), time.perf_counter()
-    before = sum(process.cpu_times()[:2])
-    for number in range(changes):
-        sent = time.perf_counter()
-        served.feed.push(*samples(CORES, 1, at=START + number))
-        target = served.hub.version("")
-
-        async def received(socket: Any, sent: float = sent, target: int = target) -> float:
-            while int(await socket.recv()) < target:
-                pass
-            return (time.perf_counter() - sent) * 1000
-
-        latencies += await asyncio.gather(*(received(socket) for socket in sockets))
-        await asyncio.sleep(0.5)
-    share = (sum(process.cpu_times()[:2]) - before) / (time.perf_counter() - began)
-    await asyncio.gather(*(socket.close() for socket in sockets))
-    return latencies, share
-
-
-def many_clients() -> None:
-    """Fifty browsers' sockets on one server, server and clients in one process."""
-    feed = StillFeed([*job(), *samples(CORES, 30)], now=START + 30)
-    with tempfile.TemporaryDirectory() as folder, serving(feed, Path(folder)) as served:
-        latencies, share = asyncio.run(_messages(served, 20))
-    told(f"change to message, {CLIENTS} clients, median", statistics.median(latencies), "ms", 100)
-    told(
-        f"change to message, {CLIENTS} clients, 99th percentile", statistics.quantiles(latencies, n=100)[98], "ms", 500
-    )
-    print(f"   ({share:.0%} of a processor for server and clients together, two changes a second)")
-
-
-def a_day() -> None:
-    """A day of 128 cores at 1 Hz, one sample in twenty made: time until the chart of it can be sent."""
+def day() -> StillFeed:
+    """A day of 128 cores at 1 Hz, of which one sample in twenty is made: the history keeps no more points of it."""
     feed = StillFeed(job())
     for second in range(0, DAY_SECONDS, 20):
         for event in samples(DAY_CORES, 1, at=START + second):
             feed.run.apply(event)
     feed.now = START + DAY_SECONDS
+    return feed
+
+
+def a_day() -> None:
+    """Time until the chart of a day can be sent; until it is drawn is in `bench_first_paint`."""
+    feed = day()
     began = time.perf_counter()
     text = str(to_json(lines(feed.read(memory_table), DARK)))
     told("a day of 128 cores, chart of memory", time.perf_counter() - began, "s", 1.5)
@@ -128,7 +89,6 @@ def a_day() -> None:
 def main() -> int:
     """All of them; the exit status is how many bounds were missed."""
     one_update()
-    many_clients()
     a_day()
     return len(MISSED)
 
