@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 
@@ -39,3 +39,6 @@ class Feed(Protocol):
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines that begin at these places (source, offset); those that are no more are left out."""
+
+    def log_chains(self) -> list[LogChain]:
+        """Which files belong to one log, as it is at this moment: a rotation gives each of them another name."""

@@ -22,7 +22,7 @@ import msgspec
 from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.log_apart import Apart
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.runtime.source import Source
@@ -180,6 +180,14 @@ class LiveFeed:
         from neuron_top.pipeline.log_files import lines_at
 
         return lines_at(self._book.ends(), places, self._apart())
+
+    def log_chains(self) -> list[LogChain]:
+        """Each log with the files it was before."""
+        from neuron_top.pipeline.rotated import PREFIX, unread
+
+        ends, apart = self._book.ends(), self._apart()
+        chains = apart.chains(apart.with_earlier(ends))
+        return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
 
     def _apart(self) -> Apart:
         """The copy of what came through a pipe, and the files that logs were before they were rotated."""

@@ -61,6 +61,15 @@ class LogPage(msgspec.Struct, frozen=True, kw_only=True):
     """There is nothing further in this direction."""
 
 
+class LogChain(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one log."""
+
+    files: tuple[str, ...]
+    """As sources, the newest first: the log itself, then what was rotated away."""
+    unread: tuple[str, ...] = ()
+    """Names of files beside them that hold still older lines and are not read: compressed ones."""
+
+
 class Facts(msgspec.Struct, frozen=True):
     """What the events of one line say of it."""
 

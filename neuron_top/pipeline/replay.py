@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from neuron_top.events import AnyEvent
 from neuron_top.pipeline.log_files import lines_at, newer, older
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.pipeline.recordings import find_recording
 from neuron_top.run.model import Run
@@ -134,6 +134,10 @@ class ReplayFeed:
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places, as far as they had been written by then."""
         return lines_at(self._ends(), places)
+
+    def log_chains(self) -> list[LogChain]:
+        """A recording's own log is never rotated."""
+        return [LogChain(files=(source,)) for source in self._ends()]
 
     def _ends(self) -> dict[str, int]:
         with self._lock:

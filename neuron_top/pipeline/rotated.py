@@ -14,6 +14,8 @@ from pathlib import Path
 PREFIX = "log:"
 _ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
 
+_COMPRESSED = re.compile(rf"(?:{_ENDING.pattern})?\.(?:gz|bz2|xz|zst|lz4|Z)")
+
 
 def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """By source, the earlier files of each log that is there (as sources, the newest first) and how long they are.
@@ -40,6 +42,16 @@ def earlier(path: str) -> list[tuple[str, int]]:
         return []
     files.sort(key=lambda file: (-file[0].st_mtime_ns, len(file[1]), file[1]))
     return [(f"{path}{found.removeprefix(name)}", status.st_size) for status, found in files]
+
+
+def unread(path: str) -> tuple[str, ...]:
+    """Names of the earlier files of a log that are compressed: nobody reads those."""
+    folder, name = os.path.split(path)
+    try:
+        names = sorted(entry.name for entry in Path(folder or ".").iterdir())
+    except OSError:
+        return ()
+    return tuple(found for found in names if found.startswith(name) and _COMPRESSED.fullmatch(found, len(name)))
 
 
 def moved_to(path: str, offset: int, text: bytes) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from neuron_top.pipeline.live import LiveFeed
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 
@@ -46,3 +46,7 @@ class Window:
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """As the feed's."""
         return self._feed.log_lines(places)
+
+    def log_chains(self) -> list[LogChain]:
+        """As the feed's."""
+        return self._feed.log_chains()

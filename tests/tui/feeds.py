@@ -9,7 +9,7 @@ import msgspec
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.views.compare import Comparison, compare
@@ -55,6 +55,9 @@ class StillFeed:
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         return [line for line in self.lines if (line.source, line.offset) in places]
+
+    def log_chains(self) -> list[LogChain]:
+        return [LogChain(files=(source,)) for source in dict.fromkeys(line.source for line in self.lines)]
 
     def push(self, *events: ev.AnyEvent, now: float | None = None) -> None:
         """Things happen."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from neuron_top import events as ev
@@ -118,6 +120,48 @@ async def test_a_rotated_log_is_scrolled_back_through_into_its_earlier_files(tmp
         down = [f"{word} {number}" for word in ("oldest", "older", "line") for number in range(0, 1000, 100)]
         assert seen[:25] == down[1:26]
         assert seen[25:] == down[24::-1]
+
+
+def _renamed(log: Path) -> None:
+    log.rename(f"{log}.1")
+    log.write_text("fresh 0\nfresh 1\n")
+
+
+def _copied_and_cut(log: Path) -> None:
+    shutil.copy(log, f"{log}.1")
+    log.write_text("fresh 0\nfresh 1\n")
+
+
+@pytest.mark.parametrize("rotate", [_renamed, _copied_and_cut])
+async def test_a_window_that_stands_still_goes_on_where_it_was_when_its_log_is_rotated(
+    tmp_path: Path, rotate: Callable[[Path], None]
+) -> None:
+    async with following(tmp_path) as (app, pilot, view):
+        view.move(-100)
+        assert here(view) == f"line {LINES - 101}"
+        rotate(tmp_path / "train.log")
+        await until(pilot, lambda: [line.text for line in app.feed.log_tail(1)] == ["fresh 1"])
+        assert here(view) == f"line {LINES - 101}"
+        for _ in range(60):
+            view.move(-100)
+        assert here(view) == f"line {LINES - 6101}"
+        assert view.current is not None
+        assert view.current.source.endswith("train.log.1")
+        for _ in range(62):
+            view.move(100)
+        assert here(view) == "fresh 1"
+        view.move(-2)
+        assert here(view) == f"line {LINES - 1}"
+
+
+async def test_where_the_history_ends_because_older_files_are_compressed_is_said(tmp_path: Path) -> None:
+    (tmp_path / "train.log.2.gz").write_bytes(b"not read")
+    (tmp_path / "other.log.1.gz").write_bytes(b"not its")
+    async with following(tmp_path) as (_app, pilot, view):
+        await pilot.press("g")
+        assert here(view) == "line 0"
+        title = view.draw(100, 10)[0].text
+        assert "older lines are in train.log.2.gz, which is not read" in title
 
 
 async def test_g_is_the_first_line_of_the_file_and_capital_g_follows_again(tmp_path: Path) -> None:

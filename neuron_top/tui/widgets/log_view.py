@@ -101,7 +101,10 @@ class LogView(Lines, can_focus=True):
         line = self.current
         if line is None:
             return "standing still"
-        edge = "first line · " if self._window.at_start and self.cursor == 0 else ""
+        edge = ""
+        if self._window.at_start and self.cursor == 0:
+            unread = self._window.unread
+            edge = f"older lines are in {unread}, which is not read · " if unread else "first line · "
         return f"{edge}{_name(line.source)} byte {line.offset:,}"
 
     def _nothing(self) -> str:
@@ -140,7 +143,7 @@ class LogView(Lines, can_focus=True):
         if target < 0:
             target += self._window.lengthen_up()
             self.first += target - (self.cursor or 0) - by
-        elif target >= len(self.lines) and not self._window.at_end:
+        elif target >= len(self.lines):
             target -= self._window.lengthen_down()
         self._to(target)
 

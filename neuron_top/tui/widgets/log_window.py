@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+import msgspec
+
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.tui.widgets.log_moves import Holds, moved
 
 TAIL_LINES = 5000
 PAGE_LINES = 200
 MOST_LINES = 8000
 
 
-class Reads(Protocol):
+class Reads(Holds, Protocol):
     """What a window needs of a feed."""
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
@@ -79,10 +82,35 @@ class LogWindow:
         """Where a line is in the window."""
         return next((at for at, line in enumerate(self.lines) if (line.source, line.offset) == place), None)
 
+    @property
+    def unread(self) -> str:
+        """The newest file that holds lines older than any that can be read; "" when there is none."""
+        known = {line.source for line in self.lines[:1]}
+        return next((one.unread[0] for one in self._feed.log_chains() if one.unread and known & {*one.files}), "")
+
+    def _settle(self) -> None:
+        """Rotated meanwhile: what is held is in other files now, and what follows it in those that came after."""
+        by_source: dict[str, list[LogLine]] = {}
+        for line in self.lines:
+            by_source.setdefault(line.source, []).append(line)
+        # The last one may have been a line without an end, which has grown since.
+        whole = {source: lines[:-1] or lines for source, lines in by_source.items()}
+        probes = {source: (lines[0], lines[len(lines) // 2], lines[-1]) for source, lines in whole.items()}
+        done = moved(self._feed, probes, self._top, self._bottom)
+        if done is None:
+            return
+        self._top, self._bottom, self.at_end = done.top, done.bottom, False
+        self.lines = [
+            msgspec.structs.replace(line, source=done.names.get(line.source, line.source)) for line in self.lines
+        ]
+        if self.query.only is not None:
+            self.query = LogQuery(self.query.text, done.names.get(self.query.only, self.query.only))
+
     def lengthen_up(self) -> int:
         """Read older lines; how many were found. While `at_start` is False there may be more."""
         if self.at_start:
             return 0
+        self._settle()
         page = self._feed.log_older(self._top, PAGE_LINES, self.query)
         self._top, self.at_start = {**self._top, **page.at}, page.ended
         self.lines[:0] = page.lines
@@ -93,6 +121,7 @@ class LogWindow:
 
     def lengthen_down(self) -> int:
         """Read newer lines; how many the window was shortened by at its top."""
+        self._settle()
         page = self._feed.log_newer(self._bottom, PAGE_LINES, self.query)
         self._bottom, self.at_end = {**self._bottom, **page.at}, page.ended
         self.lines += page.lines
@@ -104,6 +133,7 @@ class LogWindow:
 
     def search(self, by: int, level: str) -> Search:
         """Look beyond the window for a line of this level or worse."""
+        self._settle()
         return Search(self._feed, self.query.worse_than(level), by, dict(self._top if by < 0 else self._bottom))
 
 
