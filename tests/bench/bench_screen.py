@@ -1,7 +1,7 @@
 """What the screen costs: CPU, memory, bytes to the terminal, first frame, and how late a line is seen.
 
 The real program runs in a pty of 160×48. CPU and memory are read from /proc for the program over the same wall time.
-btop runs in a pty of the same size in the same minute, for comparison; without btop that is said.
+btop and nvitop run in a pty of the same size in the same minute, for comparison; where one cannot, that is said.
 
     python -m tests.bench.bench_screen [--seconds 20]      one JSON document on stdout
 """
@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -75,6 +76,23 @@ def btop(seconds: float) -> dict[str, float] | str:
             terminal.close()
 
 
+def nvitop(seconds: float) -> dict[str, float] | str:
+    """nvitop in the same size at 1 s, or in its own words why it does not run here: it needs NVIDIA's library."""
+    with screen_peers.programs(("nvitop",)) as folder:
+        if isinstance(folder, str):
+            return folder
+        program = str(folder / "bin" / "nvitop")
+        tried = subprocess.run([program, "--once"], capture_output=True, text=True, timeout=60, check=False)
+        if tried.returncode:
+            return f"does not run here: {next(iter((tried.stderr or tried.stdout).splitlines()), 'no reason told')}"
+        terminal = Terminal([program, "--monitor", "full", "--interval", "1"])
+        try:
+            time.sleep(3.0)
+            return over(terminal, seconds)
+        finally:
+            terminal.close()
+
+
 def main() -> None:
     """All figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,6 +104,7 @@ def main() -> None:
         "start_beside_peers": screen_peers.first_frames(),
         "cores_32": cores(32, seconds),
         "btop": btop(seconds),
+        "nvitop": nvitop(seconds),
         "cores_128": cores(128, seconds),
         "log_20": log(20, seconds / 2),
         "log_5000": log(5000, seconds),

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ _INSTALL_SECONDS = 300
 
 def first_frames(count: int = 5) -> dict[str, float | str]:
     """Median milliseconds of ours and of each peer, turn by turn, and our ratio to each."""
-    with _programs() as folder, tempfile.TemporaryDirectory() as scratch:
+    with programs(PEERS) as folder, tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "text.md"
         file.write_text(f"{WORD}\n")
         commands = {"ours": [sys.executable, "-m", "neuron_top", "watch", str(file)]}
@@ -53,17 +53,17 @@ def _compared(what: str, taken: dict[str, list[float]]) -> dict[str, float]:
 
 
 @contextmanager
-def _programs() -> Iterator[Path | str]:
-    """The environment that holds the peers, or why there is none."""
+def programs(packages: Iterable[str]) -> Iterator[Path | str]:
+    """An environment that holds these packages, or why there is none."""
     if given := os.environ.get("NEURONTOP_BENCH_PEERS"):
         yield Path(given)
         return
     with tempfile.TemporaryDirectory() as folder:
-        install = [f"{folder}/bin/python", "-m", "pip", "install", "--quiet", *PEERS]
+        install = [f"{folder}/bin/python", "-m", "pip", "install", "--quiet", *packages]
         try:
             for command in ([sys.executable, "-m", "venv", folder], install):
                 subprocess.run(command, check=True, capture_output=True, text=True, timeout=_INSTALL_SECONDS)
         except (OSError, subprocess.SubprocessError) as problem:
-            yield f"{', '.join(PEERS)} cannot be installed here: {problem}"
+            yield f"{', '.join(packages)} cannot be installed here: {problem}"
         else:
             yield Path(folder)
