@@ -20,14 +20,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from neuron_top import __version__
-from neuron_top.dashboard import documents
+from neuron_top.dashboard import documents, entry_rows
 from neuron_top.dashboard.access import Right
 from neuron_top.dashboard.cache_desk import CacheDesk, Work
 from neuron_top.dashboard.exports import as_csv, as_parquet
 from neuron_top.dashboard.guard import right_now
 from neuron_top.dashboard.hub import LIVE, Hub
-from neuron_top.dashboard.pages import cache, runs
 from neuron_top.dashboard.pages import compile as compile_page
+from neuron_top.dashboard.pages import runs
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.model import Run
@@ -235,7 +235,7 @@ def _tables(hub: Hub, desk: CacheDesk) -> dict[str, Callable[[str], list[dict[st
             for row in hub.kept(run, overview).cores
         ],
         "runs": lambda _run: [runs.row(one) for one in hub.rows()],
-        "cache": lambda _run: [cache.row(one) for one in desk.table().rows],
+        "cache": lambda _run: [entry_rows.row(one) for one in desk.table().rows],
     }
 
 

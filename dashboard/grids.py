@@ -78,6 +78,7 @@ def grid(
     }  # fmt: skip
     if infinite:
         options |= {
+            "rowClassRules": {"group-row": "params.data && params.data.group"},
             "cacheBlockSize": 200,
             "maxBlocksInCache": 20,
             "infiniteInitialRowCount": 200,

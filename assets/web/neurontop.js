@@ -86,6 +86,9 @@
       const list = document.getElementById(id);
       if (list) { list.setAttribute("aria-label", name); }
     }
+    for (const row of document.querySelectorAll("#cache-grid .group-row")) {
+      row.setAttribute("aria-expanded", row.textContent.includes("▾"));
+    }
     for (const link of document.querySelectorAll(".top nav a")) {
       if (link.pathname === location.pathname) { link.setAttribute("aria-current", "page"); }
       else { link.removeAttribute("aria-current"); }
@@ -139,8 +142,10 @@
       answered: answered,
       appendLines: appendLines,
       prependLines: prependLines,
-      lookAgain: function (version) {
-        const grid = window.dash_ag_grid && version ? dash_ag_grid.getApi("cache-grid") : null;
+      lookAgain: function (version) {  // also when a group was opened or closed
+        let grid = null;
+        try { grid = version ? window.dash_ag_grid.getApi("cache-grid") : null; }
+        catch (error) { return; }  // it is only being made, and will ask by itself
         if (grid) { grid.refreshInfiniteCache(); }  // rows in sight are asked for again; selection and scroll stay
       },
       theme: function (clicks, theme) {
@@ -150,7 +155,15 @@
     },
   });
 
+  /* Rows of groups in the cache's grid open and close by a click, and by Enter on a cell of theirs. */
+  function toggleGroup(event) {
+    const row = event.target.closest("#cache-grid .group-row");
+    if (!row || event.target.closest("input, .ag-selection-checkbox")) { return; }
+    window.dash_clientside.set_props("cache-toggle", {data: {group: row.getAttribute("row-id"), at: Date.now()}});
+  }
+
   document.addEventListener("click", (event) => {
+    toggleGroup(event);
     const exported = event.target.closest("a[data-export]");
     if (exported) { exported.href = prefix + exported.dataset.export + (run ? "?run=" + encodeURIComponent(run) : ""); }
     const button = event.target.closest("button[data-chart]");
@@ -160,6 +173,7 @@
     if (plot) { window.Plotly.downloadImage(plot, {format: button.dataset.format, filename: file, scale: 2}); }
   });
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") { toggleGroup(event); }
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) { return; }
     const links = document.querySelectorAll(".top nav a");

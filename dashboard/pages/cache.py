@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -14,27 +13,27 @@ from neuron_top.dashboard.access import Right
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.cache_desk import VERBS, CacheDesk, Work
+from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.guard import right_now
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
-from neuron_top.dashboard.parts import chart, note, panel, table
+from neuron_top.dashboard.parts import chart, note, panel
 from neuron_top.dashboard.sections import Chart
 from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
 SLOTS = Slots(
-    parts=("cache-summary", "cache-groups", "cache-work", "cache-shown", "cache-version", "cache-others"),
+    parts=("cache-summary", "cache-work", "cache-shown", "cache-version", "cache-others"),
     charts=("cache-treemap", "cache-rate"),
 )
 MOST_CHOSEN = 20_000
-GROUPS = {"": "no groups", "root": "root", "compiler": "compiler", "state": "state", "age": "age"}
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -45,7 +44,7 @@ def layout(state: dict[str, str]) -> Any:
     )  # fmt: skip
     groups = dcc.Dropdown(
         id="cache-group",
-        options=[{"label": text, "value": key or "none"} for key, text in GROUPS.items()],
+        options=[{"label": "no groups", "value": "none"}, *({"label": by, "value": by} for by in GROUPED_BY)],
         value=state.get("group") or "none",
         clearable=False,
         searchable=False,
@@ -55,6 +54,8 @@ def layout(state: dict[str, str]) -> Any:
     return html.Div(
         [
             dcc.Store(id="cache-known", data=None),
+            dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes …
+            dcc.Store(id="cache-toggled"),  # … and what is open then
             html.Div(html.P(id="cache-summary"), className="full"),
             panel("What takes the space", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
             panel("Hits and misses over time", chart("cache-rate", "Answers of the cache over time", 240)),
@@ -65,7 +66,6 @@ def layout(state: dict[str, str]) -> Any:
                           html.Span("group by", className="quiet"), groups], className="row"),
                 html.P(id="cache-shown", className="quiet", role="status"),
                 html.Span(id="cache-version", hidden=True),
-                html.Div(id="cache-groups"),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
                 html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
                          className="row actions"),
@@ -86,7 +86,6 @@ def render(
     return {
         "cache-summary": _summary(view),
         "cache-shown": f"{count_text(len(shown))} entries, {bytes_text(sum(row.bytes for row in shown))}",
-        "cache-groups": _groups(shown, state.get("group", "")),
         "cache-work": [work_panel(work) for work in works] or None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
@@ -99,32 +98,15 @@ def chosen(view: EntryTable, query: str) -> list[EntryRow]:
     return list(filter(entry_filter(query), view.rows)) if query.strip() else list(view.rows)
 
 
-def row(one: EntryRow) -> dict[str, Any]:
-    """An entry as a row of the grid."""
-    return {
-        "id": one.key, "module": one.module, "state": one.state, "compiler": one.compiler, "bytes": one.bytes,
-        "artefact": one.artefact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
-        "lock": one.lock, "failure": one.failure, "advice": one.advice, "flags": one.flags, "root": one.root,
-    }  # fmt: skip
+def arranged(view: EntryTable, state: dict[str, str], model: list[dict[str, Any]]) -> Sequence[EntryRow | Group]:
+    """The rows of the grid as the address and the grid's headers ask for them."""
+    rows, by = chosen(view, state.get("q", "")), state.get("group", "")
+    return grouped(rows, by, opened_groups(state), model) if by in GROUPED_BY else ordered(rows, model)
 
 
-_SORTED_BY: dict[str, Callable[[EntryRow], Any]] = {
-    "module": attrgetter("module"), "state": attrgetter("state"), "compiler": attrgetter("compiler"),
-    "bytes": attrgetter("bytes"), "artefact": attrgetter("artefact_bytes"), "age": attrgetter("age"),
-    "seconds": attrgetter("compile_seconds"), "lock": attrgetter("lock"), "failure": attrgetter("failure"),
-    "advice": attrgetter("advice"), "flags": attrgetter("flags"), "root": attrgetter("root"),
-}  # fmt: skip
-
-
-def ordered(rows: list[EntryRow], model: list[dict[str, Any]]) -> list[EntryRow]:
-    """Rows in the order that the headers of the grid ask for; unknown values last."""
-    made = list(rows)
-    for step in reversed(model):
-        value, down = _SORTED_BY.get(str(step.get("colId"))), step.get("sort") == "desc"
-        if value is not None:
-            unknown = [one for one in made if value(one) is None]
-            made = [*sorted((one for one in made if value(one) is not None), key=value, reverse=down), *unknown]
-    return made
+def opened_groups(state: dict[str, str]) -> list[str]:
+    """The names of the groups that are open."""
+    return [name for name in state.get("open", "").split("\t") if name]
 
 
 def _summary(view: EntryTable) -> Any:
@@ -138,21 +120,6 @@ def _summary(view: EntryTable) -> Any:
     words = ", ".join(f"{count_text(number)} {state}" for state, number in sorted(states.items(), key=lambda p: -p[1]))
     size = bytes_text(sum(one.bytes for one in view.rows))
     return f"{len(there)} caches, {count_text(len(view.rows))} entries, {size}" + (f": {words}." if words else ".")
-
-
-def _groups(rows: list[EntryRow], by: str) -> Any:
-    if by not in GROUPS or not by:
-        return None
-    sums: dict[str, list[float]] = {}
-    for one in rows:
-        name = cache_figures.age_word(one.age) if by == "age" else str(getattr(one, by))
-        group = sums.setdefault(name, [0, 0, 0.0])
-        group[0] += 1
-        group[1] += one.bytes
-        group[2] += one.compile_seconds or 0.0
-    lines = [(name, count_text(int(n)), bytes_text(size), duration_text(seconds) if seconds else "—")
-             for name, (n, size, seconds) in sorted(sums.items(), key=lambda pair: -pair[1][1])]  # fmt: skip
-    return table((by, "entries", "size", "known compile time"), lines, caption=f"Entries by {by}", right=(1, 2, 3))
 
 
 def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
@@ -180,15 +147,26 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         if request is None:
             return no_update
         await look()
-        query = state_of(search).get("q", "")
-        made = await asyncio.to_thread(lambda: ordered(chosen(desk.last, query), request.get("sortModel") or []))
+        state = state_of(search)
+        made = await asyncio.to_thread(lambda: arranged(desk.last, state, request.get("sortModel") or []))
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
-        return {"rowData": [row(one) for one in made[first:last]], "rowCount": len(made)}
+        return {"rowData": [row(one, state.get("group", "")) for one in made[first:last]], "rowCount": len(made)}
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "lookAgain"),
         Input("cache-version", "children"),
+        Input("cache-toggled", "data"),
     )
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True), Output("cache-toggled", "data"), Input("cache-toggle", "data"),
+        State("url", "search"), prevent_initial_call=True,
+    )  # fmt: skip
+    async def toggle(asked: dict[str, Any] | None, search: str) -> Any:
+        if asked is None:
+            return no_update, no_update
+        opened = toggled(opened_groups(state_of(search)), str(asked.get("group")))
+        return search_with(search, open="\t".join(opened)), opened
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-grid", "columnDefs"),
@@ -196,7 +174,10 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     async def ask(query: str | None, group: str | None, search: str) -> Any:
-        asked = search_with(search, q=query, group=None if group == "none" else group)
+        by = "" if group == "none" else group or ""
+        asked = search_with(
+            search, q=query, group=by, **({} if by == state_of(search).get("group", "") else {"open": ""})
+        )
         if state_of(asked) == state_of(search):
             return no_update, no_update
         # New column definitions make the grid forget its rows and ask again, under the new filter.
@@ -228,8 +209,8 @@ def _register_actions(app: Dash, desk: CacheDesk) -> None:
         *clicks, selected, search = values
         if not any(clicks) or not ctx.triggered_id:
             return no_update, no_update
-        keys = [str(one.get("id")) for one in selected or []]
-        keys = keys or [one.key for one in chosen(desk.last, state_of(search).get("q", ""))]
+        shown = chosen(desk.last, state_of(search).get("q", ""))
+        keys = keys_of([str(one.get("id")) for one in selected or []], shown) or [one.key for one in shown]
         if len(keys) > MOST_CHOSEN:
             return no_update, note(
                 f"At most {count_text(MOST_CHOSEN)} entries at a time: narrow the filter.", kind="warn"

@@ -109,6 +109,29 @@ def test_searching_further_back_puts_older_lines_above_and_says_where_it_is(brow
         assert seen.complaints == []
 
 
+def test_groups_fold_in_the_grid_stand_in_the_address_and_are_selected_as_a_whole(browser: Any, tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    for number in range(3):
+        caches.entry(root, number)
+    caches.entry(root, 3, compiler="neuronxcc-2.22.1.0+00000000")
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
+        seen = open_page(browser, f"{served.address}cache?q=root:{root}&group=compiler")
+        rows, three = "#cache-grid .ag-center-cols-container .ag-row", f"{caches.COMPILER}: 3 entries"
+        seen.until("#cache-grid", f"▸ {three}")
+        assert seen.page.locator(rows).count() == 2
+        seen.page.click(f"text={three}")
+        seen.until("#cache-grid", f"▾ {three}")
+        seen.page.wait_for_function("s => document.querySelectorAll(s).length === 5", arg=rows)
+        other = open_page(browser, seen.page.url)
+        other.until("#cache-grid", f"▾ {three}")
+        seen.page.locator("#cache-grid .group-row", has_text=three).locator("[col-id=module]").press("Enter")
+        seen.page.wait_for_function("s => document.querySelectorAll(s).length === 2", arg=rows)
+        seen.page.locator("#cache-grid .group-row", has_text=three).locator("input[type=checkbox]").click()
+        seen.page.click("#cache-evict")
+        seen.until("#cache-work", "3 entries")
+        assert (seen.complaints, other.complaints) == ([], [])
+
+
 def test_a_failure_is_compiled_now_and_its_row_changes(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

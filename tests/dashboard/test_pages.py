@@ -11,7 +11,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, figures
+from neuron_top.dashboard import cache_figures, entry_rows, figures
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import DARK, LIGHT
@@ -169,11 +169,37 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
 
 
-def test_the_cache_page_sums_what_its_filter_shows_and_groups_it() -> None:
-    shown = cache.render(catalogue(), (), [], {"q": "state:hit", "group": "compiler"}, LIGHT)
+def test_the_cache_page_sums_what_its_filter_shows() -> None:
+    shown = cache.render(catalogue(), (), [], {"q": "state:hit"}, LIGHT)
     assert shown["cache-shown"].startswith("3 entries")
-    assert "neuronxcc-2.15" in words_of(shown["cache-groups"])
     assert "5 entries" in shown["cache-summary"]
+
+
+@pytest.mark.parametrize("by", entry_rows.GROUPED_BY)
+def test_groups_of_entries_fold_and_leave_none_out(by: str) -> None:
+    rows = catalogue().rows
+    closed = entry_rows.grouped(rows, by, (), [])
+    names = [group.name for group in closed if isinstance(group, entry_rows.Group)]
+    assert len(names) == len(closed) == len(set(names))
+    opened = entry_rows.grouped(rows, by, names, [])
+    assert sorted(one.key for one in opened if not isinstance(one, entry_rows.Group)) == sorted(one.key for one in rows)
+    sizes = [entry_rows.row(one, by)["bytes"] for one in closed]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(sizes) == sum(one.bytes for one in rows)
+    identities = [entry_rows.row(one, by)["id"] for one in closed]
+    assert entry_rows.toggled(entry_rows.toggled([], identities[0]), identities[0]) == []
+    assert sorted(entry_rows.keys_of([*identities, rows[0].key], rows)) == sorted(one.key for one in rows)
+
+
+def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:
+    first, *_rest = catalogue().rows
+    rows = tuple(msgspec.structs.replace(first, key=str(n), compiler=f"neuronxcc-2.{n % 7}") for n in range(100_000))
+    table = msgspec.structs.replace(catalogue(), rows=rows)
+    made = cache.arranged(table, {"group": "compiler", "open": "neuronxcc-2.3"}, [{"colId": "module", "sort": "asc"}])
+    assert len(made) == 7 + len(range(3, 100_000, 7))
+    assert [entry_rows.row(one, "compiler")["module"][:15] for one in made[:5]] == [
+        "▸ neuronxcc-2.0", "▸ neuronxcc-2.1", "▸ neuronxcc-2.2", "▾ neuronxcc-2.3", first.module[:15],
+    ]  # fmt: skip
 
 
 def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_selection() -> None:
@@ -205,13 +231,13 @@ def test_a_hundred_thousand_entries_are_filtered_sorted_and_cut_for_the_grid() -
     ]
     table = EntryTable(roots=catalogue().roots, rows=tuple(rows))
     began = time.process_time()
-    shown = cache.ordered(cache.chosen(table, "size>50KB"), [{"colId": "bytes", "sort": "desc"}])
+    shown = entry_rows.ordered(cache.chosen(table, "size>50KB"), [{"colId": "bytes", "sort": "desc"}])
     took = time.process_time() - began
     assert [one.bytes for one in shown] == sorted((one.bytes for one in rows if one.bytes > 51_200), reverse=True)
-    known = cache.ordered(rows, [{"colId": "seconds", "sort": "asc"}])
+    known = entry_rows.ordered(rows, [{"colId": "seconds", "sort": "asc"}])
     assert known[0].compile_seconds == 0.0
     assert known[-1].compile_seconds is None
-    assert cache.ordered(rows, [{"colId": "no such column", "sort": "asc"}]) == rows
+    assert entry_rows.ordered(rows, [{"colId": "no such column", "sort": "asc"}]) == rows
     assert took < 20, f"{took:.1f} s of processor time"
 
 

@@ -1,0 +1,117 @@
+"""The rows of the cache's grid: entries in the order that its headers ask for, and groups of them that fold.
+
+The community edition of the grid knows no groups; its data source gives rows in pieces, so a group is a row of its own
+here, with its entries behind it while it is open. What is open stands in the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from neuron_top.dashboard.cache_figures import age_word
+from neuron_top.units import count_text
+from neuron_top.views.entries import EntryRow
+
+GROUPED_BY: dict[str, Callable[[EntryRow], str]] = {
+    "root": attrgetter("root"),
+    "compiler": lambda row: row.compiler or "no compiler folder",
+    "state": attrgetter("state"),
+    "age": lambda row: age_word(row.age),
+}
+"""Ways to group, by the word for it in the address."""
+
+_SORTED_BY: dict[str, Callable[[EntryRow], Any]] = {
+    "module": attrgetter("module"), "state": attrgetter("state"), "compiler": attrgetter("compiler"),
+    "bytes": attrgetter("bytes"), "artefact": attrgetter("artefact_bytes"), "age": attrgetter("age"),
+    "seconds": attrgetter("compile_seconds"), "lock": attrgetter("lock"), "failure": attrgetter("failure"),
+    "advice": attrgetter("advice"), "flags": attrgetter("flags"), "root": attrgetter("root"),
+}  # fmt: skip
+_GROUP_MARK = "group\t"
+
+
+class Group(NamedTuple):
+    """Entries that have something in common; `age` is that of the one used last."""
+
+    name: str
+    opened: bool
+    rows: Sequence[EntryRow]
+
+    @property
+    def sums(self) -> dict[str, float | None]:
+        """What its row shows, by column: unknown compile times stay out of the sum."""
+        known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
+        return {
+            "bytes": sum(one.bytes for one in self.rows), "artefact": sum(one.artefact_bytes or 0 for one in self.rows),
+            "seconds": sum(known) if known else None, "age": min(one.age for one in self.rows),
+        }  # fmt: skip
+
+
+def ordered(rows: Sequence[EntryRow], model: Sequence[Mapping[str, Any]]) -> list[EntryRow]:
+    """Rows in the order that the headers of the grid ask for; unknown values last."""
+    made = list(rows)
+    for step in reversed(model):
+        value, down = _SORTED_BY.get(str(step.get("colId"))), step.get("sort") == "desc"
+        if value is not None:
+            unknown = [one for one in made if value(one) is None]
+            made = [*sorted((one for one in made if value(one) is not None), key=value, reverse=down), *unknown]
+    return made
+
+
+def grouped(
+    rows: Sequence[EntryRow], by: str, opened: Collection[str], model: Sequence[Mapping[str, Any]]
+) -> list[EntryRow | Group]:
+    """Groups, the largest first or as the headers ask, each with its entries behind it while it is open."""
+    made: list[EntryRow | Group] = []
+    for group in _sorted(_groups(rows, by, opened), model):
+        made.append(group)
+        if group.opened:
+            made += ordered(group.rows, model)
+    return made
+
+
+def _groups(rows: Sequence[EntryRow], by: str, opened: Collection[str]) -> list[Group]:
+    members: dict[str, list[EntryRow]] = {}
+    name = GROUPED_BY[by]
+    for one in rows:
+        members.setdefault(name(one), []).append(one)
+    return [Group(name, name in opened, found) for name, found in members.items()]
+
+
+def _sorted(groups: list[Group], model: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """By the first column that a group has a sum of; other columns sort groups by their names."""
+    column, down = (str(model[0].get("colId")), model[0].get("sort") == "desc") if model else ("bytes", True)
+    if column in ("bytes", "artefact", "seconds", "age"):
+        return sorted(groups, key=lambda group: group.sums[column] or 0, reverse=down)
+    return sorted(groups, key=lambda group: group.name, reverse=down)
+
+
+def row(one: EntryRow | Group, by: str = "") -> dict[str, Any]:
+    """An entry or a group as a row of the grid."""
+    if isinstance(one, Group):
+        count = f"{count_text(len(one.rows))} {'entry' if len(one.rows) == 1 else 'entries'}"
+        title = f"{'▾' if one.opened else '▸'} {one.name}: {count}"
+        return {"id": f"{_GROUP_MARK}{by}\t{one.name}", "group": by, "module": title, **one.sums}
+    return {
+        "id": one.key, "module": one.module, "state": one.state, "compiler": one.compiler, "bytes": one.bytes,
+        "artefact": one.artefact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
+        "lock": one.lock, "failure": one.failure, "advice": one.advice, "flags": one.flags, "root": one.root,
+    }  # fmt: skip
+
+
+def toggled(opened: Sequence[str], identity: str) -> list[str]:
+    """What is open after the group with this row id was opened or closed."""
+    name = identity.removeprefix(_GROUP_MARK).partition("\t")[2]
+    return [one for one in opened if one != name] if name in opened else [*opened, name]
+
+
+def keys_of(identities: Sequence[str], rows: Sequence[EntryRow]) -> list[str]:
+    """Keys of the entries behind selected rows: of a group those of its entries that the filter shows, each once."""
+    keys = dict.fromkeys(one for one in identities if not one.startswith(_GROUP_MARK))
+    for identity in identities:
+        if identity.startswith(_GROUP_MARK):
+            by, _, name = identity.removeprefix(_GROUP_MARK).partition("\t")
+            named = GROUPED_BY.get(by)
+            keys |= dict.fromkeys(one.key for one in rows if named is not None and named(one) == name)
+    return list(keys)
