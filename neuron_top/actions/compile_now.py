@@ -133,6 +133,7 @@ class _Compiles:
         with root.entry(step.path) as entry:
             names = entry.names()
             if self.resumed and layout.DONE in names:
+                entry_lock.break_dead(entry)  # killed between its mark and giving its lock back
                 self.done += 1
                 return
             if not names.isdisjoint(entry_lock.NAMES) and not entry_lock.is_left_by_dead(entry):

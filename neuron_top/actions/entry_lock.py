@@ -29,7 +29,11 @@ def owner(entry: OpenEntry) -> lock_owner.LockOwner | None:
 
 def is_left_by_dead(entry: OpenEntry) -> bool:
     """True when the process that the lock names is proved dead."""
-    holder = owner(entry)
+    return is_dead(owner(entry))
+
+
+def is_dead(holder: lock_owner.LockOwner | None) -> bool:
+    """True when the process is known, and proved dead."""
     return holder is not None and lock_owner.is_alive(holder) is False
 
 
@@ -42,7 +46,7 @@ class Held:
     def __enter__(self) -> None:
         present: Collection[str] = self._entry.first_names()
         if not _ANY.isdisjoint(present):
-            _break_dead(self._entry)
+            break_dead(self._entry)
             present = self._entry.names()
             if not _ANY.isdisjoint(present):
                 raise Changed("it is locked")
@@ -88,7 +92,7 @@ def _owner_among(entry: OpenEntry, names: Collection[str]) -> lock_owner.LockOwn
     return next((lock_owner.read(entry.path / name) for name in NAMES if name in names), None)
 
 
-def _break_dead(entry: OpenEntry) -> None:
+def break_dead(entry: OpenEntry) -> None:
     """Remove the lock of a process that is proved dead, as the compile component's waiters do."""
     if not is_left_by_dead(entry):
         return

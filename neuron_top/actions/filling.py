@@ -6,11 +6,13 @@ import contextlib
 import os
 import uuid
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 
+from neuron_top.actions import entry_lock
 from neuron_top.actions.entry_lock import Held
-from neuron_top.actions.opened import OpenEntry
+from neuron_top.actions.opened import Changed, OpenEntry
 from neuron_top.cache import layout, lock_owner
 
 
@@ -27,7 +29,7 @@ class FilledEntry:
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
         """See Slot: under a temporary name, flushed, then renamed. Raises OSError."""
         folder = self._entry.handle
-        temporary = f"{name}.{uuid.uuid4().hex}{layout.TEMPORARY_SUFFIX}"
+        temporary = f"{name}.{uuid.uuid4().hex}{_WRITTEN}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(temporary, flags, 0o644, dir_fd=folder)
         try:
@@ -64,11 +66,35 @@ class FilledEntry:
 
 @contextlib.contextmanager
 def held(entry: OpenEntry) -> Iterator[FilledEntry]:
-    """Hold its lock: the record that names us is made in the entry itself. Raises Changed when somebody else does."""
-    token = entry.path / f"model.{uuid.uuid4().hex}{layout.TEMPORARY_SUFFIX}"
-    token.write_bytes(msgspec.json.encode(lock_owner.current()))
+    """Hold its lock, what killed copies left in it cleared away. Raises Changed when somebody else holds it."""
+    token = _token(entry)
     try:
         with Held(entry, token):
-            yield FilledEntry(entry)
+            filled = FilledEntry(entry)
+            _clear(entry, filled, token.name)
+            yield filled
     finally:
         token.unlink(missing_ok=True)
+
+
+def _token(entry: OpenEntry) -> Path:
+    """The record that names us, made in the entry itself; complete from its first instant."""
+    who = lock_owner.current()
+    unfinished = entry.path / f"model.{who.token}{_WRITTEN}"
+    unfinished.write_bytes(msgspec.json.encode(who))
+    try:
+        return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
+    except FileNotFoundError:
+        raise Changed("it is locked: another copy is at work there") from None
+
+
+def _clear(entry: OpenEntry, filled: FilledEntry, ours: str) -> None:
+    """Only who holds the lock writes; a token is left over when its process is dead. Called under the lock."""
+    for name in entry.names() - {ours}:
+        dead_token = name.endswith(_TOKEN) and entry_lock.is_dead(lock_owner.read_record(entry.path / name))
+        if dead_token or name.endswith(_WRITTEN):
+            filled.remove(name)
+
+
+_WRITTEN = f".copy{layout.TEMPORARY_SUFFIX}"
+_TOKEN = f".copier{layout.TEMPORARY_SUFFIX}"

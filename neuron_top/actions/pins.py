@@ -90,7 +90,7 @@ class Pins:
             os.close(handle)
 
     def _write(self, pins: tuple[Pin, ...]) -> None:
-        temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
+        temporary = self.path.with_suffix(".tmp")  # one name: we are alone, and a killed writer's is written over
         temporary.write_bytes(msgspec.json.format(msgspec.json.encode(pins), indent=2) + b"\n")
         temporary.chmod(0o600)
         temporary.replace(self.path)

@@ -1,27 +1,41 @@
 """A process that forks: each child does one thing to a cache and is killed (-9) at its n-th touch of the disk.
 
+What touches a folder is counted, and each request to a server.
 Forking where the tests run would inherit their threads, and a fresh interpreter for each kill would take minutes.
 """
 
 from __future__ import annotations
 
+import functools
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from neuron_top.actions import bucket_hand, bucket_restore, copies
 from neuron_top.actions import plan as plans
+from neuron_top.actions.bucket_journal import BucketJournal
+from neuron_top.actions.compile_now import compile_now
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
+from neuron_top.actions.pins import Pins
+from neuron_top.actions.plan import Plan
 from neuron_top.actions.restore import restore
+from neuron_top.actions.shelves import Folder
+from neuron_top.cache import s3
+from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.parallel_lines import ParallelLog
 from neuron_top.errors import NeuronTopError
 
 REPOSITORY = Path(__file__).parents[2]
-TOUCHES = frozenset({"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.utime", "os.truncate"})
+TOUCHES = frozenset(
+    {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.utime", "os.truncate", "http.client.send"}
+)
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -43,10 +57,13 @@ class Killer:
 
 
 @contextmanager
-def killer() -> Iterator[Killer]:
-    """The forking process, for a module's tests."""
+def killer(environ: Mapping[str, str] | None = None) -> Iterator[Killer]:
+    """The forking process, for a module's tests; `environ` is added to ours."""
     command = [sys.executable, "-m", "tests.actions.killing"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY,
+        env={**os.environ, **(environ or {})},
+    ) as process:  # fmt: skip
         yield Killer(process)
 
 
@@ -54,6 +71,8 @@ def serve() -> None:
     """Fork for each line that comes in, and say how the child ended."""
     for line in sys.stdin:
         verb, root, plan, touches = json.loads(line)
+        if verb.startswith("bucket"):
+            _bucket(_read(plan).root)
         child = os.fork()
         if child == 0:
             _live(verb, Path(root), plan, touches)
@@ -72,21 +91,70 @@ def _live(verb: str, root: Path, plan: str, touches: int) -> None:
 
     try:
         sys.addaudithook(count)
-        _do(verb, Trash(root), plan)
+        ACTS[verb](root, plan)
     except NeuronTopError as problem:
         print(problem, file=sys.stderr)
         os._exit(1)
     os._exit(0)
 
 
-def _do(verb: str, trash: Trash, plan: str) -> None:
-    if verb == "execute":
-        execute(plans.decode(Path(plan).read_bytes())[0], trash, in_use=lambda root: None)
-    elif verb == "restore":
-        restore(plan, trash)
-    else:
-        with trash.exclusively():
-            trash.purge(trash.chapter(plan))
+def _execute(root: Path, plan: str) -> None:
+    execute(_read(plan), Trash(root), in_use=lambda root: None)
+
+
+def _purge(root: Path, plan: str) -> None:
+    trash = Trash(root)
+    with trash.exclusively():
+        trash.purge(trash.chapter(plan))
+
+
+def _copy(root: Path, plan: str) -> None:
+    """To the plan's target."""
+    target = Path(_read(plan).target)
+    copies.copy(_read(plan), Folder(root), Folder(target), Trash(target), lambda progress: True)
+
+
+def _compile(root: Path, plan: str) -> None:
+    """With the compiler that lies beside the plan."""
+    one = NeuronxCC(str(Path(plan).with_name("neuronx-cc")))
+    log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
+    compile_now(_read(plan), Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True)
+
+
+def _pin(root: Path, pattern: str) -> None:
+    Pins(root).add([pattern])
+
+
+def _read(plan: str) -> Plan:
+    return plans.decode(Path(plan).read_bytes())[0]
+
+
+_bucket = functools.cache(s3.connect)
+"""Made before the fork: a client costs a third of a second, and opens its connection with the first request."""
+
+
+def _in_bucket(root: Path, plan: str) -> None:
+    """`root` is the state folder; the plan says which bucket."""
+    bucket = _bucket(_read(plan).root)
+    bucket_hand.execute(_read(plan), bucket, BucketJournal(bucket.url, root), sleep=lambda seconds: None)
+
+
+def _back_in_bucket(root: Path, plan: str) -> None:
+    bucket = _bucket(_read(plan).root)
+    bucket_restore.restore(_read(plan).identity, bucket, BucketJournal(bucket.url, root))
+
+
+ACTS: Mapping[str, Callable[[Path, str], object]] = {
+    # what is given the root, and the file of a plan (or what the act is about)
+    "execute": _execute,
+    "restore": lambda root, plan: restore(plan, Trash(root)),
+    "purge": _purge,
+    "copy": _copy,
+    "compile": _compile,
+    "pin": _pin,
+    "bucket": _in_bucket,
+    "bucket back": _back_in_bucket,
+}
 
 
 if __name__ == "__main__":

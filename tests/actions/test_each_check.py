@@ -10,10 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.actions import entry_lock
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.leftovers import free_locks
+from neuron_top.actions.opened import Changed, OpenEntry
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.restore import restore
 from neuron_top.actions.unlock import plan_unlock
@@ -128,6 +130,21 @@ def test_a_lock_that_its_holder_gave_back_meanwhile_is_told(root: Path) -> None:
     (place / LOCK).unlink()
     os.utime(place, ns=times)
     assert caches.carried_out(plan, Trash(root)).refused[0][1] == "the lock is gone"
+
+
+def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(root: Path, tmp_path: Path) -> None:
+    place = states.entry_in(root, State.STALE_LOCK)
+
+    class Raced(OpenEntry):
+        def move_files(self, action: plans.Action, target: Path) -> None:
+            super().move_files(action, target)
+            (place / LOCK).write_bytes(b"a client's")
+
+    above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
+    with Raced(place.name, above, handle) as entry, pytest.raises(Changed, match="a new lock appeared"):
+        entry_lock.take_away(entry, tmp_path)
+    os.close(above)
+    assert (place / LOCK).read_bytes() == b"a client's"
 
 
 def test_only_the_lock_of_the_killed_process_itself_is_freed(root: Path) -> None:

@@ -19,7 +19,7 @@ from neuron_top.actions.bucket_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.bucket_shelf import BucketShelf  # noqa: E402
 from neuron_top.actions.evict import EvictPolicy, plan_eviction  # noqa: E402
 from neuron_top.actions.journal import Trash  # noqa: E402
-from neuron_top.actions.plan import Plan, Totals  # noqa: E402
+from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
 from neuron_top.actions.shelves import Folder, Shelf  # noqa: E402
 from neuron_top.actions.surroundings import Surroundings  # noqa: E402
 from neuron_top.actions.unlock import plan_unlock  # noqa: E402
@@ -29,6 +29,7 @@ from neuron_top.cache.snapshot import Snapshot  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
+from tests.actions.killing import killer  # noqa: E402
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -237,6 +238,35 @@ def test_an_interrupted_plan_can_be_undone_as_far_as_it_came(bucket: s3.Bucket, 
     record = bucket_restore.restore(plan.identity, bucket, trash)
     assert (record.restored, record.kept) == (1, ())
     assert keys(bucket) == before
+
+
+@pytest.mark.parametrize("resume", [False, True], ids=["undone", "resumed"])
+def test_killed_at_any_request_or_touch_a_plan_is_undone_or_gone_on_with(
+    bucket: s3.Bucket, tmp_path: Path, *, resume: bool
+) -> None:
+    caches.entry(tmp_path / "cache", 1)
+    put(bucket, tmp_path / "cache")
+    before, file = keys(bucket), tmp_path / "plan.json"
+    with killer() as kills:
+        killed, at = True, 0
+        while killed:
+            plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / f"state-{at}")
+            file.write_bytes(encode(plan))
+            killed = kills.killed("bucket", tmp_path / f"state-{at}", str(file), at)
+            marks = {key for key in keys(bucket) if key.endswith("model.done")}
+            assert keys(bucket) == before or not marks, f"killed at {at}: a mark without its artefact"
+            begun = bool(trash.entries())
+            assert begun or keys(bucket) == before, f"killed at {at}: touched before it was journalled"
+            if begun and resume:
+                again = bucket_hand.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
+                assert (again.refused, keys(bucket)) == ((), set()), f"killed at {at}"
+            if begun and not resume:
+                kills.killed("bucket back", tmp_path / f"state-{at}", str(file), at)
+            if begun:
+                bucket_restore.restore(plan.identity, bucket, trash)
+            assert keys(bucket) == before, f"killed at {at}"
+            at += 1
+    assert at > 15
 
 
 def test_a_lock_goes_only_when_the_operator_forces_it_and_comes_back(bucket: s3.Bucket, tmp_path: Path) -> None:
