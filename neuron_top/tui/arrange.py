@@ -22,14 +22,23 @@ class Wish(NamedTuple):
     full: int
     items: int = 0
     """Of `full`, the lines that can stand side by side when there is not enough room."""
+    cells: int = 1
+    """Columns that each of those needs then."""
 
-    def used(self, given: int) -> int:
+    def used(self, given: int, width: int) -> int:
         """Lines that are really filled when so many are given."""
         room = given - (self.full - self.items) if self.items else given
         if self.items <= room or room < 1:
             return min(given, self.full)
-        across = -(-self.items // (given - 1))
-        return 1 + -(-self.items // across)
+        across = min(-(-self.items // (given - 1)), self._across(width))
+        return min(given, 1 + -(-self.items // across))
+
+    def fits(self, given: int, width: int) -> bool:
+        """Whether all items have a place."""
+        return self.items <= max(0, given - 1) * self._across(width)
+
+    def _across(self, width: int) -> int:
+        return max(1, width // self.cells)
 
 
 class Box(NamedTuple):
@@ -60,29 +69,34 @@ def share_out(height: int, wishes: list[Wish]) -> list[int]:
 def _narrow(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
     names = ("cores", "compile", "training", "alerts")
     log = min(LOG_LEAST, max(0, height - sum(wishes[name].least for name in names)))
-    boxes, y = _column(names, wishes, 0, width, height - log)
+    boxes, y = _column(names, wishes, Box(0, 0, width, height - log))
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
 def _wide(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
+    """Two columns; cores that have no room in one of them stand above both."""
     left = max(60, width * 11 // 20)
-    columns = ((("cores", "training"), 0, left), (("compile", "alerts"), left + GAP, width - left - GAP))
     room = height - min(max(LOG_LEAST, height // 4), height)
+    lowest = top = 0
     boxes: dict[str, Box] = {}
-    lowest = 0
+    lefts: tuple[str, ...] = ("cores", "training")
+    if not wishes["cores"].fits(room - wishes["training"].least, left):
+        lefts = ("training",)
+        below = max(wishes["training"].least, wishes["compile"].least + wishes["alerts"].least)
+        boxes, lowest = _column(("cores",), wishes, Box(0, 0, width, max(0, room - below)))
+        top = lowest
+    columns = ((lefts, 0, left), (("compile", "alerts"), left + GAP, width - left - GAP))
     for names, x, size in columns:
-        placed, y = _column(names, wishes, x, size, room)
+        placed, y = _column(names, wishes, Box(x, top, size, room - top))
         boxes, lowest = boxes | placed, max(lowest, y)
     return {**boxes, "log": Box(0, lowest, width, height - lowest)}
 
 
-def _column(
-    names: tuple[str, ...], wishes: Mapping[str, Wish], x: int, width: int, height: int
-) -> tuple[dict[str, Box], int]:
+def _column(names: tuple[str, ...], wishes: Mapping[str, Wish], room: Box) -> tuple[dict[str, Box], int]:
     """Panels one below the other, and the first line below them."""
-    boxes, y = {}, 0
-    for name, given in zip(names, share_out(height, [wishes[name] for name in names]), strict=True):
-        lines = wishes[name].used(given)
-        boxes[name] = Box(x, y, width, lines)
+    boxes, y = {}, room.y
+    for name, given in zip(names, share_out(room.height, [wishes[name] for name in names]), strict=True):
+        lines = wishes[name].used(given, room.width)
+        boxes[name] = Box(room.x, y, room.width, lines)
         y += lines
     return boxes, y

@@ -6,6 +6,7 @@ A line is built left to right with `Line` and never gets wider than it was asked
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -69,6 +70,18 @@ class Line:
     def _add(self, text: str, style: Style) -> None:
         self.used += len(text) if text.isascii() else cell_len(text)
         self._segments.append(Segment(text, self.look.selected(style) if self._selected else style))
+
+
+def paragraph(look: Look, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
+    """`text` on as many lines as it needs, all beginning at column `left`."""
+    parts = textwrap.wrap(safe(text), max(20, width - left)) or [""]
+    return [Line(look, width).gap(left).put(part, style).strip() for part in parts]
+
+
+def short_command(command: str) -> str:
+    """A command line without the folders of its programs and scripts, which are the same for every process."""
+    words = command.split(" ")
+    return " ".join(word.rpartition("/")[2] or word if word.startswith("/") else word for word in words)
 
 
 def safe(text: str) -> str:

@@ -9,7 +9,9 @@ from neuron_top.tui.arrange import Box, Wish, arrange, share_out
 
 WISHES = st.fixed_dictionaries(
     {
-        name: st.tuples(st.integers(0, 6), st.integers(0, 140)).map(lambda pair: Wish(pair[0], sum(pair)))
+        name: st.tuples(st.integers(0, 6), st.integers(0, 140), st.booleans()).map(
+            lambda it: Wish(it[0], it[0] + it[1], it[1] if it[2] else 0, 26)
+        )
         for name in ("cores", "compile", "training", "alerts")
     }
 )
@@ -42,3 +44,14 @@ def test_a_small_screen_shows_every_panel() -> None:
 
 def test_needs_come_before_wishes() -> None:
     assert share_out(5, [Wish(1, 9), Wish(3, 3)]) == [2, 3]
+
+
+def test_many_cores_stand_above_both_columns_and_few_in_the_left_one() -> None:
+    others = {"compile": Wish(3, 3), "training": Wish(2, 3), "alerts": Wish(1, 1)}
+    many = arrange(160, 45, {"cores": Wish(3, 130, 128, 26), **others})
+    assert many["cores"].width == 160
+    assert (many["cores"].height - 1) * (160 // 26) >= 128
+    assert many["compile"].y == many["training"].y == many["cores"].height
+    few = arrange(160, 45, {"cores": Wish(3, 18, 16, 26), **others})
+    assert few["cores"].width < 100
+    assert few["compile"].y == 0

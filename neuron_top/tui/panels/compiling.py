@@ -52,7 +52,7 @@ def _summary(card: CompileCard) -> str:
 def _progress(look: Look, card: CompileCard, width: int) -> Strip:
     if not card.total:
         text = "No graph yet: none was compiled, loaded from the cache or waited for."
-        return Line(look, width).put(text, look.quiet).strip()
+        return Line(look, width).put(text if len(text) <= width else "No graph yet.", look.quiet).strip()
     counts = (
         (card.hit, "cached", look.accent, look.glyphs.done),
         (card.done, "compiled", look.good, look.glyphs.done),

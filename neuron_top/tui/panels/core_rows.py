@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.events.runtime import MemoryRow
-from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, spark, stacked
+from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
 from neuron_top.tui.widgets.table import Cell, Column
@@ -130,9 +130,14 @@ COLUMNS = (
            down=True),
     Column("Last minute", 12, _of_core(_trend), None, grow=2, least=76),
     Column("PID", 8, _text(lambda core: f"{core.pid or ''}"), _by(lambda core: core.pid), True, least=120),
-    Column("Process", 14, _text(lambda core: core.process), _by(lambda core: core.process), least=120),
+    Column("Process", 14, _text(lambda core: short_command(core.process)), _by(lambda core: core.process), least=120),
     Column("Model", 16, _text(lambda core: " ".join(core.models)), None, grow=1, least=160),
 )  # fmt: skip
+
+
+def host_lines(view: CoreTable) -> int:
+    """The title, and a line for the host when anything is known of it."""
+    return 1 + bool(view.host.cpu is not None or view.host.memory_used is not None or _facts(view))
 
 
 def host_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Strip]:
@@ -140,6 +145,8 @@ def host_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Str
     cores = sum(len(group.rows) for group in view.groups)
     stale = sum(row.stale for group in view.groups for row in group.rows)
     summary = f"{cores} core{'' if cores == 1 else 's'}" + (f" · {stale} stale" if stale else "")
+    if host_lines(view) == 1:
+        return [rule(look, width, "Cores", summary)]
     line = Line(look, width).put("host", look.quiet).gap()
     host = view.host
     line.add(bar(look, host.cpu, 10)).gap().put(percent_text(host.cpu), look.text, 6, right=True).gap(2)

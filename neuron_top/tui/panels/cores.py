@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import Wish
-from neuron_top.tui.drawing import Line, bar, rule, spark, stacked
+from neuron_top.tui.drawing import Line, bar, rule, short_command, spark, stacked
 from neuron_top.tui.look import Look
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.core_rows import CoreRow
@@ -28,7 +28,7 @@ def wish(cores: Sequence[CoreRow]) -> Wish:
     """Title, a line per core, a legend where memory is known by kind."""
     if not cores:
         return Wish(2, 2)
-    return Wish(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores))
+    return Wish(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
 
 
 def cores_panel(look: Look, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
@@ -98,7 +98,7 @@ def core_line(look: Look, core: CoreRow, kinds: Sequence[str], scale: Scale, wid
     trend = min(60, max(0, width - line.used - (24 if width >= 130 else 0)))
     line.put(spark(look, core.trend, trend, top=1.0), look.faint if quiet else look.accent).gap()
     if width >= 130:
-        line.put(f"{core.pid if core.pid is not None else ''} {core.process}".strip(), look.quiet)
+        line.put(f"{core.pid if core.pid is not None else ''} {short_command(core.process)}".strip(), look.quiet)
     return line.strip()
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from textual.strip import Strip
 
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.graph import Known, LinePlace
-from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.compiling import left_text, lock_text
 from neuron_top.tui.panels.graphs import state_sign
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.why import Why
+
+FACT_CELLS = 15
+REASON_CELLS = 23
+"""Cells in front of a fact and of a reason."""
 
 
 def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why | None], width: int) -> list[Strip]:
@@ -40,12 +45,12 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
         ("waiting", f"{row.waiters} workers" if row.waiters else ""),
         ("lock", _lock(row, page.now) if row.waiters else ""),
     )
-    strips += [_fact(look, width, label, value) for label, value in facts if value]
+    strips += [strip for label, value in facts if value for strip in _fact(look, width, label, value)]
     if why is not None:
         strips += [Line(look, width).strip(), *_why(look, why, width)]
     if page.message:
         strips += [Line(look, width).strip(), rule(look, width, "What the compiler said")]
-        strips += [Line(look, width).gap(2).put(text, look.bad).strip() for text in page.message.splitlines()]
+        strips += [strip for text in page.message.splitlines() for strip in paragraph(look, text, width, look.bad)]
     strips += [Line(look, width).strip(), rule(look, width, "Compiles", f"{len(page.attempts)}")]
     strips += [_attempt(look, attempt, width) for attempt in page.attempts] or [
         _none(look, width, "never compiled in this run")
@@ -63,12 +68,13 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
 
 def _why(look: Look, why: Why, width: int) -> list[Strip]:
     """The answer to w: the likeliest cause in words, the others below it, and what it rests on."""
-    strips = [rule(look, width, "Why it missed"), Line(look, width).gap(2).put(why.headline, look.strong).strip()]
-    strips += [
-        Line(look, width).gap(2).put(reason.kind, look.accent, 20).gap().put(reason.text, look.text).strip()
-        for reason in why.reasons
-    ]
-    return strips + ([Line(look, width).gap(2).put(why.footnote, look.quiet).strip()] if why.footnote else [])
+    strips = [rule(look, width, "Why it missed"), *paragraph(look, why.headline, width, look.strong)]
+    for reason in why.reasons:
+        first, *others = paragraph(look, reason.text, width - REASON_CELLS, left=0)
+        kind = Line(look, REASON_CELLS).gap(2).put(reason.kind, look.accent).strip()
+        strips += [Strip([*kind, *first], width)]
+        strips += [Strip([*Line(look, REASON_CELLS).strip(), *other], width) for other in others]
+    return strips + (paragraph(look, why.footnote, width, look.quiet) if why.footnote else [])
 
 
 def _line(look: Look, place: LinePlace, text: str | None, width: int) -> Strip:
@@ -88,7 +94,9 @@ def _standing(row: GraphRow) -> str:
         words.append(f"{left_text(row.left)} left, going by {row.left.ground}")
     if row.seconds is not None:
         words.append(f"compiled in {'at most ' if row.known is Known.BRACKETED else ''}{duration_text(row.seconds)}")
-    words.append(f"{row.hits} hits, {row.misses} misses, {row.failures} failures")
+    words.append(
+        f"{counted(row.hits, 'hit')}, {counted(row.misses, 'miss', 'misses')}, {counted(row.failures, 'failure')}"
+    )
     return " · ".join(words)
 
 
@@ -99,8 +107,10 @@ def _lock(row: GraphRow, now: float) -> str:
     return f"{lock_text(row.lock)}{seen}"
 
 
-def _fact(look: Look, width: int, label: str, value: str) -> Strip:
-    return Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(value, look.text).strip()
+def _fact(look: Look, width: int, label: str, value: str) -> list[Strip]:
+    first, *others = textwrap.wrap(value, max(20, width - FACT_CELLS)) or [""]
+    line = Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(first, look.text)
+    return [line.strip(), *(strip for other in others for strip in paragraph(look, other, width, left=FACT_CELLS))]
 
 
 def _none(look: Look, width: int, text: str) -> Strip:
@@ -129,9 +139,9 @@ def _worker(look: Look, worker: WorkerRow, width: int) -> Strip:
     line = Line(look, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
     line.put(_by(worker.rank, worker.pid), look.text, 18)
     words = (
-        f"{worker.hits} hits" if worker.hits else "",
-        f"{worker.attempts} compiles" if worker.attempts else "",
-        f"{worker.failures_met} cached failures" if worker.failures_met else "",
+        counted(worker.hits, "hit") if worker.hits else "",
+        counted(worker.attempts, "compile") if worker.attempts else "",
+        counted(worker.failures_met, "cached failure") if worker.failures_met else "",
         f"loaded in {duration_text(worker.load_seconds)}" if worker.loads else "",
         f"waited {duration_text(worker.wait_seconds)}" if worker.wait_seconds else "",
     )

@@ -51,7 +51,7 @@ class CoresScreen(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """Host, table, legend, out-of-memory table."""
-        yield Drawn("host", core_rows.host_panel, lambda view: 2)
+        yield Drawn("host", core_rows.host_panel, core_rows.host_lines)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
         table.nothing, table.lasting = NOTHING, True
         table.order.group = lambda item: item.place
