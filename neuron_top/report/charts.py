@@ -12,6 +12,7 @@ from neuron_top.units import bytes_text, counted, duration_text, number_text, pe
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import Segment, Step
 from neuron_top.views.timeline import Lane
+from neuron_top.views.torch_trace import OURS
 
 LANES_DRAWN = 64
 BARS_DRAWN = 4000
@@ -129,10 +130,25 @@ def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
     rows = [("critical path", path)] if path and len(view.timeline.lanes) > 1 else []
     rows += [(_name(lane), [_bar(bar.graph, bar.kind, bar.outcome, bar.start, bar.end if bar.end is not None else end)
                            for bar in lane.bars]) for lane in view.timeline.lanes[:LANES_DRAWN]]  # fmt: skip
+    rows += _pytorch_lanes(view)
     if view.training:
         rows.append(("training", [Bar(start, stop, "train", f"training, {duration_text(stop - start)}")
                                   for start, stop in view.training]))  # fmt: skip
     return rows
+
+
+def _pytorch_lanes(view: Report) -> list[tuple[str, list[Bar]]]:
+    """A lane for each process of which PyTorch compiled something by itself."""
+    rows: dict[str, list[Bar]] = {}
+    for frame in view.torch.frames if view.torch is not None else ():
+        if frame.backend == OURS or not frame.graphs:
+            continue
+        name = f"torch rank {frame.rank}" if frame.rank is not None else f"torch {frame.pid}"
+        kind = "failed" if frame.state == "failed" else "interrupted" if frame.state == "unfinished" else "done"
+        for (start, end), part in zip(frame.spans, ("compile", *["backward"] * len(frame.spans)), strict=False):
+            told = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
+            rows.setdefault(name, []).append(Bar(start, end, kind, told))
+    return sorted(rows.items())[:LANES_DRAWN]
 
 
 def _name(lane: Lane) -> str:

@@ -23,6 +23,9 @@ MOST_ROWS = 2000
 _COMMAND = re.compile(r"`([^`]+)`")
 _CARDS = ("wall", "compile_wall", "compile_share", "hit_rate", "saved", "waiting", "failures", "late", "step_seconds",
           "throughput", "loss", "cost")  # fmt: skip
+_TORCH_CARDS = ("wall", "compile_wall", "compile_share", "torch_compiles", "torch_breaks", "torch_recompiles",
+                "torch_late", "torch_misses", "step_seconds", "throughput", "loss", "cost")  # fmt: skip
+"""Of a job that PyTorch alone compiled: it has no graphs of the compile cache."""
 
 
 def html(view: Report) -> str:
@@ -117,7 +120,12 @@ def _cell(table: Table, row: object, content: str, index: int) -> str:
 
 def _cards(figures: Sequence[Figure]) -> str:
     known = {one.name: one for one in figures}
-    shown = [known[name] for name in _CARDS if name in known and known[name].value is not None]
+    pytorchs = known["torch_compiles"].value and not known["graphs"].value
+    shown = [
+        known[name]
+        for name in (_TORCH_CARDS if pytorchs else _CARDS)
+        if name in known and known[name].value is not None
+    ]
     cards = "".join(
         f'<div class="card" title="{text(one.note)}"><b>{text(figure_text(one))}</b>{text(one.label)}'
         f"<em>{text(one.basis.value)}</em></div>"

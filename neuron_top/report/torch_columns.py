@@ -17,7 +17,7 @@ def torch_tables(view: TorchView | None) -> list[Table]:
               f"{summary_words(view.summary)}. As PyTorch measured it; slowest first."),
         Table("Graph breaks", BREAKS, view.breaks, "Where Dynamo cut a graph, and why."),
         Table("Recompiles", RECOMPILES, [row for row in view.frames if row.recompiled],
-              "Which guard of an earlier compile did not hold."),
+              "Which guard of an earlier compile did not hold, and the last step printed before."),
         Table("Inductor's and AOTAutograd's caches", CACHES, view.summary.caches),
         Table("Phases of torch.compile", PHASES, view.phases,
               "Added up over compiles and processes. Phases nest: these do not add up to a whole."),
@@ -36,8 +36,8 @@ FRAMES = (
            lambda row: row.operators),
     Column("graphs", lambda row: count_text(row.graphs), lambda row: row.graphs),
     Column("breaks", lambda row: count_text(row.breaks) if row.breaks else "", lambda row: row.breaks),
-    Column("FX-graph cache", lambda row: row.fx),
-    Column("AOTAutograd cache", lambda row: row.aot),
+    Column("FX cache", lambda row: row.fx),
+    Column("AOT cache", lambda row: row.aot),
     Column("given up", lambda row: row.failure),
 )  # fmt: skip
 BREAKS = (
@@ -49,6 +49,8 @@ BREAKS = (
 RECOMPILES = (
     Column("compile", lambda row: row.compile_id),
     Column("function", lambda row: row.function),
+    Column("at step", lambda row: "" if row.step is None else count_text(row.step), lambda row: row.step),
+    Column("after warm-up", lambda row: "yes" if row.after_warm_up else ""),
     Column("took", lambda row: "" if row.seconds is None else duration_text(row.seconds), lambda row: row.seconds),
     Column("reason", lambda row: "; ".join(row.recompiled)),
 )

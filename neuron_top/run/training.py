@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
+from operator import itemgetter
 from typing import assert_never
 
 import msgspec
@@ -122,6 +124,11 @@ class TrainingLedger:
                 self.metrics = event
             case _:
                 assert_never(event)
+
+    def step_at(self, time: float | None) -> int | None:
+        """The last step that was printed by then; None before the first, or where it printed none."""
+        before = bisect_right(self.step_times, time, key=itemgetter(0)) if time is not None else 0
+        return self.step_times[before - 1][1] if before else None
 
     def _died(self, event: WorkerDied) -> None:
         """A launcher tells of one death twice, when it happens and in its report at the end: the report knows more."""

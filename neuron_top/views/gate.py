@@ -14,7 +14,8 @@ from neuron_top.views.report import Report
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One threshold that can be asked for; `figures` are added up."""
+    """One threshold that can be asked for; `figures` are added up. All but the first may be unknown: of a run without
+    a trace of PyTorch's, say, nothing is to be added."""
 
     option: str
     figures: tuple[str, ...]
@@ -48,7 +49,7 @@ RULES = (
     Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
     Rule("max-compile-seconds", ("compile_wall",), False, "wall seconds spent compiling"),
     Rule("max-misses", ("graphs_missed",), False, "graphs that had to be compiled"),
-    Rule("max-late", ("late",), False, "graphs compiled after warm-up"),
+    Rule("max-late", ("late", "torch_late"), False, "graphs compiled after warm-up, by PyTorch itself too"),
     Rule("max-wait-seconds", ("waiting",), False, "wall seconds spent waiting for others' compiles"),
     Rule("max-fallbacks", ("fallbacks",), False, "graphs that ran without a compiler"),
     Rule("max-step-seconds", ("step_seconds",), False, "seconds per training step"),
@@ -68,8 +69,8 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Ver
     figures = [one for one in view.figures if one.name in rule.figures]
     values = [one.value for one in figures if one.value is not None]
     unit, basis = figures[0].unit, figures[0].basis
-    what = " and ".join(one.label for one in figures if one.value != 0) or figures[0].label
-    value = sum(values) if len(values) == len(figures) else None
+    what = " and ".join(one.label for one in figures if one.value) or figures[0].label
+    value = sum(values) if figures[0].value is not None else None
     if value is None:
         return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Basis.UNKNOWN, limit=limit,
                        passed=allow_unknown, reason=f"{what}: not known of this run")  # fmt: skip

@@ -142,6 +142,8 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Figure]:
         ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
     ):  # fmt: skip
         yield figure(name, label, value, "count", Basis.COUNTED, note)
+    yield figure("torch_late", "frames compiled by PyTorch after warm-up", trace.late if trace is not None else None,
+                 "count", Basis.COUNTED, "begun after the third step that was reported")  # fmt: skip
     yield figure("torch_seconds", "PyTorch's compiles added up", trace.seconds if trace is not None else None,
                  "seconds", Basis.MEASURED, "tracing and backward graphs included, over all processes")  # fmt: skip
 

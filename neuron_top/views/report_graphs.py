@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -101,15 +100,13 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
     """All graphs, the slowest compiles first, then failures, then the rest in the order they were met."""
     late = {graph.key for graph in run.compiles.new_since(run.training.warm_time)}
-    times = [time for time, _ in run.training.step_times]
     lines = [
-        _graph_line(run, graph, memory.get(graph.key, Remembered()), late, times)
-        for graph in run.compiles.graphs.values()
+        _graph_line(run, graph, memory.get(graph.key, Remembered()), late) for graph in run.compiles.graphs.values()
     ]
     return tuple(sorted(lines, key=lambda line: (-(line.seconds or 0.0), -line.failures)))
 
 
-def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str], times: Sequence[float]) -> GraphLine:
+def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> GraphLine:
     digest = run.compiles.digest(graph)
     ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
     starts = [one.start for one in graph.attempts if one.start is not None]
@@ -126,7 +123,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str], times
         attempts=digest.misses,
         failures=digest.failures + digest.failures_met,
         began=began,
-        step=_step_at(run, began, times) if digest.misses else None,
+        step=run.training.step_at(began) if digest.misses else None,
         after_warm_up=graph.key in late,
         wait_seconds=max((seconds for one in graph.meetings.values() for seconds in _waits(one)), default=None),
         saved_seconds=known.seconds if only_hit else None,
@@ -143,11 +140,6 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str], times
 
 def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
     return next((run.rank_of_meeting(one) for one in graph.meetings.values() if one.attempts), otherwise)
-
-
-def _step_at(run: Run, time: float | None, times: Sequence[float]) -> int | None:
-    index = bisect_right(times, time) - 1 if time is not None else -1
-    return run.training.step_times[index][1] if index >= 0 else None
 
 
 def _waits(meeting: Meeting) -> Iterator[float]:

@@ -114,6 +114,8 @@ def _went_wrong(closing: Summary, known: Known) -> Iterator[str]:
         yield f"{counted(closing.lock_waits, 'wait')} for another's compile"
     if known["late"].value:
         yield f"{counted(int(known['late'].value), 'graph')} compiled after warm-up"
+    if closing.torch is not None and closing.torch.late:
+        yield f"{counted(closing.torch.late, 'function')} compiled by PyTorch after warm-up"
     if closing.fallbacks:
         yield f"{counted(closing.fallbacks, 'graph')} ran without a compiler"
 

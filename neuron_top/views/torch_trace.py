@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 
 from neuron_top.run.model import Run
+from neuron_top.run.spans import Interval
 from neuron_top.run.torch_trace import CacheAnswers, FrameCompile
 from neuron_top.units import count_text, duration_text
 
@@ -51,6 +52,12 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     operators: int | None
     recompiled: tuple[str, ...]
+    step: int | None
+    """The last training step printed before it began; None before the first."""
+    after_warm_up: bool
+    """It began after the third step that was reported."""
+    spans: tuple[Interval, ...]
+    """When it was compiled: forward, then each backward graph when first needed; as far as the trace dates it."""
     fx: str
     """Answers of the FX-graph cache, as `2 hits`; "" when it was not asked."""
     aot: str
@@ -101,6 +108,8 @@ class TorchSummary(msgspec.Struct, frozen=True, kw_only=True):
     breaks: int
     recompiles: int
     failures: int
+    late: int | None
+    """Frames compiled after warm-up by other back ends than `neurontop`; None where no training was seen to be warm."""
     seconds: float
     """Compile seconds added up over processes."""
     caches: tuple[TorchCacheRow, ...]
@@ -155,6 +164,9 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
         breaks=ledger.graph_breaks,
         recompiles=ledger.recompiles,
         failures=ledger.failures,
+        late=sum(row.after_warm_up for row in frames if row.graphs and row.backend != OURS)
+        if run.training.warm_time is not None
+        else None,
         seconds=sum(row.seconds or 0.0 for row in frames),
         caches=tuple(
             _cache_row(name, one, one.hit - loads[name])
@@ -183,7 +195,7 @@ def _cache_row(name: str, one: CacheAnswers, hits: int) -> TorchCacheRow:
 
 
 def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
-    over = frame.ended is not None
+    over, warm = frame.ended is not None, run.training.warm_time
     state = "failed" if frame.failure else "compiled" if over else "unfinished" if ended else "compiling"
     seconds = frame.seconds
     if not over and not ended and frame.began is not None:
@@ -206,10 +218,19 @@ def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
         attempts=frame.attempts,
         operators=frame.operators,
         recompiled=frame.recompiled,
+        step=run.training.step_at(frame.began),
+        after_warm_up=None not in (warm, frame.began) and (frame.began or 0.0) > (warm or 0.0),
+        spans=_spans(frame, now, ended=ended),
         fx=answers_text(frame.caches.get("fx-graph", {})),
         aot=answers_text(frame.caches.get("aot-autograd", {})),
         failure=frame.failure,
     )
+
+
+def _spans(frame: FrameCompile, now: float, *, ended: bool) -> tuple[Interval, ...]:
+    end = frame.ended if frame.ended is not None or ended else now
+    forward = ((frame.began, end),) if frame.began is not None and end is not None and end >= frame.began else ()
+    return (*forward, *frame.backward_spans)
 
 
 def answers_text(answers: dict[str, int]) -> str:

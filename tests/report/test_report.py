@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from neuron_top import events as ev
 from neuron_top.pipeline.afterwards import end_of, read_logs
+from neuron_top.report.charts import charts
+from neuron_top.report.torch_columns import torch_tables
 from neuron_top.run.spans import Span, merged, union_seconds, without
 from neuron_top.views.figure import Basis, Figure
+from neuron_top.views.gate import judge
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_figures import Prices
 from neuron_top.views.report_graphs import Remembered
@@ -43,6 +46,32 @@ def test_overlapping_compiles_and_waits_count_once() -> None:
 def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
     view = report(sample(), 0.0)
     assert {(line.key, line.step) for line in view.after_warm_up if line.seconds} == {(D, 3), (A2, 3)}
+
+
+def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_bar() -> None:
+    def frame(number: int, began: float, *reasons: str) -> list[ev.AnyEvent]:
+        identity = {"pid": 10, "compile_id": f"0/{number}", "source": "torch-trace:10"}
+        told: list[ev.AnyEvent] = [ev.FrameCompileBegan(at=T0 + began, function="forward", **identity)]
+        told += [ev.FrameRecompiled(at=T0 + began, reasons=reasons, **identity)] if reasons else []
+        return [*told, ev.GraphCaptured(at=T0 + began, **identity),
+                ev.FrameCompiled(began=T0 + began, seconds=4.0, at=T0 + began + 4, **identity),
+                ev.BackwardCompiled(began=T0 + began + 5, seconds=2.0, at=T0 + began + 7, **identity)]  # fmt: skip
+
+    steps = [event for number in range(6) for event in stepped(number, 20.0 + 5 * number)]
+    view = report(made(frame(0, 1), steps, frame(1, 41, "size mismatch")), 0.0)
+    assert view.torch is not None
+    first, again = view.torch.frames
+    assert (first.step, first.after_warm_up) == (None, False)
+    assert (again.step, again.after_warm_up) == (4, True)
+    assert again.spans == ((T0 + 41, T0 + 45), (T0 + 46, T0 + 48))
+    assert view.headline[-1] == "1 function compiled by PyTorch after warm-up."
+    (late,) = judge(view, {"max-late": 0})
+    assert (late.passed, late.value) == (False, 1)
+    (chart,) = [chart for chart in charts(view) if chart.heading == "Timeline"]
+    assert "torch 10" in chart.svg
+    assert "forward 0/1: backward, 2.0 s" in chart.svg
+    (table,) = [table for table in torch_tables(view.torch) if table.heading == "Recompiles"]
+    assert [column.text(again) for column in table.columns][:4] == ["0/1", "forward", "4", "yes"]
 
 
 def test_the_same_graph_under_flags_that_differ_in_a_path_is_work_done_twice() -> None:
