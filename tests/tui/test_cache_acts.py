@@ -228,11 +228,45 @@ async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_
         await press(app, pilot, "M", key)
         assert page(app).plan.steps[0].warning
         assert any(page(app).plan.steps[0].warning[:20] in line.text for line in page(app).lines)
-        await press(app, pilot, "right", "enter")
-        assert page(app).stage == PREVIEW, "the word is missing"
-        await press(app, pilot, *word, "enter")
+        await press(app, pilot, "right", word[0], "enter")
+        assert page(app).stage == PREVIEW, "the word is incomplete"
+        await press(app, pilot, *word[1:], "enter")
         assert page(app).stage == DONE
     assert [entry.state for entry in caches.looked_at(place).entries] == [State.TODO]
+
+
+async def test_each_forced_lock_is_named_and_asked_for_on_its_own(tmp_path: Path) -> None:
+    place = tmp_path / "cache"
+    locked = [states.entry_in(place, State.LOCKED_UNKNOWN, number=os.getpid() + number) for number in range(3)]
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", "u", "right")
+        asked = [bottom(app)]
+        await press(app, pilot, *"unlock", "enter")
+        asked.append(bottom(app))
+        await press(app, pilot, "enter")
+        asked.append(bottom(app))
+        assert page(app).stage == PREVIEW
+        await press(app, pilot, *"unlock", "enter")
+        assert page(app).stage == DONE
+        named = [f"{number} of 3: {caches.COMPILER}/{one.name}" for number, one in enumerate(locked, 1)]
+        assert [text.strip() for text in asked] == named
+    assert [bool(list(one.glob("*.lock"))) for one in locked] == [False, True, False]
+
+
+async def test_where_no_forced_lock_is_confirmed_nothing_is_done(tmp_path: Path) -> None:
+    place = tmp_path / "cache"
+    states.entry_in(place, State.LOCKED_UNKNOWN, number=os.getpid())
+    before = caches.everything(place)
+    async with cache_screen(place) as (app, pilot):
+        await press(app, pilot, "M", "u", "right", "enter")
+        assert (page(app).stage, page(app).chosen) == (PREVIEW, 0)
+        assert "nothing is done" in said(app)
+    assert caches.everything(place) == before
+
+
+def bottom(app: TopApp) -> str:
+    """What is chosen, or asked, below the plan."""
+    return page(app).query_one("#choice", Drawn).render_line(0).text
 
 
 async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:

@@ -1,6 +1,7 @@
 """The preview of a plan as a screen of its own: every step, every exclusion, what it frees and costs; then its outcome.
 
-The choice stands on Cancel. What is large, or a whole compiler version, is done only after the verb was typed out.
+The choice stands on Cancel. What is large, or a whole compiler version, is done only after the verb was typed out; of
+locks that nothing proves dead each is named and asked for on its own.
 While a plan is carried out escape stops it cleanly before the next step; the outcome stays until it is closed, and
 can be opened again from the cache screen.
 """
@@ -27,6 +28,7 @@ from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.page import Page
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
+from neuron_top.views.forced import Forced
 from neuron_top.views.plan import PlanLine
 
 PREVIEW, WORKING, DONE = "preview", "working", "done"
@@ -49,6 +51,7 @@ class PlanPage(LiveScreen):
         """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
         self.word = _word(self.plan)
+        self.forced = Forced(self.plan)
         self.lines: Sequence[PlanLine] = plan_view.plan_lines(self.plan)
         self._stop = False
         self.progress: Progress | None = None
@@ -89,6 +92,7 @@ class PlanPage(LiveScreen):
         """Show another of the choices."""
         if plan is not self.plan:
             self.plan, self.typed, self.word = plan, "", _word(plan)
+            self.forced = Forced(plan)
             self.lines = plan_view.plan_lines(plan)
             self.query_one(Page).first = 0
         self._redraw()
@@ -108,10 +112,29 @@ class PlanPage(LiveScreen):
         """Do what is chosen."""
         if self.stage == DONE or (self.stage == PREVIEW and self.chosen == 0):
             self.dismiss()
+        elif self.stage == PREVIEW and self.forced.current is not None:
+            self._answer()
         elif self.stage == PREVIEW and self.typed == self.word:
             self._begin()
         elif self.stage == PREVIEW:
             self.notice(f"type {self.word} first")
+
+    def _answer(self) -> None:
+        """One forced lock: the word takes it, enter alone leaves it; after the last what was confirmed is done."""
+        if self.typed not in ("", self.word):
+            self.notice(f"type {self.word} to take this lock, or nothing to leave it")
+            return
+        self.forced.answer(take=self.typed == self.word)
+        self.typed = ""
+        if self.forced.current is None:
+            confirmed = self.forced.confirmed()
+            if confirmed.steps:
+                self.plan = confirmed
+                self._begin()
+                return
+            self.notice("no lock was confirmed: nothing is done")
+            self.chosen, self.forced = 0, Forced(self.plan)
+        self._redraw()
 
     def action_back(self) -> None:
         """Cancel; a plan that is being carried out stops before its next step."""
@@ -205,6 +228,12 @@ class PlanPage(LiveScreen):
 
     def _draw_choice(self, look: Look, stage: Any, width: int, height: int) -> list[Strip]:
         line = Line(look, width).gap(2)
+        if self.stage == PREVIEW and self.chosen and self.forced.question:
+            asked = f"type {self.word} to take this lock, enter leaves it, esc cancels: {self.typed}_"
+            return [
+                line.put(self.forced.question, look.text).strip(),
+                Line(look, width).gap(2).put(asked, look.warn).strip(),
+            ]
         if self.stage == WORKING:
             return [line.put(self._progress_words(), look.accent).strip()]
         if self.stage == DONE:
