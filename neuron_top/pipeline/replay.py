@@ -6,6 +6,7 @@ anew and applying everything up to the moment asked for, which is exact, and qui
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -152,8 +153,10 @@ class ReplayFeed:
             with self._lock:
                 self._run = Run(self._history)
         moved = moment != self._applied
+        # The recorder takes down the end a moment after it came: at the end of a replay, all is shown.
+        reached = moment if moment < self.clock.end else math.inf
         with self._lock:
-            for event in self._events.until(moment):
+            for event in self._events.until(reached):
                 self._run.apply(event)
             self._applied = moment
         return moved

@@ -65,7 +65,7 @@ def store_path(tmp_path: Path) -> Path:
         moment = 1010.0 + 10 * number
         events.append(StepReported(step=number, at=moment, seen=moment))
         events.append(OutputGrew(path=str(log), end=end, lines=number + 1, seen=moment))
-    events.append(RunFinished(run="r-1", exit_code=0, at=1040.0, seen=1040.0))
+    events.append(RunFinished(run="r-1", exit_code=0, at=1040.0, seen=1040.00001))  # taken down after it came
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.begin(events[0])  # type: ignore[arg-type]
