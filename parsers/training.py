@@ -58,7 +58,9 @@ _STEP = re.compile(
 _EPOCH = re.compile(r"\bepochs?\b['\"]?\s{0,4}[:=#\[]?\s{0,6}(\d{1,6}(?:\.\d{1,12})?)", re.IGNORECASE)
 _RATE = re.compile(rf"\b(?:learning_?rate|lr)\b['\"]?\s{{0,4}}[:=]?\s{{0,6}}({_FLOAT})", re.IGNORECASE)
 _THROUGHPUT = re.compile(
-    rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})", re.IGNORECASE
+    rf"\bthroughput\b(?: \((?P<unit>[^)]{{1,20}})\))?['\"]?\s{{0,4}}[:=]?\s{{0,6}}(?P<value>{_FLOAT})"
+    r"(?: {0,2}(?P<behind>[a-z]{1,12}/s(?:ec|econd)?)\b)?",
+    re.IGNORECASE,
 )
 
 
@@ -214,7 +216,7 @@ def _loss(record: Record) -> list[AnyEvent] | None:
             total_steps=int(step[2]) if step and step[2] else None, epoch=_number(epoch[1]) if epoch else None,
             learning_rate=_number(rate[1]) if rate else None,
             throughput=_number(throughput["value"]) if throughput else None,
-            throughput_unit=clip(throughput["unit"] or "") if throughput else "",
+            throughput_unit=clip(throughput["unit"] or throughput["behind"] or "") if throughput else "",
         )
     ]  # fmt: skip
 

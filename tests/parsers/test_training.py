@@ -139,3 +139,14 @@ def test_our_own_progress_lines_in_a_merged_log_count_no_step_twice() -> None:
     own = "neurontop: 00:02:20 training · graphs: 2 compiled · step 19, loss 4.676, 8.1 seq/s · 4 cores\n"
     steps = [event for event in read(lines + own) if isinstance(event, StepReported)]
     assert [step.step for step in steps] == [19]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [("step 3 loss 2.5 throughput 800.0 seq/s", "seq/s"), ("step 3 loss 2.5 throughput: 81.5 tokens/sec", "tokens/sec"),
+     ("step 3 loss 2.5 throughput (tok/s): 7", "tok/s"), ("step 3 loss 2.5 throughput 800 lr 0.1", "")],
+)  # fmt: skip
+def test_the_unit_of_a_throughput_stands_before_or_behind_it(text: str, unit: str) -> None:
+    (event,) = read(text)
+    assert isinstance(event, StepReported)
+    assert event.throughput_unit == unit
