@@ -17,7 +17,13 @@ def torch_lines(view: TorchView | None) -> int:
     """Lines the panel fills; none where no process wrote a trace."""
     if view is None:
         return 0
-    return 1 + len(view.summary.caches) + min(FRAMES_SHOWN, len(view.frames)) + min(BREAKS_SHOWN, len(view.breaks))
+    return (
+        1
+        + len(view.summary.caches)
+        + bool(view.phases)
+        + min(FRAMES_SHOWN, len(view.frames))
+        + min(BREAKS_SHOWN, len(view.breaks))
+    )
 
 
 def torch_panel(look: Look, view: TorchView, width: int, height: int) -> list[Strip]:
@@ -27,10 +33,20 @@ def torch_panel(look: Look, view: TorchView, width: int, height: int) -> list[St
         Line(look, width).put(row.cache, look.quiet, 13).gap().put(cache_words(row), look.text).strip()
         for row in view.summary.caches
     ]
+    lines += [_phases(look, view, width)] if view.phases else []
     frames = sorted(view.frames, key=lambda row: (row.state != "compiling", -(row.began or 0.0)))
     lines += [_frame(look, row, width) for row in frames[:FRAMES_SHOWN]]
     lines += [_break(look, row, width) for row in view.breaks[:BREAKS_SHOWN]]
     return lines[:height]
+
+
+def _phases(look: Look, view: TorchView, width: int) -> Strip:
+    """Where compiling spends its time, the longest first; phases nest, so they are no shares of a whole."""
+    line = Line(look, width).put("phases", look.quiet, 13)
+    longest = sorted(view.phases, key=lambda row: -row.seconds)
+    for index, row in enumerate(longest):
+        line.gap().put(("· " if index else "") + f"{row.meaning.strip()} {duration_text(row.seconds)}", look.text)
+    return line.strip()
 
 
 def _frame(look: Look, row: FrameRow, width: int) -> Strip:
@@ -45,7 +61,7 @@ def _frame(look: Look, row: FrameRow, width: int) -> Strip:
     told = (row.fx and f"FX {row.fx}", row.aot and f"AOT {row.aot}")
     line.put(", ".join(words for words in told if words), look.quiet)
     if row.failure or row.recompiled:
-        line.gap().put(row.failure or f"again: {row.recompiled[0]}", look.bad if row.failure else look.warn)
+        line.gap().put(row.failure or f"recompiled: {row.recompiled[0]}", look.bad if row.failure else look.warn)
     return line.strip()
 
 
