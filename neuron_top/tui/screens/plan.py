@@ -229,10 +229,10 @@ class PlanPage(LiveScreen):
     def _draw_choice(self, look: Look, stage: Any, width: int, height: int) -> list[Strip]:
         line = Line(look, width).gap(2)
         if self.stage == PREVIEW and self.chosen and self.forced.question:
-            asked = f"type {self.word} to take this lock, enter leaves it, esc cancels: {self.typed}_"
+            question = f"type {self.word} to take this lock, enter leaves it, esc cancels: {self.typed}_"
             return [
                 line.put(self.forced.question, look.text).strip(),
-                Line(look, width).gap(2).put(asked, look.warn).strip(),
+                Line(look, width).gap(2).put(question, look.warn).strip(),
             ]
         if self.stage == WORKING:
             return [line.put(self._progress_words(), look.accent).strip()]
