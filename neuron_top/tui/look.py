@@ -54,17 +54,18 @@ class Glyphs:
 
 
 UNICODE = Glyphs(
-    bar="■", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░", rule="─", done="✓", failed="✗", running="▶",
+    bar="■", hollow="□", track="·", spark="▁▂▃▄▅▆▇█", shades="█▓▒░▞▌", rule="─", done="✓", failed="✗", running="▶",
     waiting="◷", queued="○", warn="▲", note="•", peak="│", more="…", unknown="—", cursor="›", dot="·",
 )  # fmt: skip
 ASCII = Glyphs(
-    bar="#", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-", rule="-", done="+", failed="x", running=">",
+    bar="#", hollow="=", track=".", spark="_.:-=+*#", shades="#%=-+:", rule="-", done="+", failed="x", running=">",
     waiting="~", queued="o", warn="!", note="*", peak="|", more="~", unknown="-", cursor=">", dot="-",
 )  # fmt: skip
 
 _PLAIN = str.maketrans(
     {"—": "-", "–": "-", "…": "~", "·": "-", "×": "x", "→": ">", "←": "<", "↑": "^", "↓": "v", "•": "*"}
-    | {"▲": "^", "▼": "v", "’": "'", "‘": "'", "“": '"', "”": '"', "≤": "<", "≥": ">"}
+    | {"▲": "^", "▼": "v", "’": "'", "‘": "'", "“": '"', "”": '"', "≤": "<", "≥": ">", "␡": "^?"}
+    | {chr(0x2400 + code): f"^{chr(0x40 + code)}" for code in range(0x20)}
 )
 
 DARK = Palette(

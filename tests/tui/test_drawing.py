@@ -72,3 +72,20 @@ def test_downsampling_keeps_the_mean() -> None:
 
 def test_the_end_of_a_path_is_what_is_kept() -> None:
     assert drawing.fit_start("/a/very/long/path.log", 9, "…") == "…path.log"
+
+
+def test_a_control_character_is_seen_for_what_it_is_in_ascii_too() -> None:
+    assert drawing.Line(PLAIN, 12).put("a\x1b[2J\x7fb").strip().text == "a^[[2J^?b   "
+    assert drawing.Line(LOOK, 10).put("a\x1b[2J\x7fb").strip().text == "a␛[2J␡b   "
+
+
+def test_a_paragraph_loses_no_word_and_begins_every_line_where_it_is_told() -> None:
+    strips = drawing.paragraph(LOOK, "one two three four five six seven", 24, left=4)
+    assert [strip.cell_length for strip in strips] == [24] * len(strips)
+    assert all(strip.text.startswith("    ") and strip.text[4] != " " for strip in strips)
+    assert " ".join(strip.text.strip() for strip in strips) == "one two three four five six seven"
+
+
+def test_a_command_is_short_without_the_folders_of_its_programs() -> None:
+    command = "/opt/venv/bin/python -u /home/me/train.py --data s3://bucket/x --out relative/path"
+    assert drawing.short_command(command) == "python -u train.py --data s3://bucket/x --out relative/path"
