@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 
 pytestmark = [pytest.mark.e2e, pytest.mark.torch, pytest.mark.timeout(600)]
@@ -40,6 +41,10 @@ class World(NamedTuple):
     folder: Path
     environment: dict[str, str]
 
+    def with_cache(self, cache: Path) -> World:
+        """The same, but programs started from here have another cache."""
+        return self._replace(environment=self.environment | {"NEURON_COMPILE_CACHE_URL": str(cache)})
+
     @property
     def entries(self) -> list[Path]:
         return sorted((self.folder / "cache").glob("*/MODULE_*/model.done"))
@@ -63,6 +68,8 @@ class Server:
                 self.address, self.port = found[0], int(found[1])
                 break
         else:
+            self.process.wait(PATIENCE)
+            self.process.stderr.close()
             raise AssertionError(f"the server did not start: {self.said}")
         self._rest = threading.Thread(target=self.said.extend, args=(self.process.stderr,), daemon=True)
         self._rest.start()
@@ -126,6 +133,7 @@ def stepped(seen: Watched, beyond: int) -> int:
 
 def points(seen: Watched) -> list[str]:
     """The times of the points of the loss chart."""
+    seen.page.locator("#live-losses").scroll_into_view_if_needed()  # a chart out of sight is not drawn again
     found = seen.page.evaluate("document.querySelector('#live-losses .js-plotly-plot')?.data?.[0]?.x ?? []")
     return [str(time) for time in found]
 
@@ -161,15 +169,17 @@ def test_a_real_jobs_values_move_in_two_browsers_and_a_killed_server_loses_nothi
         again.kill()
 
 
-def test_a_graph_is_opened_with_its_operators_and_a_plan_for_its_entry_changes_nothing_until_it_is_confirmed(
+def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_job_runs(
     browser: Any, world: World, server: Server
 ) -> None:
-    seen = opened(browser, f"{server.address}compile")
+    seen = opened(browser, server.address)
+    seen.until("#live-graphs-sub", "1 compiled", PATIENCE)
+    seen.page.click("#to-compile")
     seen.until("#compile-grid", "MODULE_", PATIENCE)
     seen.page.click("#compile-grid .ag-center-cols-container .ag-row >> nth=0")
     seen.until("#compile-depth", "operators of", PATIENCE)
     seen.until("#compile-depth", "Why it missed", PATIENCE)
-    (done,) = world.entries
+    (used,) = world.entries
     seen.page.click("text=Sign in to act")
     seen.page.fill("#token", "not the token, though long enough")
     seen.page.click("button[type=submit]")
@@ -177,16 +187,34 @@ def test_a_graph_is_opened_with_its_operators_and_a_plan_for_its_entry_changes_n
     seen.page.fill("#token", ACT)
     seen.page.click("button[type=submit]")
     seen.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
-    seen.page.goto(f"{server.address}cache")
+    before = stepped(seen, 0)
+    seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entries", PATIENCE)
-    seen.page.click("#cache-slim")
-    seen.until("#cache-work", "Cancel", PATIENCE)
-    assert done.exists(), "a plan changes nothing"
-    seen.page.get_by_role("button", name="Cancel").click()
-    seen.page.wait_for_function(
-        "() => !document.querySelector('#cache-work').innerText.includes('Cancel')", timeout=PATIENCE * 1000
-    )
-    assert seen.alerts == []
+    seen.page.click("#cache-evict")
+    seen.until("#cache-work", "the cache is in use", PATIENCE)
+    assert seen.page.locator("#cache-work button.danger").count() == 0, "nothing is taken from a job that runs"
+    spare = world.folder / "spare"
+    gone = entry(spare, 1, blocks=8)
+    beside = Server(world.with_cache(spare))
+    try:
+        seen.page.goto(f"{beside.address}cache?q=root:{spare}")
+        seen.until("#cache-shown", "1 entries", PATIENCE)
+        seen.page.click("#cache-evict")
+        seen.until("#cache-work", "before → after", PATIENCE)
+        assert gone.exists(), "a plan changes nothing"
+        seen.page.fill("#cache-work input", "evict")
+        seen.page.press("#cache-work input", "Tab")
+        seen.page.click("#cache-work button.danger")
+        seen.until("#cache-work", "done: 1 step", PATIENCE)
+        assert (gone.exists(), used.exists()) == (False, True)
+        seen.page.get_by_role("button", name="Undo", exact=True).click()
+        seen.until("#cache-work", "1 brought back", PATIENCE)
+        assert gone.exists()
+        seen.page.click("#to-live")
+        assert stepped(seen, before) > before, "the job runs on"
+        assert seen.alerts == []
+    finally:
+        beside.kill()
 
 
 def test_the_page_of_runs_leads_to_the_full_report(browser: Any, world: World, server: Server) -> None:
@@ -202,4 +230,26 @@ def test_the_page_of_runs_leads_to_the_full_report(browser: Any, world: World, s
     popup.value.wait_for_selector("h1", timeout=PATIENCE * 1000)
     assert "small" in popup.value.inner_text("h1")
     assert popup.value.locator("svg").count() > 0
+    assert seen.complaints == []
+
+
+def test_two_runs_are_chosen_on_the_page_of_runs_and_compared(browser: Any, world: World, server: Server) -> None:
+    script = "for n in range(1, 4): print(f'step {n}/3 loss {3 / n} throughput 2.5 seq/s')"
+    other = world.program("run", "--name", "brief", "--", sys.executable, "-c", script, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL)  # fmt: skip
+    assert other.wait(PATIENCE) == 0
+    seen = opened(browser, f"{server.address}runs")
+    seen.until("#runs-grid", "brief", PATIENCE)
+    seen.page.locator("#runs-grid .ag-center-cols-container .ag-row", has_text="brief").click()
+    seen.page.wait_for_function("() => location.search.includes('run=')", timeout=PATIENCE * 1000)
+    seen.until("#runs-summary", "3 of 3", PATIENCE)
+    seen.page.click("#runs-with")
+    seen.page.locator(".dash-options-list-option", has_text="small").first.click()
+    seen.page.wait_for_function("() => location.search.includes('with=')", timeout=PATIENCE * 1000)
+    with seen.page.expect_popup() as popup:
+        seen.page.click("text=Compare with it")
+    popup.value.wait_for_selector("h1", timeout=PATIENCE * 1000)
+    words = popup.value.inner_text("body")
+    assert "brief" in words
+    assert "small" in words
     assert seen.complaints == []
