@@ -64,6 +64,7 @@ def assembled(
     around: Surroundings,
     *,
     goal_missed: str = "",
+    goal_met: str = "",
     emptied: tuple[str, ...] = (),
 ) -> Plan:
     """The plan, with its totals after and its name."""
@@ -80,6 +81,7 @@ def assembled(
         caveats=around.caveats,
         refused=around.refusal(),
         goal_missed=goal_missed,
+        goal_met=goal_met,
         emptied=emptied,
     )
 

@@ -80,6 +80,8 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
         raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
     everything = list(entries)
     candidates, exclusions = _sorted_out(everything, policy, around)
+    if _bytes_wanted(policy, around) == 0:
+        return assembled("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
     steps, missed = _until_goal(candidates, everything, policy, around)
     emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
     return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
@@ -239,6 +241,12 @@ def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
     if policy.free_bytes is not None:
         goals.append(policy.free_bytes - (around.before.free or 0))
     return max(0, *goals) if goals else None
+
+
+def _how_it_is(policy: EvictPolicy, around: Surroundings) -> str:
+    size = f"the cache holds {bytes_text(around.before.size)}" if policy.max_bytes is not None else ""
+    free = f"{bytes_text(around.before.free)} are free" if policy.free_bytes is not None else ""
+    return " and ".join(filter(None, (size, free)))
 
 
 def _frees(entry: Entry, sharers: Counter[int], *, slim: bool) -> int:

@@ -130,6 +130,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Compiler folders that lose all their entries."""
     goal_missed: str = ""
     """Not empty: the steps do not reach the wish (`--free 50GB`), and why."""
+    goal_met: str = ""
+    """Not empty: nothing has to go, because the wish is fulfilled already, and by what."""
 
     @property
     def frees(self) -> int:

@@ -96,7 +96,7 @@ def _head(plan: Plan) -> Iterator[PlanLine]:
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if not plan.steps:
-        yield PlanLine(STEP, "nothing to do")
+        yield PlanLine(STEP, "nothing to do" + (f": {plan.goal_met} already" if plan.goal_met else ""))
         return
     for step in plan.steps[:most]:
         yield PlanLine(STEP, step_text(step, plan.made_at))
@@ -113,8 +113,9 @@ def step_text(step: Step, now: float) -> str:
     """`evict  1.2 MiB  neuronxcc-…/MODULE_…  used 40 d ago (access time), compiled in 3 m: unused for 40 days`."""
     words = []
     if step.last_used is not None and step.action in THROWS_WORK_AWAY:
-        did = "compiled" if step.last_used_from == LAST_USE_COMPILE else "used"
-        known = "" if did == "compiled" else f" ({step.last_used_from})"
+        written = "written" if step.rebuild_seconds == 0.0 else "compiled"
+        did = written if step.last_used_from == LAST_USE_COMPILE else "used"
+        known = f" ({step.last_used_from})" if did == "used" else ""
         words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
     if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top import units
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.restore import restore
 from neuron_top.cache.entry import State
 from neuron_top.errors import RefusedForSafety
+from neuron_top.views.plan import plan_lines
 from tests.actions import caches
 
 
@@ -97,6 +99,18 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     assert [entry.state for entry in caches.looked_at(root).entries] == [State.TODO]
     restore(plan.identity[:4], Trash(root))
     assert caches.everything(root) == before
+
+
+def test_a_wish_that_is_fulfilled_already_says_so_and_takes_nothing(root: Path) -> None:
+    snapshot = caches.looked_at(root)
+    around = caches.around(snapshot)
+    policy = EvictPolicy(max_bytes=1 << 40, free_bytes=1)
+    plan = plan_eviction(snapshot.entries, str(root), policy, around)
+    assert (plan.steps, plan.exclusions, plan.goal_missed) == ((), (), "")
+    held, free = units.bytes_text(around.before.size), units.bytes_text(around.before.free)
+    assert f"nothing to do: the cache holds {held} and {free} are free already" in [
+        line.text for line in plan_lines(plan)
+    ]
 
 
 def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
