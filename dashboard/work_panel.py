@@ -41,7 +41,8 @@ def work_panel(work: Work) -> Any:
         content.append(html.Pre("\n".join(line.text for line in outcome_lines(work.outcome)), className="log"))
     if work.message:
         content.append(note(work.message, kind="bad" if work.state == "failed" else "quiet"))
-    return panel(f"{plan.verb}: {work.state}", *content, _answers(work, identity), wide=True)
+    state = "stopped" if work.outcome is not None and work.outcome.interrupted else work.state
+    return panel(f"{plan.verb}: {state}", *content, _answers(work, identity), wide=True)
 
 
 def _answers(work: Work, identity: str) -> Any:

@@ -158,3 +158,30 @@ def test_a_failure_is_compiled_now_and_its_row_changes(
         assert seen.page.get_by_role("button", name="Undo", exact=True).count() == 0
         assert served.post(f"/api/cache/plans/{identity}/undo", {}).status == 409
         assert caches.looked_at(root).entries[0].state is not State.FAILED
+
+
+def test_a_plan_that_runs_is_stopped_by_its_button(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "go"
+    sdk_compiler(tmp_path, f'while [ ! -e "{go}" ]; do sleep 0.1; done; cp "$3" "$5"')
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    root = tmp_path / "cache"
+    states.entry_in(root, State.FAILED, number=1)
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
+        seen = Watched(browser)
+        seen.page.goto(f"{served.address}sign-in")
+        seen.page.fill("#token", ACT)
+        seen.page.click("button[type=submit]")
+        seen.page.wait_for_selector("#connection.live")
+        seen.page.goto(f"{served.address}cache?q=root:{root}")
+        seen.until("#cache-shown", "1 entries")
+        seen.page.click("#cache-compile")
+        seen.page.click("#cache-work button.danger")
+        seen.page.get_by_role("button", name="Stop", exact=True).click()
+        seen.until("#cache-work", "Stopping …")
+        seen.until("#cache-work", "interrupted after 0 steps")
+        seen.until("#cache-work", "compile: stopped")
+        assert [one.state for one in caches.looked_at(root).entries] == [State.FAILED]
+        assert seen.complaints == []
+    go.touch()  # whatever became of the compiler
