@@ -20,6 +20,8 @@ _NUMBERS = "learning rate, epsilon, dropout, a step counter"
 _BRANCH = "a new branch, a tensor that is printed or logged, or a moved mark_step"
 _BY_ELEMENT = ("constant", "add", "mul", "div", "lerp", "power", "pow", "sub", "neg", "sign", "multiply", "subtract",
                "divide", "reciprocal", "sqrt", "maximum", "where", "foreach", "copy")  # fmt: skip
+_COPIES = ("clone", "detach")
+"""A first momentum is a copy of its gradient."""
 _UPDATES = ("sqrt", "lerp", "sign", "copy_")
 _UNEVEN = 0.2
 """How unevenly an update's operators may grow with its inputs: a step counter is there once."""
@@ -87,6 +89,7 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
         if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
             text = "the same operators in another order: code was moved, or traced in another order"
             yield Change("order", text, 0.5)
+        yield from _inputs(before, now)
         return
     size = max(sum(old.values()), sum(new.values())) or 1
     part = (sum(added.values()) + sum(removed.values())) / size
@@ -102,6 +105,16 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("operators", text, 0.75 if part > 0.02 else 0.7)
     else:
         yield Change("operators", f"other operators: {_told(added, removed)} (the model's code changed)", 0.72)
+
+
+def _inputs(before: Sketch, now: Sketch) -> Iterator[Change]:
+    """The same arithmetic on more or fewer arrays: one that stood for two is two now, or the other way round."""
+    old, new = Counter(before.inputs), Counter(now.inputs)
+    more, fewer = new - old, old - new
+    if len(before.inputs) != len(now.inputs) and not (more and fewer):
+        word, some = ("more", more) if more else ("fewer", fewer)
+        text = f"{some.total()} {word} input(s) of the same operators: {', '.join(map(str, list(some)[:_SHOWN]))}"
+        yield Change("inputs", f"{text} (weights tied or untied, or a value that is given instead of folded in)", 0.77)
 
 
 def _layers(before: Sketch, now: Sketch) -> str:
@@ -151,6 +164,13 @@ def _is_update_part(names: Sequence[str]) -> bool:
     return sum(any(word in name for word in _BY_ELEMENT) for name in names) >= 0.6 * len(names)
 
 
+def _only_updates(sketch: Sketch) -> bool:
+    """Whether a graph only updates weights: each comes with its gradient, and nothing is multiplied out."""
+    arrays = Counter(one.dims for one in sketch.inputs if one.floating and one.dims)
+    names = [node.name for node in sketch.nodes if not any(word in node.name for word in _COPIES)]
+    return bool(arrays) and min(arrays.values()) > 1 and not products(names) and _is_update_part(names)
+
+
 def _run(one: Sequence[str], other: Sequence[str]) -> int:
     """How many names both begin with."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
@@ -163,6 +183,8 @@ def _optimizer(before: Sketch, now: Sketch, added: Counter[str], removed: Counte
     """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
     if same_weights(before, now):
         return True
+    if _only_updates(before) and _only_updates(now):
+        return _is_update_part([*added, *removed])
     if products(before.names.elements()) != products(now.names.elements()):
         return False
     names = [*added, *removed]
@@ -181,6 +203,7 @@ def _told(added: Counter[str], removed: Counter[str]) -> str:
 
 def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
     if len(before.inputs) != len(now.inputs):
+        yield from _data_alone(before, now)
         return
     pairs = [(old, new) for old, new in zip(before.inputs, now.inputs, strict=True) if old.dims != new.dims]
     if not pairs:
@@ -191,6 +214,17 @@ def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
     example = ", ".join(f"{old} became {new}" for old, new in pairs[:2])
     kind, what = meaning(before, now, pairs)
     yield Change(kind, f"{what}: {example}", 0.94)
+
+
+def _data_alone(before: Sketch, now: Sketch) -> Iterator[Change]:
+    """Whole numbers are data whatever else came with them: of a loop that was unrolled, say, more results are kept."""
+    old, new = ([one for one in sketch.inputs if not one.floating and one.dims] for sketch in (before, now))
+    if len(old) != len(new):
+        return
+    pairs = [(a, b) for a, b in zip(old, new, strict=True) if a.dims != b.dims]
+    if pairs:
+        kind, what = meaning(before, now, pairs)
+        yield Change(kind, f"{what}: {pairs[0][0]} became {pairs[0][1]}", 0.94)
 
 
 def _inner(before: Sketch, now: Sketch) -> str:

@@ -20,9 +20,15 @@ def meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, st
     if whole:  # token numbers, positions, masks: only data are whole numbers
         return _data(whole)
     tokens = any(len(one.dims) > 1 and not one.floating for one in before.inputs)
-    if tokens or _weights(pairs) or _of_weights(_product_axes(before, now), pairs):
+    if tokens or _weights(pairs) or _other_products(before, now) or _of_weights(_product_axes(before, now), pairs):
         return _model(before, pairs)
     return _data(pairs)
+
+
+def _other_products(before: Sketch, now: Sketch) -> bool:
+    """Whether the numbers of a product changed, the stride of a convolution say: more data never change those."""
+    old, new = ([(node.name, node.detail) for node in one.nodes if products([node.name])] for one in (before, now))
+    return [name for name, _ in old] == [name for name, _ in new] and old != new
 
 
 def _product_axes(before: Sketch, now: Sketch) -> list[tuple[int, tuple[int, ...]]] | None:

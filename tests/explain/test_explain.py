@@ -148,3 +148,42 @@ def test_a_log_without_misses_has_nothing_to_explain(cache: Path, capsys: pytest
     log.write_text("nothing\n")
     assert main(["explain", str(log), "--cache", str(cache)]) == 3
     assert "nothing missed" in capsys.readouterr().err
+
+
+def update(*names: str, inputs: tuple[str, ...] = ("f32[8,4]", "f32[8,4]", "f32[4]", "f32[4]")) -> Sketch:
+    """An optimizer's graph: the same operators for each of two weights."""
+    nodes = tuple((name, shape, "") for shape in ("f32[8,4]", "f32[4]") for name in names)
+    return of_local(LocalGraph(inputs=inputs, outputs=inputs, nodes=nodes))
+
+
+def test_more_arithmetic_in_a_graph_that_only_updates_weights_is_another_update_rule() -> None:
+    before = update("aten.clone.default", "aten.detach.default", "aten.add.Tensor")
+    now = update("aten.clone.default", "aten.detach.default", "aten.add.Tensor", "aten.add.Tensor")
+    assert changes(before, now)[0].kind == "optimizer"
+
+
+def test_weights_that_are_tied_no_longer_are_more_inputs_of_the_same_operators() -> None:
+    node = ("aten.mm.default", "f32[4,96]", "")
+    tied = of_local(LocalGraph(inputs=("f32[96,8]", "i64[4,5]"), outputs=(), nodes=(node,)))
+    two = of_local(LocalGraph(inputs=("f32[96,8]", "f32[96,8]", "i64[4,5]"), outputs=(), nodes=(node,)))
+    assert [one.kind for one in changes(tied, two)] == ["inputs"]
+    assert "1 more input(s) of the same operators: f32[96,8]" in changes(tied, two)[0].text
+    assert "1 fewer" in changes(two, tied)[0].text
+
+
+def test_longer_data_are_the_cause_where_an_unrolled_loop_keeps_more_of_them() -> None:
+    def unrolled(length: int) -> Sketch:
+        nodes = tuple(("aten.mm.default", "f32[8,20]", "") for _ in range(length))
+        kept = tuple("f32[8,20]" for _ in range(length))
+        return of_local(LocalGraph(inputs=(*kept, f"i64[8,{length}]"), outputs=(), nodes=nodes))
+
+    assert changes(unrolled(5), unrolled(8))[0].kind == "sequence length"
+
+
+def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image() -> None:
+    def patches(side: int) -> Sketch:
+        inputs = ("f32[4,3,32,32]", f"f32[24,3,{side},{side}]", f"f32[1,{(32 // side) ** 2},24]")
+        node = ("aten.convolution.default", f"f32[4,24,{32 // side},{32 // side}]", f"3={side},{side}")
+        return of_local(LocalGraph(inputs=inputs, outputs=(), nodes=(node,)))
+
+    assert changes(patches(8), patches(4))[0].kind == "model size"

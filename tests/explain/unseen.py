@@ -130,8 +130,8 @@ def _job_case(before: Job, now: Job, which: str) -> Callable[[Path], Explanation
 
     def build(root: Path) -> Explanation:
         for number, (direction, described) in enumerate(_graphs(before).items(), 1):
-            _local(root, described, 10 * number + (direction == which), OLD)
-        return found(root, _local(root, _graphs(now)[which], 2, NOW))
+            local_entry(root, described, 10 * number + (direction == which), OLD)
+        return found(root, local_entry(root, _graphs(now)[which], 2, NOW))
 
     return build
 
@@ -141,7 +141,8 @@ def _graphs(job: Job) -> dict[str, Any]:
     return graphs(job)
 
 
-def _local(root: Path, described: Any, number: int, age: float) -> str:
+def local_entry(root: Path, described: Any, number: int, age: float) -> str:
+    """A usable entry of a local graph; returns its module."""
     data = msgspec.json.encode(described)
     files = {"model.fxgraph": data * 2, "model.graph.json": data, "model.neff": neff(), "model.done": b""}
     graph = f"{number:018x}ab"  # hexadecimal, as this client's keys are
