@@ -15,13 +15,12 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
-from textual.theme import Theme
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.pipeline.feed import Feed
@@ -33,70 +32,18 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.keys import KEYS, PLACES, Key
+from neuron_top.tui.needs import Clock, Library
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.remembered import Kept, Remembered, recall, remember
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.themes import THEMES, theme_of
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import Desk
     from neuron_top.tui.screens.logs import LogsScreen
-    from neuron_top.views.compare import Comparison
-    from neuron_top.views.entries import EntryTable
-    from neuron_top.views.runs import RunRow
-    from neuron_top.views.why import Question, Why
-
-
-class Library(Protocol):
-    """What the runs and cache screens show; every call reads disks, so they are made in threads."""
-
-    @property
-    def place(self) -> str:
-        """Where recordings are kept."""
-
-    def runs(self) -> tuple[RunRow, ...]:
-        """Recordings, newest first."""
-
-    def entries(self) -> EntryTable:
-        """Entries of all caches."""
-
-    def replay(self, run: str) -> Feed:
-        """A recording as a feed."""
-
-    def delete(self, run: str) -> int:
-        """Delete a recording for good; the bytes freed."""
-
-    def compare(self, a: str, b: str) -> Comparison:
-        """Two recordings side by side."""
-
-    def why(self, asked: Question) -> Why:
-        """Why a graph missed."""
-
-
-class Clock(Protocol):
-    """What a replay's feed has besides a `Feed`: recorded time that can be stopped and moved."""
-
-    start: float
-    end: float
-    speed: float
-
-    @property
-    def now(self) -> float:
-        """The recorded moment, seconds since the epoch."""
-
-    def pause(self) -> None:
-        """Stop."""
-
-    def resume(self) -> None:
-        """Go on."""
-
-    def skip(self, seconds: float) -> None:
-        """Move by recorded seconds."""
-
-
-THEMES = ("dark", "light", "high-contrast")
 
 
 class TopApp(App[int]):
@@ -146,7 +93,7 @@ class TopApp(App[int]):
         self._held: contextlib.ExitStack | None = None
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
-            self.register_theme(_theme(palette))
+            self.register_theme(theme_of(palette))
         self.theme = "ansi-dark" if no_colour else f"neurontop-{theme}"
 
     def get_driver_class(self) -> type[Driver]:
@@ -408,19 +355,3 @@ def _screen(name: str) -> Screen[Any]:
     module = importlib.import_module(f"neuron_top.tui.screens.{name}")
     screen: Screen[Any] = module.SCREEN()
     return screen
-
-
-def _theme(palette: looks.Palette) -> Theme:
-    return Theme(
-        name=f"neurontop-{palette.name}",
-        primary=palette.accent or "",
-        accent=palette.accent,
-        warning=palette.warn,
-        error=palette.bad,
-        success=palette.good,
-        foreground=palette.text,
-        background=palette.background,
-        surface=palette.background,
-        panel=palette.selected,
-        dark=palette.dark,
-    )

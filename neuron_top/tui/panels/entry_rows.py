@@ -115,7 +115,8 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     known = [row.compile_seconds for row in marked if row.compile_seconds is not None]
     text = f"{len(marked):,} marked · {bytes_text(sum(row.bytes for row in marked))}"
     text += f" · {duration_text(sum(known))} of compiles" if known else ""
-    return text + (f" · {len(marked) - len(known):,} of unknown compile time" if len(known) < len(marked) else "")
+    unknown = sum(row.compile_seconds is None and bool(row.artefact_bytes) for row in marked)
+    return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
 def entry_lines(look: Look, row: EntryRow, width: int) -> list[Strip]:
