@@ -30,6 +30,7 @@ def other_cache(one: OtherCache) -> Any:
         ),
         table(("kind", "what it holds", "entries", "size", "last used"), kinds, caption="Inductor's cache by kind",
               right=(2, 3)) if kinds else None,
+        html.H3("The largest") if largest else None,
         table(("kind", "largest entries", "size", "files", "last used"), largest,
               caption="The largest entries of Inductor's cache", right=(2, 3)) if largest else None,
         wide=True,

@@ -27,7 +27,7 @@ from neuron_top.views.answers import Answer, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
 from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, timeline
-from neuron_top.views.torch_trace import TorchView, torch_view
+from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
 from neuron_top.views.why import Why, question, roots
 
 PATH, NAME = "compile", "Compile"
@@ -72,7 +72,7 @@ def render(
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page."""
     return {
-        "compile-summary": _summary(graphs),
+        "compile-summary": _summary(graphs, frames),
         "compile-graph": _graph(page, lines) if page is not None else None,
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(lanes, known, colours),
@@ -95,8 +95,10 @@ def row(one: GraphRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _summary(graphs: GraphTable) -> Any:
+def _summary(graphs: GraphTable, frames: TorchView | None) -> Any:
     card = graphs.card
+    if not card.total and frames is not None:
+        return f"No graph of the compile cache was met. PyTorch by itself: {summary_words(frames.summary)}; see below."
     if not card.total:
         return note(
             "No graph was met yet. Start a job with `neurontop run`, or name its log when you start the server."

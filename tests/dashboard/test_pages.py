@@ -19,6 +19,7 @@ from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.sections import Chart, Rows, Track
 from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.answers import answers
 from neuron_top.views.cores import core_page
@@ -29,6 +30,7 @@ from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline
+from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
 from neuron_top.views.why import Reason, Why
 from tests.tui.feeds import LINES, START, StillFeed, catalogue, full, job, module, recordings, samples
@@ -284,3 +286,21 @@ def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every
     described = json.loads(msgspec.json.encode(openapi(table, "/")))
     validator.validate(described)
     assert sum(len(methods) for methods in described["paths"].values()) == len(table)
+
+
+def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
+    identity: dict[str, Any] = {"pid": 10, "compile_id": "0/0", "source": "torch-trace:10"}
+    run = Run()
+    for event in (
+        ev.FrameCompileBegan(at=START, function="forward", **identity),
+        ev.GraphCaptured(at=START, **identity),
+        ev.GraphBroken(at=START, place="/train.py:4", reason="print", **identity),
+        ev.CompilePhaseEnded(at=START + 1, phase="inductor_compile", seconds=1.0, **identity),
+        ev.FrameCompiled(at=START + 2, began=START, seconds=2.0, **identity),
+    ):
+        run.apply(event)
+    end = START + 5
+    shown = compile_page.render(graph_table(run, end), timeline(run, end), (), None, [], LIGHT, torch_view(run, end))
+    assert "PyTorch by itself: 1 compile, 1 graph, 2.0 s" in shown["compile-summary"]
+    words = words_of(shown["compile-torch"])
+    assert all(word in words for word in ("Graph breaks", "/train.py:4", "Phases", "inductor_compile", "forward"))
