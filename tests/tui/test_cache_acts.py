@@ -108,6 +108,10 @@ async def test_marks_add_up_in_the_title(root: Path) -> None:
         assert "2 marked" in title(app)
         await press(app, pilot, "g", "space")
         assert len(screen(app).marked) == 1
+        await press(app, pilot, "M")
+        # The failure was never compiled: it has no compile time that could be unknown.
+        assert "4 marked" in title(app)
+        assert "3 of unknown compile time" in title(app)
 
 
 async def test_a_range_and_all_that_the_filter_shows_can_be_marked(root: Path) -> None:
