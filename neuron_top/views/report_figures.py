@@ -158,7 +158,11 @@ def nameless_failures(run: Run) -> int:
 
 
 def _extracted(run: Run) -> int | None:
+    """Graphs that a parallel compile listed, and those whose extraction a line told."""
     graphs = {place.rpartition("/")[0].rpartition("/")[2] for place in run.queue.listed}
+    for graph in run.compiles.graphs.values():
+        if any(meeting.extractions for meeting in graph.meetings.values()):
+            graphs.add(graph.module or graph.key)
     return len(graphs) or None
 
 

@@ -102,6 +102,8 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
     by_pytorch = known["torch_graphs"].value
     if by_pytorch and known["compile_wall"].value:
         return f"PyTorch compiled {counted(int(by_pytorch), 'graph')} itself, outside the compile cache."
+    if extracted := known["extracted"].value:
+        return f"{counted(int(extracted), 'graph was', 'graphs were')} extracted, to be compiled beforehand."
     return "No graph was compiled."
 
 

@@ -133,6 +133,13 @@ def test_five_lines_at_the_top_whatever_happened() -> None:
         assert all(line.endswith(".") for line in view.headline)
 
 
+def test_graphs_that_were_only_extracted_are_counted_once_each_and_stand_in_the_five_lines() -> None:
+    told = [ev.GraphExtracted(module=module, pid=pid, at=T0 + 1) for module in (A, B) for pid in (10, 11)]
+    view = report(made(told), 0.0)
+    assert next(one.value for one in view.figures if one.name == "extracted") == 2
+    assert "2 graphs were extracted, to be compiled beforehand." in view.headline
+
+
 def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
     view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
     assert told(view, "compile_wall").basis is Basis.UNKNOWN
