@@ -69,7 +69,7 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
 def _why(look: Look, why: Why, width: int) -> list[Strip]:
     """The answer to w: the likeliest cause in words, the others below it, and what it rests on."""
     strips = [rule(look, width, "Why it missed"), *paragraph(look, why.headline, width, look.strong)]
-    for reason in why.reasons:
+    for reason in (one for one in why.reasons if one.text != why.headline):
         first, *others = paragraph(look, reason.text, width - REASON_CELLS, left=0)
         kind = Line(look, REASON_CELLS).gap(2).put(reason.kind, look.accent).strip()
         strips += [Strip([*kind, *first], width)]
