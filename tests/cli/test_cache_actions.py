@@ -139,6 +139,8 @@ def test_a_failure_is_forgotten_for_the_next_run(root: Path, run: Run) -> None:
 
 
 def test_pins_protect_by_pattern_and_can_be_taken_back(root: Path, run: Run) -> None:
+    useless = run("pin", "MODULE_0")
+    assert (useless.returncode, "would protect nothing" in useless.stderr) == (2, True)
     assert run("pin", "MODULE_*0+*", "--note", "serving").returncode == 0
     plan = json.loads(run("evict", root, "--older-than", "35d", "--dry-run", "--json").stdout)["plans"][0]
     assert (plan["steps"], [each["reason"] for each in plan["exclusions"]]) == ([], ["pinned"])
@@ -169,6 +171,7 @@ def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
 
 
 def test_work_folders_of_dead_compiles_go_and_come_back(root: Path, run: Run, environ: dict[str, str]) -> None:
+    assert "no work folder of a compile was found" in run("evict", root, "--workdirs", "--dry-run").stderr
     place = Path(environ["TMPDIR"]) / "somebody" / "neuroncc_compile_workdir"
     old, young = place / "1111", place / "2222"
     for folder in (old, young):

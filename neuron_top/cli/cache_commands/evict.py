@@ -25,6 +25,7 @@ from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.plan import Plan
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import acting, carrying, common
+from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 
 
@@ -83,5 +84,8 @@ def _plans(root: str, policy: EvictPolicy, arguments: argparse.Namespace) -> lis
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
     if arguments.workdirs:
-        found += sweep.plan_sweeps(sweep.look(), around, os.getuid())
+        sweeps = sweep.plan_sweeps(sweep.look(), around, os.getuid())
+        if not sweeps:
+            narrate("neurontop: no work folder of a compile was found on this machine")
+        found += sweeps
     return found

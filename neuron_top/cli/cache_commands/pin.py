@@ -5,18 +5,24 @@
   neurontop cache pin --run 20261121T0312                    every module that a recorded run used
   neurontop cache pin --note "serving, until March" MODULE_…
 
-Pins hold for every root of this user; `neurontop cache pins` lists them. exit status: 0 · 3 no such recording
+Pins hold for every root of this user; `neurontop cache pins` lists them.
+
+exit status: 0 · 2 a name that no module can have · 3 no such recording
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 
 from neuron_top.actions import history
 from neuron_top.actions.pins import Pin, Pins
+from neuron_top.cache.entry import MODULE
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
+
+_IS_PATTERN = re.compile(r"[*?\[]")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +42,9 @@ def add_what(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Pin."""
     wanted, why = chosen(arguments)
+    for each in arguments.pattern:
+        if not (MODULE.match(each) or _IS_PATTERN.search(each)):
+            raise UsageError(f"{each!r} would protect nothing: give a whole name, or a pattern ('{each}*')")
     fresh = Pins(common.state_path()).add(wanted, arguments.note or why)
     tell(arguments, fresh, "pinned")
     return 0
