@@ -38,6 +38,7 @@ def treemap(rows: Sequence[EntryRow], colours: Palette) -> Figure:
         "values": [max(1, sums[path][0]) for path in paths],
         "text": [f"{bytes_text(sums[path][0])}, {count_text(sums[path][1])} entries" for path in paths],
         "hovertemplate": "%{label}<br>%{text}<extra></extra>", "textinfo": "label+text",
+        "textfont": {"color": [colours.text if len(path) < 3 else colours.ground for path in paths], "size": 13},
         "marker": {"colors": [_colour(path, colours) for path in paths], "line": {"color": colours.ground, "width": 1}},
         "tiling": {"pad": 2}, "pathbar": {"visible": True},
     }  # fmt: skip

@@ -191,7 +191,7 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
               for x in edge]  # fmt: skip
     return {
         "data": data,
-        "layout": layout(colours, 150, barmode="stack", showlegend=True, shapes=shapes,
+        "layout": layout(colours, 190, barmode="stack", showlegend=True, shapes=shapes,
                          xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
     }  # fmt: skip
 

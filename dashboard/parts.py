@@ -28,11 +28,13 @@ def tile(identity: str, label: str, sub: bool = True) -> Component:
     )
 
 
-def panel(title: str, *content: Component, tools: Sequence[Component] = (), wide: bool = False) -> Component:
-    """A titled part of a page."""
+def panel(
+    title: str, *content: Component, tools: Sequence[Component] = (), wide: bool = False, extra: str = ""
+) -> Component:
+    """A titled part of a page; `wide` takes all columns, `extra` is a class for the style sheet."""
     return html.Section(
         [html.Div([html.H2(title), html.Div(list(tools), className="tools")], className="panel-head"), *content],
-        className="panel wide" if wide else "panel",
+        className=" ".join(filter(None, ("panel", "wide" if wide else "", extra))),
     )
 
 

@@ -61,7 +61,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
             panel("One core", html.P(id="live-core-words", className="quiet"),
                   chart("live-core", "Utilization and memory of the chosen core", 240),
-                  chart("live-kinds", "Memory of the chosen core by kind", 150)),
+                  chart("live-kinds", "Memory of the chosen core by kind", 190)),
             panel("Compiling", html.Div(id="live-compile"), html.H3("Hit rate over time"),
                   chart("live-answers", "Hits, misses and hit rate over time", 200)),
             panel(
@@ -95,7 +95,7 @@ def render(
     else:
         whole["live-heat"] = Chart(figures.empty(colours, _no_cores(view)))
     whole["live-kinds"] = Chart(
-        figures.kinds(core.row, colours) if core is not None else figures.empty(colours, "no core chosen", 150)
+        figures.kinds(core.row, colours) if core is not None else figures.empty(colours, "no core chosen", 190)
     )
     whole["live-answers"] = Chart(compile_figures.rate(known, colours, height=200))
     whole["live-core"] = Track(_core_lines(core, colours))

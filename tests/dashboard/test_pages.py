@@ -11,7 +11,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, entry_rows, figures
+from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import DARK, LIGHT
@@ -19,6 +19,7 @@ from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.sections import Chart, Rows, Track
 from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.answers import answers
@@ -144,6 +145,11 @@ def _one_core(at: float, size: int) -> ev.CoresSampled:
 )
 def test_only_a_zoom_in_time_asks_for_details(change: Any, span: tuple[float | None, float | None]) -> None:
     assert memory.zoomed(change) == span
+
+
+def test_the_kinds_of_a_stack_stand_at_common_times_and_keep_their_peaks() -> None:
+    points = [Point(10.5, 1.0, 1.0), Point(11.0, 5.0, 9.0), Point(11.5, 2.0, 2.0), Point(14.5, 3.0, 3.0)]
+    assert memory_figures.peaks_at([10, 11, 12, 13, 14, 15], points) == [0, 9, 2, 2, 2, 3]
 
 
 def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
