@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from neuron_top.dashboard.look import Palette
+from neuron_top.dashboard.look import Palette, kind_colours
 from neuron_top.run.history import Point
 from neuron_top.units import UNKNOWN, bytes_text, percent_text
 from neuron_top.views.core_rows import CoreRow
@@ -175,6 +175,7 @@ def series(
 def kinds(row: CoreRow, colours: Palette) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
     parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
+    coloured = kind_colours(colours, row.kinds)
     rest = (row.memory or 0) - sum(row.kinds.values())
     if rest > 0 and parts:
         parts.append(("not told apart", rest))
@@ -182,9 +183,9 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
         parts = [("memory", row.memory)]
     data = [
         {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name),
-         "marker": {"color": colours.kinds[index % len(colours.kinds)]},
+         "marker": {"color": coloured.get(name, colours.kinds[-1])},
          "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>"}
-        for index, (name, size) in enumerate(parts)
+        for name, size in parts
     ]  # fmt: skip
     edge = [row.capacity / GIB] if row.capacity else []
     shapes = [{"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colours.bad, "width": 2}}

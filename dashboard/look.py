@@ -5,6 +5,7 @@ Every pair of text and ground keeps a contrast of at least 4.5; a colour never s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -45,6 +46,11 @@ STATE_WORDS = {
 def palette(theme: str | None) -> Palette:
     """The palette of a theme; dark when it is none of ours."""
     return PALETTES.get(theme or "", DARK)
+
+
+def kind_colours(colours: Palette, kinds: Iterable[str]) -> dict[str, str]:
+    """A colour for each kind of memory: the same in every chart of a run. Grey, the last, is what is not told apart."""
+    return {kind: colours.kinds[place % (len(colours.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
 
 
 def graph_colour(colours: Palette, state: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
-from neuron_top.dashboard.look import Palette
+from neuron_top.dashboard.look import Palette, kind_colours
 from neuron_top.run.history import Point
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.memory import MemoryKinds, MemoryTable
@@ -48,12 +48,12 @@ def bars(view: MemoryTable, colours: Palette) -> Figure:
     if not rows:
         return empty(colours, "no memory was measured yet", 320)
     names = [core_label(row) for row in rows]
-    kinds = sorted({kind for row in rows for kind in row.kinds})
+    kinds = {kind for row in rows for kind in row.kinds}
     data: list[dict[str, Any]] = [
         {"type": "bar", "name": plain(kind), "x": names, "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
          "customdata": [row.key for row in rows],
-         "marker": {"color": colours.kinds[number % (len(colours.kinds) - 1)]}}
-        for number, kind in enumerate(kinds)
+         "marker": {"color": colour}}
+        for kind, colour in kind_colours(colours, kinds).items()
     ]  # fmt: skip
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
@@ -78,13 +78,14 @@ def kinds_over_time(view: MemoryKinds | None, colours: Palette) -> Figure:
     """What filled one core, one kind upon the other, the peak of each bucket; its whole memory as a line."""
     if view is None or not view.kinds:
         return empty(colours, "no breakdown by kind was reported for this core", 320)
+    coloured = kind_colours(colours, view.kinds)
     times = [point.time for point in view.memory[:-1]]
     x = [iso(time) for time in times]
     data: list[dict[str, Any]] = [
         {"type": "scatter", "mode": "lines", "stackgroup": "kinds", "name": plain(kind.replace("_", " ")),
          "x": x, "y": [round(peak / GIB, 4) for peak in peaks_at(times, points[:-1])],
-         "line": {"width": 0.8, "color": colours.kinds[number % len(colours.kinds)]}}
-        for number, (kind, points) in enumerate(view.kinds.items())
+         "line": {"width": 0.8, "color": coloured[kind]}}
+        for kind, points in view.kinds.items()
     ]  # fmt: skip
     data.append(
         {"type": "scatter", "mode": "lines", "name": "all of it", "x": x,

@@ -17,6 +17,9 @@ from tests.tui.feeds import START, StillFeed, job
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 DASH_OWN = ("dash-dropdown-focus-target", "dash-options-list-option")
 """Inside Dash 4.4's own Dropdown and RadioItems: a hidden focus target, and inputs in options. Not ours to change."""
+OTHER_TRACES = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => plot._fullData
+    .filter((trace) => trace.type !== (trace._input.type ?? 'scatter')).map((trace) => trace._input.type))"""
+"""Kinds of charts that the library in assets/web/plotly does not hold: plotly draws something else then."""
 PAGES = {"": ("#live-step", "60"), "compile": ("#compile-summary", "7 graphs"), "cache": ("#cache-summary", "cache"),
          "memory": ("#memory-summary", " "), "runs": ("#runs-note", "Nothing was recorded"),
          "logs": ("#logs-lines", "line 39")}  # fmt: skip
@@ -63,6 +66,7 @@ def test_every_page_opens_without_a_complaint_and_no_text_becomes_markup(
             )
             seen.drawn(*drawn)
             assert seen.page.evaluate("document.querySelectorAll('#page img, #page script').length") == 0, page
+            assert seen.page.evaluate(OTHER_TRACES) == [], page
         assert SCRIPT in seen.text("#logs-lines")
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 

@@ -16,7 +16,7 @@ from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler
 from tests.dashboard.browser import Watched
 from tests.dashboard.served import ACT, serving
-from tests.dashboard.test_browser import PAGES, open_page
+from tests.dashboard.test_browser import OTHER_TRACES, PAGES, open_page
 from tests.tui.feeds import START, StillFeed, job, module
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
@@ -129,6 +129,8 @@ def test_groups_fold_in_the_grid_stand_in_the_address_and_are_selected_as_a_whol
         seen.page.locator("#cache-grid .group-row", has_text=three).locator("input[type=checkbox]").click()
         seen.page.click("#cache-evict")
         seen.until("#cache-work", "3 entries")
+        seen.drawn("#cache-shown", "4 entries")
+        assert seen.page.evaluate(OTHER_TRACES) == []
         assert (seen.complaints, other.complaints) == ([], [])
 
 
