@@ -8,10 +8,12 @@ from typing import Any
 from textual.geometry import Region
 from textual.strip import Strip
 
+from neuron_top.pipeline.log_line import LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.widgets.lines import Lines
+from neuron_top.tui.widgets.log import LogTail
 
 from . import feeds
 
@@ -56,6 +58,22 @@ async def test_the_same_view_again_draws_nothing() -> None:
         app.draw()
         for widget, strips in before.items():
             assert widget._strips == strips
+
+
+async def test_the_log_of_a_job_that_comes_is_read_as_soon_as_there_is_room_for_it() -> None:
+    feed = feeds.StillFeed()
+    app = TopApp(feed, Settings(), library=feeds.StillLibrary())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        log = app.screen.query_one(LogTail)
+        assert log.wanted == 0, "the welcome has the whole screen"
+        feed.lines = [LogLine(source="log:a", offset=0, end=10, text="the first")]
+        feed.push(*feeds.job())
+        while log.wanted == 0:
+            await pilot.pause(0.005)
+        await pilot.pause()
+        app.paused = True  # no later drawing helps
+        assert "the first" in "".join(strip.text for strip in log._strips)
 
 
 async def test_a_change_is_drawn_within_a_quarter_of_a_second() -> None:

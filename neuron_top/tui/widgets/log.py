@@ -56,6 +56,11 @@ class LogTail(Lines):
         """How many lines fit."""
         return max(0, self.size.height - 1)
 
+    def on_resize(self) -> None:
+        """There is room now, or more: what is in the log already has not to wait for the next change."""
+        if self.wanted > len(self._lines) and not self.top.paused:
+            self.show(self.top.log_tail(self.wanted))
+
     def show(self, lines: Sequence[LogLine]) -> None:
         """Take the newest lines."""
         if lines != self._lines:
