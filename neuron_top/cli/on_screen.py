@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.001
 """How long a thread that reads logs may keep the one that answers keys from running (Python's own: 5 ms)."""
+SOURCES_SECONDS = 0.4
+"""Loading ahead leaves the processor to the sources so long: what they tell first is what the user waits for."""
 LOOK_SECONDS = 0.1
 """How often a program that does not run yet is asked again to leave."""
 
@@ -39,7 +41,7 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     ended = threading.Event()
     for reason in reasons or (watched_terminal().wait,):
         threading.Thread(target=_leave_after, args=(app, reason, ended), name="leaves the screen", daemon=True).start()
-    threading.Thread(target=_settle, args=(app,), name="loads ahead", daemon=True).start()
+    threading.Thread(target=_settle, args=(app, ended), name="loads ahead", daemon=True).start()
     try:
         app.run()
     finally:
@@ -48,11 +50,12 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     return app.return_code or 0
 
 
-def _settle(app: TopApp) -> None:
+def _settle(app: TopApp, ended: threading.Event) -> None:
     """Once the first frame is there: load what other screens need, then keep all that out of every collection."""
     from neuron_top.tui import ahead
 
     app.begun.wait()
+    ended.wait(SOURCES_SECONDS)
     ahead.load(app)
     gc.freeze()
     gc.enable()
