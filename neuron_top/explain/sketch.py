@@ -146,7 +146,12 @@ def is_update(sketch: Sketch) -> bool:
 
 
 def carries_on(one: Sketch, other: Sketch) -> bool:
-    """Whether `one` works on what `other` takes or gives: nearly all its arrays are among those, of several shapes."""
+    """Whether `one` works on what `other` takes or gives: nearly all its arrays are among those, of several shapes.
+
+    A backward graph always does so with its forward graph, which says nothing.
+    """
+    if (one.direction, other.direction) == ("backward", "forward"):
+        return False
     wanted = Counter(array for array in one.inputs if array.dims)
     there = Counter(array for array in (*other.inputs, *other.outputs) if array.dims)
     return len(wanted) >= _SEVERAL and sum((wanted & there).values()) >= _NEARLY_ALL * sum(wanted.values())

@@ -62,11 +62,12 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (), compiler: str | None = None,
-            compiled_here: bool = False) -> Explanation:  # fmt: skip
+            compiled_here: bool = False, began: float | None = None) -> Explanation:  # fmt: skip
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
-    missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss.
+    missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
+    that run did, seconds since the epoch: what it made itself was not there before.
     """
     found = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
     key = found[0].module if found else module
@@ -80,7 +81,7 @@ def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (),
     ]
     compared = 0
     if subject is not None:
-        graphs = _Nearest(snapshot, subject)
+        graphs = _Nearest(snapshot, subject, began)
         causes += graphs.causes()
         compared = graphs.compared
     if not causes:
@@ -223,8 +224,9 @@ def _is_hexadecimal(module: str) -> bool:
 class _Nearest:
     """The graphs nearest to one: chosen by what the catalogue knows, then read and compared."""
 
-    def __init__(self, snapshot: Snapshot, subject: Entry) -> None:
+    def __init__(self, snapshot: Snapshot, subject: Entry, began: float | None = None) -> None:
         self._root, self._subject = snapshot.root, subject
+        self._began = began if began is not None else math.inf
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]
         self.compared = 0
 
@@ -247,7 +249,7 @@ class _Nearest:
             alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
             if best is None or alike > best[0]:
                 best = (alike, entry, sketch, version)
-            if beside is None and carries_on(own, sketch):
+            if beside is None and _made(entry) < self._began and carries_on(own, sketch):
                 beside = entry
         if best is None or best[0] < NEAR:
             return [_extra(beside)] if beside is not None else []

@@ -39,6 +39,7 @@ class Misses:
             others=self._others(snapshot.root),
             compiler=asked.compiler,
             compiled_here=asked.compiled_here,
+            began=asked.began,
         )
 
     def of_run(self, run: Run, most: int) -> tuple[list[Explanation], int]:

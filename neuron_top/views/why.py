@@ -29,6 +29,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The folder it was wanted in, where a line said so."""
     compiled_here: bool = False
     """The run compiled it itself, so that its present entry is what came of the miss, not its reason."""
+    began: float | None = None
+    """When the run did, seconds since the epoch: what it put into the cache itself was not there before."""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +70,7 @@ def question(run: Run, _now: float, key: str) -> Question | None:
         roots=tuple(dict.fromkeys(path for path in told if path)),
         compiler=graph.compiler,
         compiled_here=digest.misses > 0 and digest.failures_met == 0,
+        began=run.started,
     )
 
 

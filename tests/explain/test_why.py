@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from neuron_top import events as ev
 from neuron_top.actions.journal import Trash
@@ -15,7 +17,7 @@ from neuron_top.pipeline.library import Library
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.why import Question, question, questions, roots
-from tests.builders import COMPILER, FAILURE_LOG, write_entry
+from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
 from tests.explain.cases import FLAGS, NOW, OLD, stored
 from tests.explain.hlo_model import Step, training_step
 from tests.report.samples import A, B, C, compiled, hit, made
@@ -86,6 +88,20 @@ def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
     told = library.why(Question(module=module, roots=(str(root),), compiled_here=True))
     assert told.reasons[0].kind == "nothing near"
     assert "new here" in told.headline
+
+
+def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, library: Library) -> None:
+    root = tmp_path / "cache"
+    sizes = [(3, 4), (5, 6), (7, 8)]
+    weights = [instruction(number, "parameter", shape(F32, *dims)) for number, dims in enumerate(sizes, 1)]
+    products = [instruction(4 + number, "dot", shape(F32, *dims)) for number, dims in enumerate(sizes)]
+    others = [instruction(4 + number, "sqrt", shape(F32, *dims)) for number, dims in enumerate([(2,), (9,), (11,)])]
+    stored(root, hlo([*weights, *products]), 1, OLD)
+    module = stored(root, hlo([*weights, *others]), 2, NOW)
+    asked = Question(module=module, roots=(str(root),), compiled_here=True)
+    before, after = time.time() - OLD - 60, time.time() - OLD + 60
+    assert library.why(replace(asked, began=after)).reasons[0].kind == "extra graph"
+    assert library.why(replace(asked, began=before)).reasons[0].kind == "nothing near"
 
 
 def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(tmp_path: Path, library: Library) -> None:
