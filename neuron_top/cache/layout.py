@@ -28,7 +28,8 @@ DONE = "model.done"
 FAILURE_LOG = "model.log"
 STATS = "model.stats.json"
 """`{"module", "compiler", "compile_seconds", "peak_rss_bytes", "started", "finished", "attempts", "files"}` of a local
-compile; `files` maps each file of the artefact to its `{"sha256", "bytes"}`, checked before it is loaded."""
+compile; `files` maps each file of the artefact to its `{"sha256", "bytes"}`, checked before it is loaded. The seconds
+are the compiler's alone: what its process needs to start, once per job, lies between `started` and `finished` too."""
 WRAPPED_NEFF = "wrapped_neff.hlo"
 
 LOCK_SUFFIX = ".lock"
