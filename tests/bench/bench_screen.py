@@ -19,7 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import screen_peers
+from neuron_top.cache import catalogue
+from tests.bench import bench_cache, screen_peers
 from tests.bench.screen_log import SCREEN, keys, log
 from tests.bench.terminal import Terminal, over
 
@@ -44,6 +45,25 @@ def first_frames(count: int = 7) -> float:
         times.append(terminal.wait_for(b"Overview"))
         terminal.close()
     return round(statistics.median(times) * 1000)
+
+
+def large_index(entries: int = 50_000, count: int = 7) -> dict[str, float]:
+    """Medians from the start to the first frame, ms: of this machine with so large a cache, and with an empty one."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, state = Path(folder) / "cache", Path(folder) / "state"
+        bench_cache.build(root, entries)
+        catalogue.open_root(str(root), state)
+        times: dict[Path, list[float]] = {root: [], Path(folder) / "empty": []}
+        for _ in range(count):
+            for place, taken in times.items():
+                os.environ |= {"NEURON_COMPILE_CACHE_URL": str(place), "NEURONTOP_STATE_DIR": str(state)}
+                terminal = Terminal([sys.executable, "-m", "neuron_top"])
+                taken.append(terminal.wait_for(b"Overview"))
+                terminal.close()
+        for name in ("NEURON_COMPILE_CACHE_URL", "NEURONTOP_STATE_DIR"):
+            del os.environ[name]
+    large, empty = (statistics.median(taken) for taken in times.values())
+    return {"entries": entries, "first_frame_ms": round(large * 1000), "ratio_to_empty": round(large / empty, 2)}
 
 
 def growth(hours: float, count: int = 32) -> dict[str, float]:
@@ -101,6 +121,7 @@ def main() -> None:
     figures = {
         "load_average": os.getloadavg()[0],
         "first_frame_ms": first_frames(),
+        "large_index": large_index(),
         "start_beside_peers": screen_peers.first_frames(),
         "cores_32": cores(32, seconds),
         "btop": btop(seconds),
