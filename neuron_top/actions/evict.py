@@ -82,14 +82,25 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
     candidates, exclusions = _sorted_out(everything, policy, around)
     if _bytes_wanted(policy, around) == 0:
         return assembled("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
-    steps, missed = _until_goal(candidates, everything, policy, around)
-    emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
+    steps, gone, missed = _until_goal(candidates, everything, policy, around)
+    emptied = () if policy.slim else _emptied(everything, gone)
     return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
 
 
-_Candidate = tuple[float, int, Entry, float, str, float | None, str]
-"""Where it stands in the order, its class, the entry, its last use and how that is known, its compile seconds and how
-they are known. A bare tuple: there are 50,000 of them."""
+class _Candidate(msgspec.Struct, gc=False):
+    """An entry that may go. There are 50,000 of them: made by position, and without a look from the collector."""
+
+    place: float
+    """Where it stands in the order."""
+    rank: int
+    """Its class."""
+    entry: Entry
+    last_use: float
+    last_use_from: str
+    rebuild_seconds: float | None
+    rebuild_from: str
+
+
 _CLASS = 1e12
 """Classes lie further apart than any two idle times, seconds."""
 
@@ -133,8 +144,8 @@ def _sorted_out(
         seconds, seconds_from = rebuild(entry)
         value = idle / (1 + seconds / 60) if seconds else idle
         kind = rank(entry, idle)
-        candidates.append((kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
-    candidates.sort(key=operator.itemgetter(0))
+        candidates.append(_Candidate(kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
+    candidates.sort(key=operator.attrgetter("place"))
     return candidates, exclusions
 
 
@@ -143,10 +154,10 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
-def _emptied(everything: list[Entry], going: list[_Candidate]) -> tuple[str, ...]:
-    """Compiler folders that lose all their entries."""
+def _emptied(everything: list[Entry], gone: list[str]) -> tuple[str, ...]:
+    """Compiler folders that lose all their entries; `gone` names the folder of each entry that goes."""
     left = Counter([entry.compiler for entry in everything])
-    left.subtract(Counter([candidate[2].compiler for candidate in going]))
+    left.subtract(Counter(gone))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
@@ -199,38 +210,40 @@ def _of_broken_artefact(entry: Entry, problem: str) -> bool:
 
 def _until_goal(
     candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: Surroundings
-) -> tuple[list[Step], str]:
-    """(steps, why the goal is missed)."""
+) -> tuple[list[Step], list[str], str]:
+    """(steps, the compiler folder of each, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
     sharers = Counter(inode for entry in everything if entry.links for inode, _ in entry.links)
     action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now
     steps: list[Step] = []
+    folders: list[str] = []
     freed = 0
     for candidate in candidates:
         if wanted is not None and freed >= wanted:
             break
-        entry = candidate[2]
+        entry = candidate.entry
         frees = entry.allocated if not (slim or entry.links) else _frees(entry, sharers, slim=slim)
         steps.append(_step(action, candidate, frees, now))
+        folders.append(entry.compiler)
         freed += frees
     if wanted is not None and freed < wanted:
-        return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
-    return steps, ""
+        return steps, folders, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
+    return steps, folders, ""
 
 
 def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
-    _, rank, entry, last_use, known_from, seconds, seconds_from = candidate
+    entry, last_use = candidate.entry, candidate.last_use
     return Step(
         action=action,
         path=f"{entry.compiler}/{entry.module}",
-        reason=Worth.reason(rank, entry, now - last_use),
+        reason=Worth.reason(candidate.rank, entry, now - last_use),
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
-        rebuild_seconds=seconds,
-        rebuild_from=seconds_from,
+        rebuild_seconds=candidate.rebuild_seconds,
+        rebuild_from=candidate.rebuild_from,
         last_used=last_use,
-        last_used_from=known_from,
+        last_used_from=candidate.last_use_from,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -197,11 +197,9 @@ WHOLE = frozenset({Action.EVICT, Action.SWEEP})
 THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})
 
 
-def identity_of(verb: str, root: str, made_at: float, steps: Iterable[Step]) -> str:
+def identity_of(verb: str, root: str, made_at: float, steps: Sequence[Step]) -> str:
     """Ten hex digits that name a plan in the journal and on the screens."""
-    words = [verb, root, repr(made_at)]
-    for step in steps:
-        words += (step.action, step.path)
+    words = [verb, root, repr(made_at), *[step.action for step in steps], *[step.path for step in steps]]
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 

@@ -12,6 +12,7 @@ COMPILE_SECONDS = (5.0, 12 * 3600.0)
 """The shortest and the longest time between two files that is taken for a compile's."""
 MARK_SECONDS = 60.0
 """How soon after its artefact an entry is marked as done."""
+_VALID = Artefact.VALID
 LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
 
 
@@ -59,7 +60,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
     def rebuild(self, entry: Entry) -> tuple[float | None, str]:
         """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
-        if entry.artefact is not Artefact.VALID:
+        if entry.artefact is not _VALID:
             return 0.0, ""
         if entry.compile_seconds is not None:
             return entry.compile_seconds, "its statistics"

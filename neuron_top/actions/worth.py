@@ -13,6 +13,8 @@ SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""
 _GRAPH_ENDS = -9
 """Where the graph's part of a module name ends: `+` and eight digits for the flags follow."""
+_HIT = State.HIT
+"""Taken from the class once: there every look at a member costs as much as the rest of a comparison."""
 _LOG_PATH = re.compile(r"--logfile=[^\s\"]*")
 LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
 """The classes of the published procedure: what may go first comes first."""
@@ -31,7 +33,7 @@ class Worth:
     def rank(self, entry: Entry, idle: float) -> int:
         """The class; `idle` is seconds since the last use."""
         state = entry.state
-        if state is not State.HIT:
+        if state is not _HIT:
             if state is State.EMPTY:
                 return LEFTOVER
             if state in FAILURES:
