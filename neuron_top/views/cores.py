@@ -27,6 +27,8 @@ class DeviceGroup(msgspec.Struct, frozen=True, kw_only=True):
     capacity: int | None
     utilization: float | None
     """Mean of its cores' latest samples."""
+    stale: bool
+    """None of its cores told anything lately."""
     errors: dict[str, int]
     """Hardware error counts."""
     rows: tuple[CoreRow, ...]
@@ -114,6 +116,7 @@ def _group(run: Run, rows: list[CoreRow]) -> DeviceGroup:
         memory=_sum(row.memory for row in rows),
         capacity=capacity,
         utilization=sum(known) / len(known) if known else None,
+        stale=all(row.stale for row in rows),
         errors=run.cores.hardware_errors.get(first.device, {}) if first.device is not None else {},
         rows=tuple(rows),
     )

@@ -12,6 +12,7 @@ from neuron_top.cache.inductor import InductorEntry
 from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.run.model import Run
+from neuron_top.store.errors import StoreUnusable
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.other_caches import other_cache
@@ -202,6 +203,16 @@ class StillLibrary:
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)
         return StillFeed(job(), now=START + 5)
+
+
+class UnreadableLibrary(StillLibrary):
+    """A disk that gives nothing."""
+
+    def runs(self) -> tuple[RunRow, ...]:
+        raise StoreUnusable(f"{self.place}/neurontop.db: file is not a database")
+
+    def entries(self) -> EntryTable:
+        raise StoreUnusable(f"{self.place}/cache-index: permission denied")
 
 
 def recordings() -> tuple[RunRow, ...]:

@@ -118,9 +118,24 @@ def test_cache_beside_pytorchs_own(snap_compare: Callable[..., bool], size: tupl
     assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
 
 
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("place", ["cores", "compile", "cache", "logs", "runs"])
-def test_screen_with_nothing_to_show(snap_compare: Callable[..., bool], place: str) -> None:
-    assert snap_compare(app_on(waiting(), place, filled=False), terminal_size=(80, 24), run_before=come_to_rest)
+def test_screen_with_nothing_to_show(snap_compare: Callable[..., bool], place: str, size: tuple[int, int]) -> None:
+    assert snap_compare(app_on(waiting(), place, filled=False), terminal_size=size, run_before=come_to_rest)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("state", ["stale", "failed"])
+@pytest.mark.parametrize("place", ["cores", "compile", "logs"])
+def test_screen_of_the_job(snap_compare: Callable[..., bool], place: str, state: str, size: tuple[int, int]) -> None:
+    assert snap_compare(app_on(STATES[state](), place), terminal_size=size, run_before=come_to_rest)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("place", ["cache", "runs"])
+def test_screen_that_cannot_be_filled(snap_compare: Callable[..., bool], place: str, size: tuple[int, int]) -> None:
+    app = TopApp(feeds.full(), Settings(), first=place, library=feeds.UnreadableLibrary())
+    assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
 
 
 @pytest.mark.parametrize("place", ["cores", "compile", "cache"])

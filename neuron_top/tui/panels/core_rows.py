@@ -79,16 +79,14 @@ def _of_core(draw: Callable[[CoreRow, Look, int], Cell]) -> Callable[[Item, Look
 
 
 def _use(item: Item, look: Look, width: int) -> Cell:
-    core = item.core
-    if core is None:
-        return bar(look, item.group.utilization if item.group is not None else None, width)
-    return bar(look, core.utilization, width, look.faint if core.stale else None)
+    row = item.core or item.group
+    return bar(look, row.utilization, width, look.faint if row.stale else None) if row is not None else []
 
 
 def _percent(item: Item, look: Look, width: int) -> Cell:
-    if item.core is None:
-        return [(percent_text(item.group.utilization if item.group is not None else None), look.quiet)]
-    return [("stale" if item.core.stale else percent_text(item.core.utilization), look.text)]
+    row = item.core or item.group
+    text = "stale" if row is not None and row.stale else percent_text(row.utilization if row is not None else None)
+    return [(text, look.text if item.core is not None else look.quiet)]
 
 
 def _memory(item: Item, look: Look, width: int) -> Cell:
@@ -97,7 +95,7 @@ def _memory(item: Item, look: Look, width: int) -> Cell:
     group = item.group
     if group is None or group.memory is None or not group.capacity:
         return [("", look.quiet)]
-    return bar(look, group.memory / group.capacity, width, look.kinds[0])
+    return bar(look, group.memory / group.capacity, width, look.faint if group.stale else look.kinds[0])
 
 
 def _bytes(item: Item, look: Look, width: int) -> Cell:

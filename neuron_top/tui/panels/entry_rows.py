@@ -93,7 +93,9 @@ def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cel
 
 
 def summary(view: EntryTable) -> str:
-    """Entries, bytes, the compiler where there is only one, roots."""
+    """Entries, bytes, the compiler where there is only one, roots; nothing before any place was looked at."""
+    if not view.roots:
+        return ""
     there = [path for path, _origin, exists in view.roots if exists]
     total = bytes_text(sum(row.bytes for row in view.rows))
     where = there[0] if len(there) == 1 else f"{len(there)} roots"

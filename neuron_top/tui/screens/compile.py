@@ -24,8 +24,9 @@ from neuron_top.views.torch_trace import torch_view
 
 NOTHING = (
     "No graph yet.",
-    "A row appears for each graph that is looked up, compiled, loaded or waited for, from the job's log and from our",
-    "own backend. To compile a job's graphs beforehand: neurontop compile -- torchrun … train.py",
+    "A row appears for each graph that is looked up, compiled, loaded or waited for, from the job's log and from our "
+    "own backend.",
+    "To compile a job's graphs beforehand: neurontop compile -- torchrun … train.py",
 )
 
 

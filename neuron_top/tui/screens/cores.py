@@ -23,8 +23,9 @@ from neuron_top.views.cores import CoreTable, core_page, core_table
 
 NOTHING = (
     "No core reports yet.",
-    "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job",
-    "stands for a core: start one with neurontop run -- torchrun --nproc_per_node=4 train.py",
+    "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job stands "
+    "for a core.",
+    "To start one: neurontop run -- torchrun --nproc_per_node=4 train.py",
     "neurontop doctor says what was found on this machine.",
 )
 

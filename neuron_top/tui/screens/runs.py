@@ -21,8 +21,8 @@ from neuron_top.views.runs import RunRow
 
 NOTHING = (
     "No recording yet.",
-    "neurontop run -- torchrun --nproc_per_node=4 train.py records a job while it shows it; here it can be",
-    "played again, faster or slower, with pause and seek.",
+    "neurontop run -- torchrun --nproc_per_node=4 train.py records a job while it shows it; here it can be played "
+    "again, faster or slower, with pause and seek.",
 )
 
 
@@ -106,11 +106,12 @@ class RunsScreen(LiveScreen):
     def _came(self, rows: tuple[RunRow, ...] | Exception) -> None:
         if isinstance(rows, Exception):
             self.table.nothing = (f"The recordings cannot be read: {rows}",)
-            rows = ()
+            rows, told = (), f"in {self.top.library.place}"
         else:
             self.table.nothing = NOTHING
+            told = f"{len(rows)} in {self.top.library.place} · enter plays one"
         self.marked = [one for one in self.marked if one in {row.id for row in rows}]
-        self.query_one("#title", Drawn).show(f"{len(rows)} in {self.top.library.place} · enter plays one")
+        self.query_one("#title", Drawn).show(told)
         self.table.show(rows)
 
     def action_mark(self) -> None:

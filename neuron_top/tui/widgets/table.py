@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -77,7 +78,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         """Header, then the rows that fit."""
         widths = column_widths(self.columns, width)
         if not len(self.order):
-            return [self._header(widths, width), *(Line(self.look, width).put(text).strip() for text in self._empty())]
+            lines = (part for text in self._empty() for part in textwrap.wrap(text, max(1, width)))
+            return [self._header(widths, width), *(Line(self.look, width).put(text).strip() for text in lines)]
         self._scroll(len(self.order), height - 1)
         chosen = self.order.index
         shown = enumerate(self.order.part(self.first, height - 1), self.first)
