@@ -76,13 +76,17 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
         "type": "bar", "orientation": "h", "name": WORDS.get(kind, kind),
         "base": [iso(bar.start) for _lane, bar in pairs],
         "x": [round(length * 1000) for length in lengths], "y": [names[lane.worker] for lane, _bar in pairs],
-        "text": [f"{plain(bar.graph)}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
-                 for (_lane, bar), length in zip(pairs, lengths, strict=True)],
-        "customdata": [bar.graph for _lane, bar in pairs], "textposition": "none",
+        "text": [_told(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
+        "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs], "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {"color": colour, "line": {"width": 1, "color": colours.ground},
                    "pattern": {"shape": "/" if kind in ("wait", "failed") else ""}},
     }  # fmt: skip
+
+
+def _told(bar: Bar, length: float) -> str:
+    who = f"{plain(bar.graph)}, by PyTorch itself" if bar.by_pytorch else plain(bar.graph)
+    return f"{who}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
 
 
 def _marks(kind: str, known: Sequence[Answer], names: dict[str, str], colours: Palette) -> Any:

@@ -26,7 +26,7 @@ from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
 from neuron_top.views.operators import Operators
-from neuron_top.views.timeline import Timeline, timeline
+from neuron_top.views.timeline import Timeline, whole_timeline
 from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
 from neuron_top.views.why import Why, question, roots
 
@@ -157,7 +157,7 @@ def register(app: Dash, hub: Hub) -> None:
 
         page = hub.read(asked.run, one) if key else None
         return render(
-            hub.kept(asked.run, graph_table), hub.kept(asked.run, timeline), hub.kept(asked.run, answers), page,
+            hub.kept(asked.run, graph_table), hub.kept(asked.run, whole_timeline), hub.kept(asked.run, answers), page,
             _lines(hub, asked.run, page.lines) if page is not None else [], asked.colours,
             hub.kept(asked.run, torch_view),
         )  # fmt: skip

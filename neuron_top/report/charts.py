@@ -69,7 +69,9 @@ def _parts(view: Report) -> Iterator[Chart]:
         legend.append((_PARTS[part.name], text))
         reach += part.seconds
     yield Chart("Where the time went", lanes(Axis(0.0, whole), [("wall time", drawn)], height=30.0), tuple(legend),
-                "Each second once: somebody compiled, else somebody waited for that, else it trained.")  # fmt: skip
+                "Each second once: somebody compiled, else somebody waited for that, else it trained" + (
+                    "; the rest is what no line dates: imports, loading, tracing, saving." if view.parts[-1].name ==
+                    "rest" else "."))  # fmt: skip
 
 
 def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
@@ -147,7 +149,7 @@ def _pytorch_lanes(view: Report) -> list[tuple[str, list[Bar]]]:
         kind = "failed" if frame.state == "failed" else "interrupted" if frame.state == "unfinished" else "done"
         for (start, end), part in zip(frame.spans, ("compile", *["backward"] * len(frame.spans)), strict=False):
             told = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
-            rows.setdefault(name, []).append(Bar(start, end, kind, told))
+            rows.setdefault(name, []).append(Bar(start, end, kind, told, frame.function))
     return sorted(rows.items())[:LANES_DRAWN]
 
 
@@ -159,12 +161,18 @@ def _name(lane: Lane) -> str:
 
 def _segment(one: Segment) -> Bar:
     kind = "wait" if one.kind == "wait" else "done"
-    return Bar(one.start, one.end, kind, f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}")
+    told = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
+    return Bar(one.start, one.end, kind, told, _label(one.graph))
 
 
 def _bar(graph: str, kind: str, outcome: str, start: float, end: float) -> Bar:
     what = "wait" if kind == "wait" else outcome or "running"
-    return Bar(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}")
+    return Bar(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}", _label(graph))
+
+
+def _label(key: str) -> str:
+    """What tells a graph from the others, in a bar."""
+    return key.removeprefix("MODULE_")
 
 
 def _longest(rows: list[tuple[str, list[Bar]]]) -> tuple[list[tuple[str, list[Bar]]], int]:

@@ -25,7 +25,7 @@ def tables(view: Report) -> list[Table]:
               "Graphs that were new after the third reported step: shapes, branches or numbers that change."),
         Table("Work done twice", DUPLICATES, view.duplicates),
         Table("Lock waits", WAITS, view.waits),
-        Table("Critical path", PATH, sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
+        Table("Critical path", path_columns(view), sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
               "What the run waited for, the longest parts; overlaps belong to the compile that ended last."),
         Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
               "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
@@ -33,7 +33,8 @@ def tables(view: Report) -> list[Table]:
         Table("Memory peaks", memory_columns(view), view.memory,
               "Highest sample of each core; kinds need not have peaked at one moment."),
         Table("Device memory ran out", EXHAUSTED, view.exhausted),
-        Table("Graphs", GRAPHS, view.graphs, "Slowest compiles first. ≤ is an upper bound between two log lines."),
+        Table("Graphs", GRAPHS, view.graphs, "Slowest compiles first; of several compiles of a graph the last. "
+              "≤ is an upper bound between two log lines."),
         *torch_tables(view.torch),
     ]  # fmt: skip
     return [table for table in found if table.rows]
@@ -132,12 +133,6 @@ WAITS = (
     Column("added up", lambda row: seconds_text(row.total_seconds), lambda row: row.total_seconds),
     Column("ranks", lambda row: ranks_text(row.ranks)),
 )
-PATH = (
-    Column("graph", lambda row: row.graph),
-    Column("what", lambda row: row.kind),
-    Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
-    Column("seconds", lambda row: seconds_text(row.end - row.start), lambda row: row.end - row.start),
-)
 PRECOMPILE = (
     Column("workers", lambda row: count_text(row.workers), lambda row: row.workers),
     Column("all compiled after", lambda row: seconds_text(row.seconds, Basis.ESTIMATED), lambda row: row.seconds),
@@ -186,3 +181,15 @@ def _kind_column(kind: str) -> Column:
         return line.kinds.get(kind)
 
     return Column(kind.replace("_", " "), lambda row: _bytes(row.kinds.get(kind)), size)
+
+
+def path_columns(view: Report) -> tuple[Column, ...]:
+    """What was waited for, whose it was, when it began after the start, and for how long."""
+    zero = view.start or 0.0
+    return (
+        Column("graph", lambda row: row.graph),
+        Column("what", lambda row: row.kind),
+        Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+        Column("begins after", lambda row: seconds_text(max(0.0, row.start - zero)), lambda row: row.start - zero),
+        Column("seconds", lambda row: seconds_text(row.end - row.start), lambda row: row.end - row.start),
+    )

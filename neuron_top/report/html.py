@@ -84,7 +84,8 @@ def advice(items: Sequence[str]) -> str:
 def chart_section(chart: Chart) -> str:
     """A chart with heading and legend."""
     legend = "".join(f'<span><i class="key {kind}"></i>{text(meaning)}</span>' for kind, meaning in chart.legend)
-    return section(chart.heading, f'<div class="legend">{legend}</div>{chart.svg}' if legend else chart.svg, chart.note)
+    drawn = f'<div class="scroll">{chart.svg}</div>'
+    return section(chart.heading, f'<div class="legend">{legend}</div>{drawn}' if legend else drawn, chart.note)
 
 
 def table_section(table: Table) -> str:
@@ -106,8 +107,8 @@ def table_section(table: Table) -> str:
 
 def pairs(items: Sequence[tuple[str, str]]) -> str:
     """Names with values."""
-    return "<table>" + "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in items) + (
-        "</table>")  # fmt: skip
+    rows = "".join(f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>' for name, value in items)
+    return f'<div class="scroll"><table class="pairs">{rows}</table></div>'
 
 
 def _cell(table: Table, row: object, content: str, index: int) -> str:
@@ -140,5 +141,5 @@ def _figures(figures: Sequence[Figure]) -> str:
         f"<td>{text(one.basis.value)}</td><td>{text(one.note)}</td></tr>"
         for one in figures
     )
-    head = "<tr><th></th><th></th><th>known how</th><th>meaning</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    head = "<tr><th>figure</th><th>value</th><th>known how</th><th>meaning</th></tr>"
+    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'

@@ -19,6 +19,8 @@ NAMES, FIGURES = 330.0, 90.0
 """Pixels beside horizontal bars: for their names, and for their values."""
 AXIS_HEIGHT = 24.0
 _STEPS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
+_LETTER, _ROOM = 7.2, 8.0
+"""Pixels that a letter of a mark's own label takes, and that are left free beside it."""
 _NARROWEST = 0.6
 """Pixels: a bar is never drawn narrower, or nobody would see it."""
 
@@ -60,12 +62,13 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """One bar of a lane: `kind` is its class, `text` what a hover says."""
+    """One bar of a lane: `kind` is its class, `text` what a hover says, `label` what stands in it where it has room."""
 
     start: float
     end: float
     kind: str
     text: str
+    label: str = ""
 
 
 def lanes(axis: Axis, rows: Sequence[tuple[str, Sequence[Bar]]], *, height: float = 16.0) -> str:
@@ -129,8 +132,20 @@ def _before(points: Sequence[Point], index: int, top: float, height: float) -> f
 def _rectangle(axis: Axis, bar: Bar, top: float, height: float) -> str:
     x = axis.x(bar.start)
     width = max(_NARROWEST, axis.x(bar.end) - x)
-    return (f'<rect class="{bar.kind}" x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:g}">'
-            f"<title>{escape(bar.text)}</title></rect>")  # fmt: skip
+    drawn = (f'<rect class="{bar.kind}" x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:g}">'
+             f"<title>{escape(bar.text)}</title></rect>")  # fmt: skip
+    label = _fitting(bar.label, width - _ROOM)
+    if not label:
+        return drawn
+    return f'{drawn}<text class="label" x="{x + _ROOM / 2:.1f}" y="{top + height / 2 + 4:g}">{escape(label)}</text>'
+
+
+def _fitting(label: str, width: float) -> str:
+    """As much of a label as has room; nothing where too little of it would be left to know it by."""
+    letters = int(width / _LETTER)
+    if len(label) <= letters:
+        return label
+    return f"{label[: letters - 1]}…" if letters >= 10 else ""
 
 
 def _vertical_lines(axis: Axis, height: float) -> str:

@@ -21,6 +21,8 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str = ""
     exact: bool = True
     """False where one end is only a bound."""
+    by_pytorch: bool = False
+    """PyTorch compiled it by itself: `graph` names a function and its compile, and no graph of the compile cache."""
 
 
 Interval = tuple[float, float]

@@ -7,6 +7,7 @@ marked here (`backend`), so that no total counts a graph twice.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator
 from typing import assert_never
 
 import msgspec
@@ -26,6 +27,7 @@ from neuron_top.events import (
     TorchTraceFamily,
     TritonKernelsCompiled,
 )
+from neuron_top.run.spans import Span
 
 FRAMES_KEPT = 2000
 BREAKS_KEPT = 500
@@ -140,9 +142,13 @@ class TorchTraceLedger:
 
     def elsewhere(self) -> list[tuple[float, float]]:
         """When PyTorch compiled with other back ends than ours, as far as its trace dates it."""
-        theirs = [frame for frame in self.frames.values() if frame.graphs and not self.is_ours(frame)]
-        forward = [(one.began, one.ended) for one in theirs if one.began is not None and one.ended is not None]
-        return forward + [span for frame in theirs for span in frame.backward_spans]
+        return [(span.start, span.end) for span in self.spans() if span.end is not None]
+
+    def spans(self) -> list[Span]:
+        """The same, each with who compiled what: forward, then its backward graphs; a worker is a process."""
+        return [
+            span for frame in self.frames.values() if frame.graphs and not self.is_ours(frame) for span in _spans(frame)
+        ]
 
     def apply(self, event: TorchTraceFamily) -> None:
         """Take one event into account."""
@@ -250,3 +256,22 @@ def _added(sum_so_far: float | None, seconds: float | None) -> float | None:
 def _name(frame: FrameCompile, event: FrameCompileBegan | FrameCompiled) -> None:
     frame.function, frame.file = event.function or frame.function, event.file or frame.file
     frame.line = event.line if event.line is not None else frame.line
+
+
+def _spans(frame: FrameCompile) -> Iterator[Span]:
+    forward = (frame.began, frame.ended)
+    named = [(f"{frame.function} {frame.compile_id}".strip(), forward)]
+    named += [(f"{named[0][0]}, backward", span) for span in frame.backward_spans]
+    for name, (start, end) in named:
+        if start is not None and end is not None:
+            yield Span(
+                graph=name,
+                worker=f"{frame.node}/{frame.pid}",
+                pid=frame.pid,
+                rank=frame.rank,
+                kind="compile",
+                start=start,
+                end=end,
+                outcome="failed" if frame.failure else "done",
+                by_pytorch=True,
+            )

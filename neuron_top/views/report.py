@@ -35,6 +35,7 @@ from neuron_top.views.report_time import (
     closed,
     concurrency,
     critical_path,
+    intervals,
     precompiled,
 )
 from neuron_top.views.summary import Summary, summary
@@ -110,7 +111,8 @@ def report(
     spans = closed(run.compiles.spans(), end)
     lines = graph_lines(run, memory or {})
     twice = duplicates(lines, run)
-    held = [*((span.start, span.end or span.start) for span in spans), *run.torch.elsewhere()]
+    pytorchs = run.torch.spans()
+    held = intervals([*spans, *pytorchs])
     training = _training(run, held)
     told = figures(
         Basics(run=run, closing=closing, spans=spans, lines=lines, training=training, twice=twice, end=end), prices
@@ -135,8 +137,8 @@ def report(
         misses=tuple(misses),
         timeline=timeline(run, end),
         training=training,
-        concurrency=concurrency([span for span in spans if span.kind == "compile"]),
-        critical_path=critical_path(spans),
+        concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind == "compile"]),
+        critical_path=critical_path([*spans, *pytorchs]),
         precompile=simulated,
         parallel=report_around.summary_lines(run),
         stages=report_around.stage_lines(run),

@@ -180,7 +180,7 @@ def _gains(basics: Basics) -> Iterator[Figure]:
                  Basis.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
     yield figure("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Basis.ESTIMATED,
                  f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, "
-                 "added up")  # fmt: skip
+                 "added up" if only_hit else "no graph came from the cache alone")  # fmt: skip
     yield figure("stored", "added to the cache", sum(made) if made else None, "bytes", Basis.MEASURED,
                  f"artefacts of {len(made)} graphs that were compiled")  # fmt: skip
     yield figure("compile_peak", "largest compile in memory", max(peaks, default=None), "bytes", Basis.MEASURED,

@@ -113,7 +113,8 @@ def _went_wrong(closing: Summary, known: Known) -> Iterator[str]:
     if closing.cached_failures:
         yield f"{counted(closing.cached_failures, 'stored failure')} met in the cache"
     if closing.lock_waits:
-        yield f"{counted(closing.lock_waits, 'wait')} for another's compile"
+        text = f"{counted(closing.lock_waits, 'wait')} for another's compile"
+        yield text + (f" ({told(known['waiting'])})" if known["waiting"].value else "")
     if known["late"].value:
         yield f"{counted(int(known['late'].value), 'graph')} compiled after warm-up"
     if closing.torch is not None and closing.torch.late:

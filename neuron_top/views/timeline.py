@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from neuron_top.run.model import Run
+from neuron_top.run.spans import Span
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +21,8 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     """None: still going on."""
     outcome: str
     exact: bool
+    by_pytorch: bool = False
+    """`graph` names a function that PyTorch compiled by itself, and no graph of the compile cache."""
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,14 +45,23 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 def timeline(run: Run, now: float) -> Timeline:
     """Lanes by rank, then by process; bars by start."""
+    return _timeline(run, now, run.compiles.spans())
+
+
+def whole_timeline(run: Run, now: float) -> Timeline:
+    """The same with what PyTorch compiled by itself, in the lane of its process."""
+    return _timeline(run, now, [*run.compiles.spans(), *run.torch.spans()])
+
+
+def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
     lanes: dict[str, list[Bar]] = {}
     who: dict[str, tuple[int | None, int | None]] = {}
-    for span in run.compiles.spans():
+    for span in spans:
         node = span.worker.partition("/")[0]
         rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
         who[span.worker] = (rank, span.pid)
         bar = Bar(graph=span.graph, kind=span.kind, start=span.start, end=span.end, outcome=span.outcome,
-                  exact=span.exact)  # fmt: skip
+                  exact=span.exact, by_pytorch=span.by_pytorch)  # fmt: skip
         lanes.setdefault(span.worker, []).append(bar)
     bars = [bar for lane in lanes.values() for bar in lane]
     return Timeline(

@@ -30,7 +30,7 @@ from neuron_top.views.memory import memory_kinds, memory_table
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
-from neuron_top.views.timeline import timeline
+from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
 from neuron_top.views.why import Reason, Why
@@ -306,7 +306,14 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
     ):
         run.apply(event)
     end = START + 5
-    shown = compile_page.render(graph_table(run, end), timeline(run, end), (), None, [], LIGHT, torch_view(run, end))
+    whole = whole_timeline(run, end)
+    shown = compile_page.render(graph_table(run, end), whole, (), None, [], LIGHT, torch_view(run, end))
     assert "PyTorch by itself: 1 compile, 1 graph, 2.0 s" in shown["compile-summary"]
     words = words_of(shown["compile-torch"])
     assert all(word in words for word in ("Graph breaks", "/train.py:4", "Phases", "inductor_compile", "forward"))
+    (bars,) = [trace for trace in shown["compile-timeline"].figure["data"] if trace["type"] == "bar" and trace["x"]]
+    assert (bars["x"], bars["y"], bars["text"]) == (
+        [2000], ["process 10"], ["forward 0/0, by PyTorch itself<br>2.0 s"],
+    )  # fmt: skip
+    assert bars["customdata"] == [""], "a click on it opens no graph of the compile cache"
+    assert shown["compile-cumulative"].figure["data"][0]["y"] == [2.0]

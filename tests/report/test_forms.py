@@ -24,6 +24,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.views.report import report
 from tests.report.samples import T0, A, made, sample
+from tests.torch_trace.traces import WHOLE, context, record
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = '</title><script>alert(1)</script>|`x`\x1b[31m"><img src=http://evil.example/a.png>'
@@ -34,6 +35,20 @@ for step in range(1, 6):
 print("2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
       "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff", flush=True)
 """
+DATED = (
+    record({"dynamo_start": {"stack": [{"line": 9, "name": "step", "filename": 4}]}, **context(1)})
+    + record({"dynamo_output_graph": {"sizes": {}}, **context(1)}, "def forward(self): pass")
+    + record({"compilation_metrics": {"compile_id": "1/0", "co_name": "step", "entire_frame_compile_time_s": 5.0},
+              **context(1)}, second=25)
+)  # fmt: skip
+"""A frame that took five seconds."""
+TRACED = f"""
+import os, pathlib
+folder = pathlib.Path(os.environ["TORCH_TRACE"])
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "dedicated_log_torch_trace_x.log").write_text({WHOLE + DATED!r})
+"""
+"""PyTorch's traces, written as PyTorch would: after the job's lines, so that both come in."""
 
 
 def hostile() -> str:
@@ -72,7 +87,10 @@ def test_a_browser_opens_it_without_a_request_and_without_an_error(tmp_path: Pat
     click = (
         "<script>const t=[...document.querySelectorAll('section')].find(s=>s.firstChild.textContent==='Graphs')"
         ".querySelector('table');t.tHead.rows[0].cells[2].firstChild.click();"
-        "t.tHead.rows[0].cells[2].firstChild.click();document.title=t.tBodies[0].rows[0].cells[2].textContent</script>"
+        "t.tHead.rows[0].cells[2].firstChild.click();document.title=t.tBodies[0].rows[0].cells[2].textContent;"
+        "document.body.style.width='390px';for(const e of document.querySelectorAll('main *'))"
+        "if(!e.parentElement.closest('.scroll')&&e.getBoundingClientRect().right>390)document.title+=' too wide: '"
+        "+e.tagName+e.className</script>"
     )
     place.write_text(html(report(sample(), 0.0)).replace("</body>", click + "</body>"))
     other = tmp_path / "hostile.html"
@@ -89,7 +107,7 @@ def test_a_browser_opens_it_without_a_request_and_without_an_error(tmp_path: Pat
         own = [url for url in asked if url.startswith("file:")]  # the rest is the browser's own: dictionaries, updates
         assert set(own) <= {path.as_uri()}
         if path == place:
-            assert "<title>8.0 s</title>" in done.stdout  # sorted by the compile's seconds, rising
+            assert "<title>8.0 s</title>" in done.stdout  # sorted by the compile's seconds, rising; fits a phone
 
 
 def settings_in(folder: Path) -> Settings:
@@ -98,7 +116,7 @@ def settings_in(folder: Path) -> Settings:
 
 def test_the_report_of_a_live_run_equals_the_report_of_its_replay(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
-    recording = Recording([sys.executable, "-c", JOB], settings, name="sample", shown=False)
+    recording = Recording([sys.executable, "-c", JOB + TRACED], settings, name="sample", shown=False)
     recording.start()
     recording.finish()
     live = recording.feed.read(lambda run, now: report(run, end_of(run)))
@@ -107,6 +125,9 @@ def test_the_report_of_a_live_run_equals_the_report_of_its_replay(tmp_path: Path
     assert report(run, time.time()) == live
     assert live.summary.steps or live.summary.loss is not None
     assert live.summary.hits == 1
+    assert live.torch is not None
+    assert [one.function for one in live.torch.frames][:1] == ["forward"]
+    assert [one.graph for one in live.critical_path] == ["step 1/0"]
 
 
 def test_the_command_writes_each_form_and_follows_the_name(

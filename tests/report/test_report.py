@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from neuron_top import events as ev
 from neuron_top.pipeline.afterwards import end_of, read_logs
 from neuron_top.report.charts import charts
+from neuron_top.report.columns import tables
+from neuron_top.report.svg import Axis, Bar, lanes
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.run.spans import Span, merged, union_seconds, without
 from neuron_top.views.figure import Basis, Figure
@@ -70,6 +73,10 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
     (chart,) = [chart for chart in charts(view) if chart.heading == "Timeline"]
     assert "torch 10" in chart.svg
     assert "forward 0/1: backward, 2.0 s" in chart.svg
+    path = [(one.graph, one.start - T0, one.end - T0) for one in view.critical_path]
+    assert path == [("forward 0/0", 1, 5), ("forward 0/0, backward", 6, 8),
+                    ("forward 0/1", 41, 45), ("forward 0/1, backward", 46, 48)]  # fmt: skip
+    assert [(one.time - T0, one.value) for one in view.concurrency][:2] == [(1, 1), (5, 0)]
     (table,) = [table for table in torch_tables(view.torch) if table.heading == "Recompiles"]
     assert [column.text(again) for column in table.columns][:4] == ["0/1", "forward", "4", "yes"]
 
@@ -119,6 +126,37 @@ def test_memory_peaks_by_core_and_kind() -> None:
 def test_cost_follows_the_price() -> None:
     view = report(made(compiled(A, 10, 0, 1800), until=3600.0), 0.0, prices=Prices(per_hour=20.0))
     assert (told(view, "cost").value, told(view, "compile_cost").value) == (20.0, 10.0)
+
+
+def test_the_figures_that_people_ask_for_say_how_they_are_known() -> None:
+    view = report(sample(), 0.0, memory={B: Remembered(seconds=20.0), C: Remembered(seconds=5.0)})
+    assert all(one.basis is not Basis.UNKNOWN for one in view.figures if one.value is not None)
+    assert all(one.note for one in view.figures)
+    assert "1 wait for another's compile (1.0 s)" not in view.headline[-1]  # it waited from 21 to 31
+    assert "1 wait for another's compile (10.0 s)" in view.headline[-1]
+    nothing = told(report(made(compiled(A, 10, 0, 20)), 0.0), "saved")
+    assert (nothing.basis, nothing.note) == (Basis.UNKNOWN, "no graph came from the cache alone")
+
+
+def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempts() -> None:
+    described = ev.GraphDescribed(module=A, pid=10, rank=3, operators=7, graph_bytes=4096, at=T0)
+    run = made([described], compiled(A, 10, 0, 20), compiled(A, 11, 30, 40))
+    view = report(run, 0.0, memory={A: Remembered(flags=("--target=trn1",))})
+    (table,) = [table for table in tables(view) if table.heading == "Graphs"]
+    row = {column.title: column.text(table.rows[0]) for column in table.columns}
+    assert row == row | {"graph": A, "result": "compiled", "compile": "10.0 s", "rank": "3", "compiles": "2",
+                         "graph size": "4.0 KiB", "peak memory": "1.0 GiB", "operators": "7",
+                         "flags": "--target=trn1"}  # fmt: skip
+
+
+def test_a_bar_carries_as_much_of_its_name_as_has_room() -> None:
+    def drawn(seconds: float) -> list[str]:
+        bar = Bar(0.0, seconds, "done", "hover", "a name of twenty-six letter")
+        return re.findall(r'class="label"[^>]*>([^<]*)<', lanes(Axis(0.0, 100.0), [("rank 0", [bar])]))
+
+    assert drawn(40.0) == ["a name of twenty-six letter"]
+    assert drawn(15.0) == ["a name of twenty…"]
+    assert drawn(5.0) == []
 
 
 def test_training_is_what_lies_between_its_reports_without_compiles() -> None:
