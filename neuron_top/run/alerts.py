@@ -289,7 +289,7 @@ def _workers_died(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
         root = next((death for death in deaths if death.first), deaths[0])
         how = root.signal or (f"exit status {root.exit_code}" if root.exit_code is not None else "unknown cause")
         errors = [error for error in run.training.errors if error.rank in (root.rank, None)]
-        told = f"; {errors[-1].exception}: {_first_line(errors[-1].message)}" if errors else ""
+        told = "; " + ": ".join(filter(None, (errors[-1].exception, _first_line(errors[-1].message)))) if errors else ""
         yield Alert(
             key="worker died",
             severity="error",

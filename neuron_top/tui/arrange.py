@@ -56,6 +56,16 @@ def arrange(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Bo
     return {name: box for name, box in boxes.items() if box.height > 0}
 
 
+def width_of_alerts(width: int) -> int:
+    """Columns that the alerts have on a screen of so many: the right column of two, or all."""
+    return width - _left(width) - GAP if width >= WIDE else width
+
+
+def _left(width: int) -> int:
+    """Columns of the left one of two."""
+    return max(60, width * 11 // 20)
+
+
 def share_out(height: int, wishes: list[Wish]) -> list[int]:
     """Lines for each wish, first come first served: first what all need, then what they would fill."""
     given = [0] * len(wishes)
@@ -75,7 +85,7 @@ def _narrow(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Bo
 
 def _wide(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
     """Two columns; cores that have no room in one of them stand above both."""
-    left = max(60, width * 11 // 20)
+    left = _left(width)
     room = height - min(max(LOG_LEAST, height // 4), height)
     lowest = top = 0
     boxes: dict[str, Box] = {}

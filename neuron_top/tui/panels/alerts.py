@@ -13,10 +13,15 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Look
 from neuron_top.units import duration_text
 
+_WHOLE = 30
+"""Alerts whose text is measured; no screen has room for the whole text of more."""
 
-def wish(alerts: Sequence[Alert]) -> Wish:
-    """Title and a line per alert; with room, the evidence and what to do on lines of their own."""
-    return Wish(1 + min(2, len(alerts)), 1 + 3 * len(alerts))
+
+def wish(alerts: Sequence[Alert], width: int) -> Wish:
+    """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns."""
+    whole, rest = alerts[:_WHOLE], alerts[_WHOLE:]
+    lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in whole)
+    return Wish(1 + min(2, len(alerts)), 1 + lines + 3 * len(rest))
 
 
 def alerts_panel(look: Look, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
@@ -25,15 +30,28 @@ def alerts_panel(look: Look, alerts: Sequence[Alert], now: float, width: int, he
     room = height - 1
     each = min(3, room // len(alerts)) if alerts else 1
     shown = alerts if len(alerts) <= room else alerts[: max(0, room - 1)]
+    spare = room - each * len(alerts)
     for alert in shown:
         strips.append(alert_line(look, alert, now, width, evidence=each < 3))
-        if each == 3:
-            strips.append(Line(look, width).gap(2).put(alert.evidence, look.text).strip())
-        if each >= 2:
-            strips.append(Line(look, width).gap(2).put(alert.next_step, look.quiet).strip())
+        texts = ((alert.evidence, look.text),) * (each == 3) + ((alert.next_step, look.quiet),) * (each >= 2)
+        for text, style in texts:
+            parts = _fitted(text, width, 1 + (spare if each == 3 else 0))
+            spare -= len(parts) - 1
+            strips += [Line(look, width).gap(2).put(part, style).strip() for part in parts]
     if len(shown) < len(alerts) and room > 0:
         strips.append(Line(look, width).put(f"  and {len(alerts) - len(shown)} more", look.quiet).strip())
     return strips
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The lines of a text that stands two columns in; an empty one keeps its line."""
+    return textwrap.wrap(text, max(20, width - 2)) or [""]
+
+
+def _fitted(text: str, width: int, most: int) -> list[str]:
+    """A text in at most so many lines; what does not fit is left to the last one, which is cut where it is drawn."""
+    parts = _wrapped(text, width)
+    return parts if len(parts) <= most else [*parts[: most - 1], " ".join(parts[most - 1 :])]
 
 
 def _summary(alerts: Sequence[Alert]) -> str:

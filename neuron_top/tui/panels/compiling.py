@@ -89,7 +89,9 @@ def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
         if line.left > len(words):
             line.gap().put(words, look.quiet)
     if cache.failures_met:
-        line.gap(2).put(f"{look.glyphs.failed} {cache.failures_met} cached failures", look.bad)
+        line.gap(2).put(
+            f"{look.glyphs.failed} {cache.failures_met} cached failure{'s' * (cache.failures_met > 1)}", look.bad
+        )
     if cache.size is not None and line.left > 30:
         line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", look.quiet)
     return line.strip()

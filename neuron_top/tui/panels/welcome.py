@@ -6,14 +6,15 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Look
+from neuron_top.tui.panels import alerts
 from neuron_top.units import bytes_text
 from neuron_top.views.overview import Overview
 
 NEXT = (
-    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run a job, record it and show it here"),
-    ("neurontop watch train.log", "follow the log of a job that runs elsewhere"),
-    ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand, in parallel"),
-    ("neurontop replay", "play the last recording on this screen"),
+    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record, show it"),
+    ("neurontop watch train.log", "follow a job that runs elsewhere"),
+    ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
+    ("neurontop replay", "play the last recording here"),
     ("neurontop doctor", "say what was found on this machine"),
 )
 
@@ -29,6 +30,9 @@ def welcome_panel(look: Look, view: Overview, width: int, height: int) -> list[S
     for command, text in NEXT:
         line = Line(look, width).gap(2).put(command, look.accent)
         strips.append(line.to(min(58, max(line.used + 2, 44))).put(text, look.quiet).strip())
+    if view.alerts:  # a cache's disk fills up without a job, too
+        wanted = alerts.wish(view.alerts, width).full
+        strips = [*alerts.alerts_panel(look, view.alerts, view.now, width, wanted), Line(look, width).strip(), *strips]
     return strips
 
 

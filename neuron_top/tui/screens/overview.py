@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
-from neuron_top.tui.arrange import Box, Wish, arrange
+from neuron_top.tui.arrange import Box, Wish, arrange, width_of_alerts
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
@@ -134,22 +134,22 @@ class OverviewScreen(LiveScreen):
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
-        self.query_one(Board).wish(wishes(view))
+        self.query_one(Board).wish(wishes(view, self.size.width))
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
         log.show(self.top.log_tail(log.wanted))
 
 
-def wishes(view: Overview) -> dict[str, Wish]:
-    """What each panel needs; nothing at all while nothing runs, which leaves the screen to the welcome."""
+def wishes(view: Overview, width: int) -> dict[str, Wish]:
+    """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
     if is_idle(view):
         return {}
     return {
         "cores": cores.wish(view.cores),
         "compile": compiling.wish(view.compile),
         "training": training.wish(view.training),
-        "alerts": alerts.wish(view.alerts),
+        "alerts": alerts.wish(view.alerts, width_of_alerts(width)),
     }
 
 

@@ -1,0 +1,49 @@
+"""Alerts tell all they have to tell wherever there is room, and never take more lines than they were given."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top import events as ev
+from neuron_top.run.alerts import Alert
+from neuron_top.run.model import Run
+from neuron_top.tui.look import DARK, UNICODE, Look
+from neuron_top.tui.panels.alerts import alerts_panel, wish
+from neuron_top.tui.panels.welcome import welcome_panel
+from neuron_top.views.overview import overview
+
+LOOK = Look(DARK, UNICODE)
+WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=12), max_size=30).map(" ".join)
+ALERTS = st.lists(
+    st.builds(Alert, key=WORDS, severity=st.sampled_from(("error", "warning", "info")), since=st.none(),
+              title=st.just("stale lock"), evidence=WORDS, next_step=WORDS),
+    max_size=6,
+)  # fmt: skip
+
+
+@given(ALERTS, st.integers(40, 200))
+def test_with_the_room_they_wish_for_every_word_is_shown(found: list[Alert], width: int) -> None:
+    full = wish(found, width).full
+    lines = [strip.text.rstrip() for strip in alerts_panel(LOOK, found, 0.0, width, full)]
+    assert len(lines) == full
+    words = [word for line in lines[1:] for word in line.split()]
+    for alert in found:
+        for word in (*alert.evidence.split(), *alert.next_step.split()):
+            assert word in words, lines
+
+
+@given(ALERTS, st.integers(40, 200), st.integers(1, 60))
+def test_no_more_lines_than_given_are_drawn(found: list[Alert], width: int, height: int) -> None:
+    assert len(alerts_panel(LOOK, found, 0.0, width, height)) <= height
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_disk_that_fills_up_is_told_before_any_job_runs(width: int) -> None:
+    run = Run()
+    run.apply(ev.CacheScanned(root="/cache", states={"hit": 3}, size=10 * 2**20, free=9 * 2**20, at=1.0))
+    shown = "\n".join(strip.text for strip in welcome_panel(LOOK, overview(run, 2.0), width, 30))
+    assert "cache disk nearly full" in shown
+    assert "9.0 MiB free at /cache" in shown
+    assert "Nothing runs here yet" in shown
