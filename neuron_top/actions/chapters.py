@@ -49,6 +49,12 @@ class Chapter:
                 self.ended = None
 
     @property
+    def taken(self) -> int:
+        """Bytes it took away in all its attempts; of one that was cut short, at most the rest of a batch too many."""
+        refused = {step for step, _ in self.refused}
+        return sum({move.path: move.frees for move in self.moves if move.step not in refused}.values())
+
+    @property
     def state(self) -> str:
         """`done`, `restored`, `purged`, `running` (by a live process) or `interrupted`."""
         if self.purged:

@@ -252,13 +252,15 @@ def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
     if policy.max_bytes is not None:
         goals.append(around.before.size - policy.max_bytes)
     if policy.free_bytes is not None:
-        goals.append(policy.free_bytes - (around.before.free or 0))
+        goals.append(policy.free_bytes - (around.before.free or 0) - around.waiting)
     return max(0, *goals) if goals else None
 
 
 def _how_it_is(policy: EvictPolicy, around: Surroundings) -> str:
     size = f"the cache holds {bytes_text(around.before.size)}" if policy.max_bytes is not None else ""
     free = f"{bytes_text(around.before.free)} are free" if policy.free_bytes is not None else ""
+    if free and around.waiting:
+        free += f", {bytes_text(around.waiting)} more once the trash is purged (neurontop cache purge),"
     return " and ".join(filter(None, (size, free)))
 
 

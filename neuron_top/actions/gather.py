@@ -45,6 +45,7 @@ def surroundings(
             free=disk.free,
             free_inodes=disk.free_inodes,
         ),
+        waiting=trash.waiting() if trash is not None else 0,
         in_use=evidence.in_use,
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,

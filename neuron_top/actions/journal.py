@@ -207,6 +207,10 @@ class Trash:
             and any(place.exists() for place in self._places(chapter))
         ]
 
+    def waiting(self) -> int:
+        """Bytes that lie in the trash, as the journal says: free once it is purged."""
+        return sum(chapter.taken for chapter in self.expired(float("inf")))
+
     def _places(self, chapter: Chapter) -> tuple[Path, Path]:
         """Where a plan's loot lies, and where it lies while it is deleted."""
         return self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"

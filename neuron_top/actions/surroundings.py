@@ -21,6 +21,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
     now: float
     before: Totals
+    waiting: int = 0
+    """Bytes that lie in the trash: they count for a wish of free space, or each run would take as much again."""
     in_use: str | None = None
     """Why somebody seems to use this root, in words; None = nobody was seen."""
     shared: str | None = None

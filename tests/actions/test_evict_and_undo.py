@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top import units
@@ -111,6 +112,35 @@ def test_a_wish_that_is_fulfilled_already_says_so_and_takes_nothing(root: Path) 
     assert f"nothing to do: the cache holds {held} and {free} are free already" in [
         line.text for line in plan_lines(plan)
     ]
+
+
+def test_what_lies_in_the_trash_counts_for_a_wish_of_free_space_until_it_is_purged(root: Path) -> None:
+    for number in range(4):
+        caches.entry(root, number, blocks=10)
+    trash = Trash(root)
+
+    def wish(free: int) -> plans.Plan:
+        snapshot = caches.looked_at(root)
+        around = caches.around(snapshot, waiting=trash.waiting())
+        disk = msgspec.structs.replace(around.before, free=1000)
+        return plan_eviction(
+            snapshot.entries, str(root), EvictPolicy(free_bytes=free), msgspec.structs.replace(around, before=disk)
+        )
+
+    first = wish(1000 + 2 * 10 * 4096)
+    assert len(first.steps) == 2
+    outcome = caches.carried_out(first, trash)
+    again = wish(1000 + 2 * 10 * 4096)
+    assert (again.steps, trash.waiting()) == ((), outcome.moved_bytes), "a timer would empty the cache run by run"
+    assert "more once the trash is purged" in again.goal_met
+    assert len(wish(2000 + outcome.moved_bytes).steps) == 1
+    restore(first.identity, trash)
+    assert trash.waiting() == 0
+    second = wish(1000 + 2 * 10 * 4096)
+    caches.carried_out(second, trash)
+    with trash.exclusively():
+        trash.purge(trash.chapter(second.identity))
+    assert trash.waiting() == 0
 
 
 def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:

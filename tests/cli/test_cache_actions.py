@@ -170,6 +170,24 @@ def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
     assert "cache_states" not in config.read_text()
 
 
+def test_a_dry_run_of_maintain_plans_what_the_run_then_does(root: Path, run: Run) -> None:
+    def planned(*words: str) -> list[tuple[list[str], int, int]]:
+        plans = json.loads(run("maintain", root, "--json", *words).stdout)["plans"]
+        return [
+            ([step["path"] for step in plan["steps"]], plan["before"]["entries"], plan["before"]["size"])
+            for plan in plans
+        ]
+
+    run("policy", "--older-than", "25d")
+    [(old, _, size)] = planned("--dry-run")
+    # What is older than that goes; for the size, one more of more than 40 KiB has to.
+    run("policy", "--max-size", f"{size // 1024 - 100}KiB")
+    told = planned("--dry-run")
+    assert [(len(paths), entries) for paths, entries, _ in told] == [(2, 6), (1, 4)]
+    assert told[0][0] == old
+    assert told == planned()
+
+
 def test_work_folders_of_dead_compiles_go_and_come_back(root: Path, run: Run, environ: dict[str, str]) -> None:
     assert "no work folder of a compile was found" in run("evict", root, "--workdirs", "--dry-run").stderr
     place = Path(environ["TMPDIR"]) / "somebody" / "neuroncc_compile_workdir"

@@ -14,13 +14,18 @@ exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+
+import msgspec
 
 from neuron_top import settings
-from neuron_top.actions.evict import plan_eviction
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.execute import execute as carry_out
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.policy import policy_of
+from neuron_top.actions.surroundings import Surroundings
 from neuron_top.amounts import parse_seconds
+from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.parsers.escapes import visible
@@ -46,11 +51,14 @@ def execute(arguments: argparse.Namespace) -> int:
     freed = 0 if arguments.dry_run or arguments.read_only else _purge(root, arguments, current)
     found: list[Plan] = []
     outcomes: list[Outcome] = []
-    for policy in policy_of(current):
+    wishes = policy_of(current)
+    if arguments.dry_run and wishes:
+        found = foreseen(wishes, root, *acting.look(root, arguments))
+    for policy in () if arguments.dry_run else wishes:
         snapshot, around = acting.look(root, arguments)
         plan = plan_eviction(snapshot.entries, root, policy, around)
         found.append(plan)
-        if plan.steps and not plan.refused and not arguments.dry_run:
+        if plan.steps and not plan.refused:
             outcomes.append(carry_out(plan, acting.trash_of(root, arguments)))
     if arguments.json:
         print_json({"schema": 1, "purged_bytes": freed, "plans": found, "outcomes": outcomes})
@@ -60,6 +68,26 @@ def execute(arguments: argparse.Namespace) -> int:
         narrate(f"neurontop: nothing was done: {next(plan.refused for plan in found if plan.refused)}")
         return acting.REFUSED
     return 1 if any(outcome.refused for outcome in outcomes) else 0
+
+
+def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, around: Surroundings) -> list[Plan]:
+    """The plans of a run that meets the cache as `snapshot` has it: each without what those before it take."""
+    found = []
+    entries = list(snapshot.entries)
+    for policy in wishes:
+        plan = plan_eviction(entries, root, policy, around)
+        found.append(plan)
+        if not plan.refused:
+            gone = {step.path for step in plan.steps}
+            entries = [entry for entry in entries if entry.path not in gone]
+            around = _after(plan, around)
+    return found
+
+
+def _after(plan: Plan, around: Surroundings) -> Surroundings:
+    """What a look after `plan` would find: a smaller cache on a disk as full as before, its trash not yet purged."""
+    before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
+    return msgspec.structs.replace(around, before=before, waiting=around.waiting + plan.frees)
 
 
 def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings) -> int:
