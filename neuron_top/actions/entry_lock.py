@@ -94,10 +94,12 @@ def _owner_among(entry: OpenEntry, names: Collection[str]) -> lock_owner.LockOwn
 
 def break_dead(entry: OpenEntry) -> None:
     """Remove the lock of a process that is proved dead, as the compile component's waiters do."""
-    if not is_left_by_dead(entry):
+    holder = owner(entry)
+    if not is_dead(holder):
         return
     with _taking_over(entry):
-        if _owner_among(entry, entry.names()) == owner(entry):
+        # Somebody may have broken it by now, and hold the entry: what is there is read again, and compared.
+        if _owner_among(entry, entry.names()) == holder:
             for name in (*_OWNERS, *NAMES):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=entry.handle)

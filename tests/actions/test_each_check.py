@@ -147,6 +147,52 @@ def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(roo
     assert (place / LOCK).read_bytes() == b"a client's"
 
 
+def test_a_dead_lock_that_another_has_broken_and_taken_meanwhile_stays(root: Path) -> None:
+    place = caches.entry(root, 1)
+    (place / LOCK).write_bytes(states.dead_owner())
+    living = states.living_owner()
+
+    class Raced(OpenEntry):
+        looks = 0
+
+        def names(self) -> set[str]:
+            self.looks += 1
+            if self.looks == 2:
+                (place / LOCK).write_bytes(living)
+            return super().names()
+
+    above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
+    with Raced(place.name, above, handle) as entry:
+        entry_lock.break_dead(entry)
+        assert entry.looks == 2
+    os.close(above)
+    assert (place / LOCK).read_bytes() == living
+
+
+def test_a_folder_that_takes_the_place_of_an_open_entry_is_not_renamed(root: Path, tmp_path: Path) -> None:
+    place = caches.entry(root, 1)
+    above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
+    place.rename(tmp_path / "old")
+    place.mkdir()
+    with OpenEntry(place.name, above, handle) as entry, pytest.raises(Changed, match="another folder has taken its"):
+        entry.rename_to(tmp_path / "trash")
+    os.close(above)
+    assert place.exists()
+
+
+def test_a_resumed_plan_takes_no_foreign_dead_lock_for_its_own(root: Path) -> None:
+    for number in range(2):
+        caches.entry(root, number)
+    plan, trash = planned(root), Trash(root)
+    caches.carried_out(plan, trash, watch=lambda progress: False)
+    left = root / plan.steps[1].path
+    (left / LOCK).write_bytes(states.dead_owner())
+    (left / "model.neff").write_bytes(caches.neff(9000))
+    outcome = caches.carried_out(plan, trash)
+    assert [path for path, _ in outcome.refused] == [plan.steps[1].path]
+    assert (left / "model.neff").exists()
+
+
 def test_only_the_lock_of_the_killed_process_itself_is_freed(root: Path) -> None:
     place = caches.entry(root, 1)
     plan, trash = planned(root), Trash(root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from neuron_top.actions.emptying import Gone, empty
+from neuron_top.actions.emptying import Gone, _one_name_of_several, empty
 
 
 def blocks(path: Path) -> int:
@@ -34,6 +34,18 @@ def test_links_are_removed_and_what_they_lead_to_stays(tmp_path: Path) -> None:
     (tmp_path / "plan/whole").symlink_to(outside.parent)
     assert empty(tmp_path / "plan").files == 3
     assert outside.read_bytes() == b"x" * 100
+
+
+def test_the_last_name_of_a_file_that_was_seen_with_several_frees_its_bytes(tmp_path: Path) -> None:
+    """Two threads see an inode with two names each; whoever deletes second deletes the last, and must count it."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_bytes(b"x" * 5000)
+    second.hardlink_to(first)
+    size = first.stat().st_blocks * 512
+    handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    freed = [_one_name_of_several(handle, name) for name in ("first", "second")]
+    os.close(handle)
+    assert freed == [0, size]
 
 
 def test_an_inode_of_many_names_is_free_once_and_only_with_its_last(tmp_path: Path) -> None:
