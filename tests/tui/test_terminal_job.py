@@ -14,6 +14,7 @@ from neuron_top.cache import catalogue
 from neuron_top.pipeline.recordings import find_recording, load_run
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import Store
+from neuron_top.views.graphs import graph_table
 from tests.tui.test_terminal import NEURONTOP, Tmux
 
 pytestmark = [
@@ -88,6 +89,17 @@ def test_graphs_hits_and_misses_shown_are_those_of_the_store(walked: Walked) -> 
     assert len(rows) == len(compiles.graphs), shown
     for rank in (0, 1):
         assert f"rank {rank}" in shown, shown
+
+
+def test_each_graphs_row_is_that_of_the_store(walked: Walked) -> None:
+    shown = re.findall(r"^\s+[✓✗▶◷]\s(\w+)\s.*?\s(\d+)\s+(\d+)\s+(\d+)\S*\s*$", walked.screens["3"], re.MULTILINE)
+    rows = graph_table(walked.run(), 0.0).rows
+    assert len(shown) == len(rows), (walked.screens["3"], rows)
+    for (state, hits, attempts, start), row in zip(shown, rows, strict=True):
+        assert (state, int(attempts)) == (row.state, row.attempts), (walked.screens["3"], row)
+        assert int(hits) <= row.hits, (walked.screens["3"], row)  # the other worker may load it a moment later
+        assert row.module is not None
+        assert row.module.removeprefix("MODULE_").startswith(start), (walked.screens["3"], row)
 
 
 def test_cores_shown_are_the_two_workers(walked: Walked) -> None:
