@@ -78,6 +78,7 @@ def test_the_page_asks_for_nothing_outside_itself() -> None:
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?!data:,)\w""", page)
     assert "url(" not in page
     assert "@import" not in page
+    assert "Content-Security-Policy\" content=\"default-src 'none';" in page
 
 
 @pytest.mark.e2e
@@ -90,7 +91,9 @@ def test_a_browser_opens_it_without_a_request_and_without_an_error(tmp_path: Pat
         "t.tHead.rows[0].cells[2].firstChild.click();document.title=t.tBodies[0].rows[0].cells[2].textContent;"
         "document.body.style.width='390px';for(const e of document.querySelectorAll('main *'))"
         "if(!e.parentElement.closest('.scroll')&&e.getBoundingClientRect().right>390)document.title+=' too wide: '"
-        "+e.tagName+e.className</script>"
+        "+e.tagName+e.className;"
+        "for(const e of document.querySelectorAll('[src],link:not([href^=\"data:\"]),iframe,object,image,use'))"
+        "document.title+=' needs: '+e.outerHTML</script>"
     )
     place.write_text(html(report(sample(), 0.0)).replace("</body>", click + "</body>"))
     other = tmp_path / "hostile.html"

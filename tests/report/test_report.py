@@ -132,10 +132,23 @@ def test_the_figures_that_people_ask_for_say_how_they_are_known() -> None:
     view = report(sample(), 0.0, memory={B: Remembered(seconds=20.0), C: Remembered(seconds=5.0)})
     assert all(one.basis is not Basis.UNKNOWN for one in view.figures if one.value is not None)
     assert all(one.note for one in view.figures)
-    assert "1 wait for another's compile (1.0 s)" not in view.headline[-1]  # it waited from 21 to 31
     assert "1 wait for another's compile (10.0 s)" in view.headline[-1]
     nothing = told(report(made(compiled(A, 10, 0, 20)), 0.0), "saved")
     assert (nothing.basis, nothing.note) == (Basis.UNKNOWN, "no graph came from the cache alone")
+
+
+def test_lock_waits_slowest_compiles_memory_over_time_and_environment_are_told() -> None:
+    run = sample()
+    run.apply(ev.HostSampled(memory_total=64 << 30, memory_used=8 << 30, at=T0 + 30))
+    view = report(run, 0.0)
+    (wait,) = view.waits
+    assert (wait.key, wait.waits, wait.longest_seconds, wait.total_seconds) == (B, 1, 10.0, 10.0)
+    drawn = {chart.heading: chart.svg for chart in charts(view)}
+    slow = re.findall(r"<title>(MODULE_\d+).*?: ([\d.]+ s)</title>", drawn["Slowest compiles"])
+    assert [seconds for _, seconds in slow] == ["20.0 s", "20.0 s", "10.0 s", "8.0 s"]
+    assert {"Compiles at once", "Memory of the compilers", "Host memory in use", "Memory per core"} <= set(drawn)
+    assert [(step.time - T0, step.value) for step in view.compile_memory][:2] == [(0, 1 << 30), (10, 2 << 30)]
+    assert {"command": "python train.py", "torch": "2.13"}.items() <= dict(view.environment).items()
 
 
 def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempts() -> None:
