@@ -182,7 +182,7 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
     if not parts and row.memory is not None:
         parts = [("memory", row.memory)]
     data = [
-        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name),
+        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name.replace("_", " ")),
          "marker": {"color": coloured.get(name, colours.kinds[-1])},
          "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>"}
         for name, size in parts

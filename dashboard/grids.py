@@ -31,6 +31,12 @@ def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any
             "filter": "agNumberColumnFilter"} | format_ | more  # fmt: skip
 
 
+def _wide_enough(one: Column) -> Column:
+    """At least as wide as its head; where the screen is wider than all of them, each takes its part of what is left."""
+    least = max(one["width"], 7 * len(one["headerName"]) + 68)
+    return {key: value for key, value in one.items() if value is not None} | {"minWidth": least, "flex": least}
+
+
 GRAPH_COLUMNS = (
     column("graph", "Graph", 330), column("state", "State", 130),
     number("seconds", "Compile time", "seconds", 130), number("elapsed", "Since", "seconds"),
@@ -43,7 +49,7 @@ GRAPH_COLUMNS = (
 
 RUN_COLUMNS = (
     column("run", "Run", 210), column("name", "Name", 140), column("node", "Node", 130), column("state", "State", 190),
-    number("started", "Started (UTC)", "date", 165), number("seconds", "Wall time", "seconds"),
+    number("started", "Started (UTC)", "date", 185), number("seconds", "Wall time", "seconds"),
     number("graphs", "Graphs", width=90), number("compile_share", "Compile share", "share", 125),
     number("hit_rate", "Hit rate", "share", 95), number("events", "Events"), number("bytes", "Size", "bytes"),
     column("command", "Command", 420),
@@ -86,7 +92,7 @@ def grid(
         }
     return dag.AgGrid(
         id=identity,
-        columnDefs=[{key: value for key, value in one.items() if value is not None} for one in columns],
+        columnDefs=[_wide_enough(one) for one in columns],
         defaultColDef={"sortable": True, "resizable": True, "filter": True},
         dashGridOptions=options,
         rowModelType="infinite" if infinite else "clientSide",

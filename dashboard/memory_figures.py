@@ -50,7 +50,8 @@ def bars(view: MemoryTable, colours: Palette) -> Figure:
     names = [core_label(row) for row in rows]
     kinds = {kind for row in rows for kind in row.kinds}
     data: list[dict[str, Any]] = [
-        {"type": "bar", "name": plain(kind), "x": names, "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
+        {"type": "bar", "name": plain(kind.replace("_", " ")), "x": names,
+         "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
          "customdata": [row.key for row in rows],
          "marker": {"color": colour}}
         for kind, colour in kind_colours(colours, kinds).items()

@@ -229,7 +229,8 @@ def _core_lines(core: CorePage | None, colours: Palette) -> dict[str, Any]:
     memory = figures.line("memory, GiB", core.recent_memory, colours.kinds[1], scale=1 / figures.GIB, yaxis="y2")
     layout_ = figures.layout(colours, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
     layout_["yaxis2"] = {"automargin": True, "overlaying": "y", "side": "right", "showgrid": False,
-                         "rangemode": "tozero", "ticksuffix": " GiB"}  # fmt: skip
+                         "rangemode": "tozero", "ticksuffix": " GiB", "tickformat": ".2f",
+                         "tickfont": {"color": colours.quiet}}  # fmt: skip
     layout_["uirevision"] = core.row.key
     return {"data": [used, memory], "layout": layout_}
 

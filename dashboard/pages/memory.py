@@ -92,7 +92,7 @@ def render(
 
 
 def _which(core: MemoryKinds | None) -> str:
-    return "Click a bar above to choose a core. " + (core_words(core.row) if core is not None else "")
+    return "Click a bar of “What fills it now” to choose a core. " + (core_words(core.row) if core is not None else "")
 
 
 def _summary(view: MemoryTable) -> str:
