@@ -76,7 +76,7 @@ def collect(
         if entry.state in FAILURES and graph is not None and entry.module in met_failures:
             failed.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
         if entry.state is State.LOCKED_UNKNOWN:
-            remarks.append(f"{entry.module} is locked by nobody knows whom and left alone (neurontop cache explain)")
+            remarks.append(f"{entry.module} is locked by nobody knows whom and left alone (neurontop cache show)")
     remarks += [f"{count} graphs of {name} are left for that compiler" for name, count in sorted(others.items())]
     return Collected(
         graphs=tuple(graphs),

@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval
 from neuron_top.run.torch_trace import CacheAnswers, FrameCompile
-from neuron_top.units import count_text, duration_text
+from neuron_top.units import count_text, counted, duration_text
 
 INDUCTOR, OURS, OTHER = "inductor", "neurontop", "other"
 _PHASES = (
@@ -246,19 +246,15 @@ def summary_words(one: TorchSummary) -> str:
 
     Graphs of our own back end are named apart: `2 compiles, 2 graphs by the back end neurontop, 9.1 s`.
     """
-    words = [_counted(one.compiles, "compile")]
+    words = [counted(one.compiles, "compile")]
     if one.graphs or not one.graphs_ours:
-        words.append(_counted(one.graphs, "graph"))
+        words.append(counted(one.graphs, "graph"))
     if one.graphs_ours:
-        words.append(f"{_counted(one.graphs_ours, 'graph')} by the back end neurontop")
+        words.append(f"{counted(one.graphs_ours, 'graph')} by the back end neurontop")
     words.append(duration_text(one.seconds))
-    told = [_counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
+    told = [counted(n, name) for n, name in ((one.breaks, "graph break"), (one.recompiles, "recompile")) if n]
     told += [f"{count_text(one.failures)} given up"] if one.failures else []
     return ", ".join(words) + (f"; {', '.join(told)}" if told else "")
-
-
-def _counted(number: int, name: str) -> str:
-    return f"{count_text(number)} {name}{'' if number == 1 else 's'}"
 
 
 def cache_words(row: TorchCacheRow) -> str:

@@ -25,7 +25,7 @@ from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import many_text, outcome_lines, plan_lines, typed_word
 
 REFUSED = RefusedForSafety.exit_code
@@ -153,7 +153,8 @@ def _nothing(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
         _print_json(found, [])
     protected = sum(len(plan.exclusions) for plan in found if plan.verb != "copy")
     if protected:
-        narrate(f"neurontop: nothing was done: {count_text(protected)} entries are left alone, see above or --dry-run")
+        left = f"{counted(protected, 'entry is', 'entries are')} left alone"
+        narrate(f"neurontop: nothing was done: {left}, see above or --dry-run")
         return REFUSED
     if arguments.yes and not arguments.json:
         narrate("neurontop: nothing to do")

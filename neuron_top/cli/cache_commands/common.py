@@ -221,7 +221,9 @@ def _tally_json(tally: Tally) -> dict[str, Any]:
 
 
 def disk_text(disk: Filesystem) -> str:
-    """`12.3 GiB free of 100 GiB on ext4`, with a warning where one is due."""
+    """`12.3 GiB free of 100 GiB on ext4`, with a warning where one is due; of a bucket, which has no size, its kind."""
+    if disk.total is None and disk.kind:
+        return disk.kind
     text = f"{bytes_text(disk.free)} free of {bytes_text(disk.total)} on {disk.kind or 'an unknown file system'}"
     return f"{text} (shared: {disk.why_shared})" if disk.shared else text
 

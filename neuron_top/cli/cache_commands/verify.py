@@ -28,7 +28,7 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     findings = _findings(snapshot, entries, full=arguments.full)
     if arguments.quarantine:
         return _quarantine(snapshot, findings, arguments)
-    broken = sum(finding.level == verify.BROKEN_LEVEL for finding in findings)
+    broken = {finding.entry.path for finding in findings if finding.level == verify.BROKEN_LEVEL}
     if arguments.json:
         print_json(_json(snapshot, entries, findings, full=arguments.full))
     else:
@@ -58,8 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
             rows = [(one.level, one.entry.module, one.entry.compiler, visible(one.what)) for one in findings]
             print(table(("", "module", "compiler", "what"), rows))
         looked = "read in full" if arguments.full else "looked at"
-        warnings = len(findings) - broken
-        narrate(f"{count_text(len(entries))} entries {looked}: {broken} broken, {warnings} with a warning")
+        warned = {one.entry.path for one in findings} - broken
+        asked = counted(len(entries), "entry", "entries")
+        narrate(f"{asked} {looked}: {len(broken)} broken, {len(warned)} with a warning")
     return 1 if broken else 0
 
 
