@@ -71,22 +71,6 @@ def test_every_page_opens_without_a_complaint_and_no_text_becomes_markup(
         assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])
 
 
-def test_logs_are_searched_by_the_keyboard_alone_and_the_address_holds_the_search(
-    browser: Any, feed: StillFeed, tmp_path: Path
-) -> None:
-    with serving(feed, tmp_path) as served:
-        seen = open_page(browser, served.address)
-        seen.page.keyboard.press("6")
-        seen.until("#logs-lines", "line 39")
-        seen.page.keyboard.press("/")
-        seen.page.keyboard.type("line 17")
-        seen.page.wait_for_function("() => document.querySelectorAll('#logs-lines li').length === 1")
-        assert "q=line+17" in seen.page.url
-        other = open_page(browser, seen.page.url)
-        other.until("#logs-lines", "line 17")
-        assert other.page.evaluate("document.querySelectorAll('#logs-lines li').length") == 1
-
-
 def test_two_browsers_follow_a_server_that_is_killed_and_comes_back(
     browser: Any, feed: StillFeed, tmp_path: Path
 ) -> None:
