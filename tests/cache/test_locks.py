@@ -58,9 +58,9 @@ def test_on_a_shared_file_system_death_is_never_proved() -> None:
 UNTIL_TOLD = "print('up', flush=True); input()"
 
 
-def started(command: list[str]) -> subprocess.Popen[bytes]:
+def started(command: list[str], handles: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
     """A process that runs: between fork and the end of exec a process has no command line to be found by."""
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=handles)
     assert child.stdout is not None
     child.stdout.readline()
     return child
@@ -147,7 +147,7 @@ def opened_by_another(path: Path, root: Path, key: str) -> list[int]:
     """Which processes count as at work on `key` while another process has `path` open."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(handle,)):
+        with started([sys.executable, "-c", UNTIL_TOLD], (handle,)):
             return list(locks.gather(str(root), [key]).work_open.values())
     finally:
         os.close(handle)
