@@ -21,9 +21,12 @@ run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
 	  assets/examples/train_bert_tp.py --tensor_parallel_size $(TP) --steps_this_run $(STEPS)
 
-# Two at a time; the tests that really compile with every core stay together on one of the two.
+# Two at a time; the tests that really compile with every core stay together on one of the two. What failed is tried once
+# more by itself, aloud (as CPython's own run does with --rerun): the first failure stays in the output, for somebody to find.
 test: check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup || { \
+	  echo 'failed above: the same tests once more, one at a time and with nothing beside them' >&2; \
+	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none --verbose --exitfirst; }
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
