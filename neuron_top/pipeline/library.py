@@ -6,7 +6,7 @@ Every call reads disks: a screen makes it in a thread and shows the frozen rows 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from neuron_top.cache import catalogue, roots
 from neuron_top.cache.contents import Contents
@@ -19,17 +19,18 @@ from neuron_top.pipeline.replay import ReplayFeed
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
+from neuron_top.views import why as views
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 from neuron_top.views.operators import Operators, operators
 from neuron_top.views.report import Report, report
 from neuron_top.views.runs import RunRow, run_row
-from neuron_top.views.why import Question, Why, not_known, why
+from neuron_top.views.why import Question, Why, not_known, questions, why
 from neuron_top.views.why import roots as roots_of
 
 NEWEST_RUNS = 500
 MISSES_EXPLAINED = 25
-"""In a report: those that took longest."""
+"""In a report, and of a run on a screen: those that took longest."""
 
 
 class Library:
@@ -116,12 +117,16 @@ class Library:
 
     def why(self, asked: Question) -> Why:
         """Why a graph missed, as the caches of this machine tell now."""
-        began = time.monotonic()
-        try:
-            explanation = Misses(self._settings).explain(asked)
-        except NeuronTopError as problem:
-            return not_known(asked, str(problem))
-        return why(explanation, time.monotonic() - began)
+        return _answer(Misses(self._settings), asked)
+
+    def misses(self, asked: Sequence[Question]) -> views.Misses:
+        """Why these missed, the first of them; all caches are looked at once."""
+        look = Misses(self._settings)
+        return views.Misses(met=len(asked), told=tuple(_answer(look, one) for one in asked[:MISSES_EXPLAINED]))
+
+    def misses_of(self, run: str) -> views.Misses:
+        """Why graphs of a recording missed. Raises NothingToShow, StoreUnusable."""
+        return self.misses(questions(afterwards.load([run], self._settings), 0.0))
 
     def _entries_of(self, root: str) -> list[EntryRow]:
         try:
@@ -129,3 +134,12 @@ class Library:
         except NeuronTopError:
             return []
         return [entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries]
+
+
+def _answer(look: Misses, asked: Question) -> Why:
+    began = time.monotonic()
+    try:
+        explanation = look.explain(asked)
+    except NeuronTopError as problem:
+        return not_known(asked, str(problem))
+    return why(explanation, time.monotonic() - began)

@@ -61,7 +61,11 @@ KEYS = (
     Key("L", "L", "log_lines", "log lines", "the log lines of the graph, core or alert; escape comes back",
         ("cores", "compile", "detail")),
     Key("w", "w", "why", "why", "why the graph missed: what differs from what the cache holds", ("compile",), True),
-    Key("w", "w", "why", "why it missed", "on a graph's page (or its alert): why it missed", ("detail",)),
+    Key("w", "w", "why", "why", "why graphs missed: every miss of the run (of the recording under the cursor)",
+        ("overview", "runs")),
+    Key("w", "w", "why", "why it missed", "on a line, a page or an alert of a graph, or an entry's page: why it missed",
+        ("logs", "detail")),
+    Key("W", "W", "why", "why it missed", "why the entry's graph was not found when it was looked up", ("cache",)),
     Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
     Key("c", "c", "compare", "compare", "put two marked recordings side by side, or the marked one and the one under "
         "the cursor", ("runs",), True),

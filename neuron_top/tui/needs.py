@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from neuron_top.pipeline.feed import Feed
@@ -10,7 +11,7 @@ if TYPE_CHECKING:  # none of it is imported before the first frame
     from neuron_top.views.compare import Comparison
     from neuron_top.views.entries import EntryTable
     from neuron_top.views.runs import RunRow
-    from neuron_top.views.why import Question, Why
+    from neuron_top.views.why import Misses, Question, Why
 
 
 class Library(Protocol):
@@ -37,6 +38,12 @@ class Library(Protocol):
 
     def why(self, asked: Question) -> Why:
         """Why a graph missed."""
+
+    def misses(self, asked: Sequence[Question]) -> Misses:
+        """Why these missed."""
+
+    def misses_of(self, run: str) -> Misses:
+        """Why graphs of a recording missed."""
 
 
 class Clock(Protocol):

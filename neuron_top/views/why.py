@@ -55,6 +55,14 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """What the answer rests on."""
 
 
+class Misses(msgspec.Struct, frozen=True, kw_only=True):
+    """The misses of a run, the longest compiles first."""
+
+    met: int
+    """How many there are; `told` may be fewer."""
+    told: tuple[Why, ...]
+
+
 def question(run: Run, _now: float, key: str) -> Question | None:
     """What to ask about a graph of this run; None when it did not miss, or was never named."""
     graph = run.compiles.graphs.get(key)

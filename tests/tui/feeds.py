@@ -18,7 +18,7 @@ from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
-from neuron_top.views.why import Question, Reason, Why
+from neuron_top.views.why import Misses, Question, Reason, Why
 
 View = TypeVar("View")
 START = 1_790_000_000.0
@@ -199,6 +199,12 @@ class StillLibrary:
         reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
         headline = "another batch size was compiled: 8 here, 4 there"
         return Why(module=asked.module, headline=headline, footnote="compared with 5 graphs", reasons=(reason,))
+
+    def misses(self, asked: Sequence[Question]) -> Misses:
+        return Misses(met=len(asked), told=tuple(self.why(one) for one in asked[:2]))
+
+    def misses_of(self, run: str) -> Misses:
+        return self.misses([Question(module=f"{module(7)} of {run}")])
 
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)

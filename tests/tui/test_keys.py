@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
@@ -21,6 +22,7 @@ from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow
+from neuron_top.views.why import questions
 
 from . import feeds
 
@@ -133,6 +135,52 @@ async def test_w_tells_why_a_graph_missed(opened_first: bool) -> None:
         await drawn(app, pilot)
         assert [asked.module for asked in app.library.asked] == [feeds.module(3)]
         assert "another batch size was compiled" in app.screen.query_one(Page).text
+
+
+WAYS_TO_AN_ANSWER = {
+    "the first screen": ("overview", ("w",), feeds.module(3)),
+    "a line of the log": ("logs", ("home", *["down"] * 4, "w"), feeds.module(4)),
+    "a recording": ("runs", ("down", "w"), f"{feeds.module(7)} of 20260921-101500-aaaa"),
+    "a cache entry": ("cache", ("down", "down", "W"), feeds.module(1)),
+    "its page": ("cache", ("down", "down", "enter", "w"), feeds.module(1)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_AN_ANSWER)
+async def test_every_place_that_shows_a_miss_leads_to_its_answer(way: str) -> None:
+    place, keys, asked = WAYS_TO_AN_ANSWER[way]
+    feed = feeds.full()
+    feed.push(ev.CompileFailed(module=feeds.module(4), pid=4002, rank=1, node="trn1", source="job", offset=320))
+    async with running(place, feed) as (app, pilot):
+        await pilot.press(*keys)
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert asked in [one.module for one in app.library.asked]
+        assert "another batch size was compiled" in app.screen.query_one(Page).text
+
+
+async def test_w_on_the_first_screen_asks_for_every_miss_of_the_run() -> None:
+    async with running("overview") as (app, pilot):
+        wanted = app.feed.read(questions)
+        await pilot.press("w")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert [one.module for one in app.library.asked] == [one.module for one in wanted[:2]]
+        assert f"2 of {len(wanted)}" in app.screen.query_one(Page).text
+
+
+async def test_w_without_a_miss_or_a_row_says_so() -> None:
+    nothing = {"logs": "choose a line first", "runs": "choose a recording first", "cache": "choose an entry first"}
+    for place, words in nothing.items():
+        async with running(place) as (app, pilot):
+            await pilot.press("W" if place == "cache" else "w")
+            await pilot.pause()
+            assert words in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1)), place
+    async with running("overview", feed=feeds.StillFeed()) as (app, pilot):
+        await pilot.press("w")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert "Nothing missed" in app.screen.query_one(Page).text
 
 
 async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:

@@ -131,7 +131,7 @@ def entry_lines(look: Look, row: EntryRow, width: int) -> list[Strip]:
         ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
     )  # fmt: skip
     strips = [
-        rule(look, width, row.module, "esc goes back"),
+        rule(look, width, row.module, "w tells why it missed · esc goes back"),
         Line(look, width).gap(2).put(f"{sign} {row.state}", style).strip(),
     ]
     return strips + [

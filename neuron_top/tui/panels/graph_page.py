@@ -13,13 +13,13 @@ from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.compiling import left_text, lock_text
 from neuron_top.tui.panels.graphs import state_sign
+from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.why import Why
 
 FACT_CELLS = 15
-REASON_CELLS = 23
-"""Cells in front of a fact and of a reason."""
+"""Cells in front of a fact."""
 
 
 def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why | None], width: int) -> list[Strip]:
@@ -27,7 +27,8 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
     page, lines, why = view
     row = page.row
     sign, style = state_sign(look, row.state)
-    strips = [rule(look, width, row.key, "w tells why it missed · esc goes back" if row.misses else "esc goes back")]
+    missed = row.misses or row.state == "cached failure"
+    strips = [rule(look, width, row.key, "w tells why it missed · esc goes back" if missed else "esc goes back")]
     strips.append(
         Line(look, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), look.quiet).strip()
     )
@@ -47,7 +48,7 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
     )
     strips += [strip for label, value in facts if value for strip in _fact(look, width, label, value)]
     if why is not None:
-        strips += [Line(look, width).strip(), *_why(look, why, width)]
+        strips += [Line(look, width).strip(), *why_lines(look, why, width)]
     if page.message:
         strips += [Line(look, width).strip(), rule(look, width, "What the compiler said")]
         strips += [strip for text in page.message.splitlines() for strip in paragraph(look, text, width, look.bad)]
@@ -64,17 +65,6 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
         _none(look, width, "no line named it")
     ]
     return strips
-
-
-def _why(look: Look, why: Why, width: int) -> list[Strip]:
-    """The answer to w: the likeliest cause in words, the others below it, and what it rests on."""
-    strips = [rule(look, width, "Why it missed"), *paragraph(look, why.headline, width, look.strong)]
-    for reason in (one for one in why.reasons if one.text != why.headline):
-        first, *others = paragraph(look, reason.text, width - REASON_CELLS, left=0)
-        kind = Line(look, REASON_CELLS).gap(2).put(reason.kind, look.accent).strip()
-        strips += [Strip([*kind, *first], width)]
-        strips += [Strip([*Line(look, REASON_CELLS).strip(), *other], width) for other in others]
-    return strips + (paragraph(look, why.footnote, width, look.quiet) if why.footnote else [])
 
 
 def _line(look: Look, place: LinePlace, text: str | None, width: int) -> Strip:

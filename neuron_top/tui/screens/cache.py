@@ -13,7 +13,7 @@ from neuron_top.tui.panels.entry_rows import Item
 from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.base import bindings_for
 from neuron_top.tui.screens.cache_acts import CacheActs
-from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.misses import EntryDetail
 from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.shelf import Shelf, title
 from neuron_top.tui.widgets.table import Table
@@ -147,7 +147,15 @@ class CacheScreen(CacheActs):
             self._folded ^= {row.key}
             self._show_rows()
         else:
-            self.top.push_screen(DetailPage(lambda run, now: row, entry_rows.entry_lines, ""))
+            self.top.push_screen(EntryDetail(row))
+
+    def action_why(self) -> None:
+        """The page of the entry under the cursor, with the reason of its miss."""
+        row = self.table.order.current
+        if isinstance(row, EntryRow):
+            self.top.push_screen(EntryDetail(row, ask=True))
+        else:
+            self.notice("choose an entry first (arrow keys)")
 
     def arranged(self) -> Kept:
         """Sort, filter, folded versions."""

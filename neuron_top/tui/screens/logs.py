@@ -111,6 +111,13 @@ class LogsScreen(LiveScreen):
 
     def action_open(self) -> None:
         """The page of the graph that the line under the cursor tells of."""
+        self._open(ask=False)
+
+    def action_why(self) -> None:
+        """The same, with the reason of its miss."""
+        self._open(ask=True)
+
+    def _open(self, *, ask: bool) -> None:
         line = self.log_view.current
         key = self.top.feed.read(partial(graph_of_line, source=line.source, offset=line.offset)) if line else None
         if key is None:
@@ -118,7 +125,7 @@ class LogsScreen(LiveScreen):
             return
         from neuron_top.tui.screens.graph_detail import GraphDetail
 
-        self.top.push_screen(GraphDetail(key))
+        self.top.push_screen(GraphDetail(key, ask=ask))
 
 
 def graph_of_line(run: Run, now: float, source: str, offset: int) -> str | None:

@@ -128,6 +128,14 @@ class OverviewScreen(LiveScreen):
         """One board."""
         yield Board()
 
+    def action_why(self) -> None:
+        """Every miss of the run, with its reason."""
+        from neuron_top.tui.screens.misses import MissesPage
+        from neuron_top.views.why import questions
+
+        asked = self.top.feed.read(questions)
+        self.top.push_screen(MissesPage(lambda: self.top.library.misses(asked)))
+
     def read(self, run: Run, now: float) -> Overview:
         """The view."""
         return overview(run, now, self.top.estimator, self.top.limits)

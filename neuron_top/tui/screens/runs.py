@@ -139,6 +139,16 @@ class RunsScreen(LiveScreen):
 
         self.top.push_screen(CompareRunsPage(partial(self.top.library.compare, *both)))
 
+    def action_why(self) -> None:
+        """Every miss of the recording under the cursor, with its reason."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("choose a recording first (arrow keys)")
+            return
+        from neuron_top.tui.screens.misses import MissesPage
+
+        self.top.push_screen(MissesPage(partial(self.top.library.misses_of, row.id)))
+
     def action_delete(self) -> None:
         """Ask, then delete the chosen recording."""
         row = self.table.order.current
