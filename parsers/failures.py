@@ -16,7 +16,7 @@ _EXIT_STATUS = re.compile(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,
 _RETRYING = "Retrying..."
 _FOREIGN = re.compile(
     r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||\{'|To fix the error:|\*\*\*"
-    r"|(?:INFO|WARNING|DEBUG):|\d\. |Neuron: |/\S+\.py:\d+: \w*Warning"
+    r"|(?:INFO|WARNING|DEBUG):|\d\. |Neuron: |/\S+\.py:\d+: \w*Warning|(?i:step|epoch|iteration)[ :=]+\d"
 )
 _MOST_LINES = 60
 """Five lines have been seen; a text whose end mark is lost must not swallow the stream."""

@@ -15,6 +15,7 @@ from neuron_top.events import (
     CompileStarted,
     LineMalformed,
     LockWaited,
+    StepReported,
 )
 from neuron_top.parsers.reader import LogReader
 from tests.parsers.logs import FOLDER, M1, M2, g1, g2, g3, only, read
@@ -85,6 +86,14 @@ def test_a_stored_failure_that_is_retried_says_so() -> None:
     log += "[ERROR] [NCC_EXXX001] too many teapots\n[libneuronxla 9.9.9+ff]].                 Retrying...\n"
     (met,) = only(CachedFailureMet, read(log))
     assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
+
+
+def test_steps_printed_after_a_stored_failure_are_no_part_of_its_message() -> None:
+    log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
+    log += "[ERROR] [NCC_EXXX001] too many teapots\nstep 1 loss 4.5 throughput 12.0 seq/s\n"
+    events = read(log)
+    assert only(CachedFailureMet, events)[0].message == "[ERROR] [NCC_EXXX001] too many teapots"
+    assert [step.loss for step in only(StepReported, events)] == [4.5]
 
 
 def test_a_message_is_not_torn_by_another_process_printing_pass() -> None:
