@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode
 
+from dash import ClientsideFunction, Dash, Input, State
+
 
 def state_of(search: str | None) -> dict[str, str]:
     """`?run=…&core=…` as a dictionary; the first of repeated names counts."""
@@ -18,3 +20,11 @@ def search_with(search: str | None, **changes: str | None) -> str:
     state = state_of(search) | {name: value or "" for name, value in changes.items()}
     kept = {name: value for name, value in state.items() if value}
     return f"?{urlencode(kept)}" if kept else ""
+
+
+def hold(app: Dash, *controls: str) -> None:
+    """Keep what these controls hold in the address; `address.js` says under which names, and lets them follow it."""
+    for control in controls:
+        app.clientside_callback(  # type: ignore[no-untyped-call]
+            ClientsideFunction("neurontop", "hold"), Input(control, "value"), State(control, "id")
+        )

@@ -127,6 +127,7 @@ def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
         ClientsideFunction("neurontop", "theme"), Output("theme", "data"), Input("theme-switch", "n_clicks"),
         State("theme", "data"),
     )  # fmt: skip
+    app.clientside_callback(ClientsideFunction("neurontop", "follow"), Input("url", "search"))  # type: ignore[no-untyped-call]
     for page_module in PAGES:
         known = f"{(page_module.PATH or 'live')}-known"
         answered = ClientsideFunction("neurontop", "answered")

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
-  let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false;
+  let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
@@ -131,6 +131,16 @@
     return none;
   }
 
+  /* The rows of the cache's grid in sight are asked for again, and selection and scroll stay; under another filter the
+     grid forgets its rows. One that is only being made will ask by itself. */
+  function lookAgain(version) {
+    const terms = new URLSearchParams(location.search), wish = terms.get("q") + "\t" + terms.get("group");
+    let grid = null;
+    try { grid = version ? window.dash_ag_grid.getApi("cache-grid") : null; } catch (error) { grid = null; }
+    if (grid && wish !== rowsWish) { grid.purgeInfiniteCache(); } else if (grid) { grid.refreshInfiniteCache(); }
+    rowsWish = wish;
+  }
+
   function setTheme(theme) { document.documentElement.dataset.theme = theme; return theme; }
   function preferred() { return matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark"; }
   let stored = null;
@@ -142,12 +152,9 @@
       answered: answered,
       appendLines: appendLines,
       prependLines: prependLines,
-      lookAgain: function (version) {  // also when a group was opened or closed
-        let grid = null;
-        try { grid = version ? window.dash_ag_grid.getApi("cache-grid") : null; }
-        catch (error) { return; }  // it is only being made, and will ask by itself
-        if (grid) { grid.refreshInfiniteCache(); }  // rows in sight are asked for again; selection and scroll stay
-      },
+      hold: window.neurontopAddress.hold,
+      follow: function (search) { window.neurontopAddress.follow(); lookAgain(search !== undefined); },
+      lookAgain: lookAgain,
       theme: function (clicks, theme) {
         const now = theme || document.documentElement.dataset.theme;
         return setTheme(clicks ? (now === "dark" ? "light" : "dark") : now);

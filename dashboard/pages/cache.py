@@ -10,7 +10,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 
 from neuron_top.dashboard import cache_figures, compile_figures
 from neuron_top.dashboard.access import Right
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
 from neuron_top.dashboard.cache_desk import VERBS, CacheDesk, Work
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
@@ -39,7 +39,7 @@ MOST_CHOSEN = 20_000
 def layout(state: dict[str, str]) -> Any:
     """The page without its numbers."""
     query = dcc.Input(
-        id="cache-query", type="search", debounce=0.4, value=state.get("q", ""), className="grow",
+        id="cache-query", type="search", value=state.get("q", ""), className="grow",
         placeholder="state:failed size>1GB used>30d compiler:2.21 text   ( / )",
     )  # fmt: skip
     groups = dcc.Dropdown(
@@ -54,8 +54,7 @@ def layout(state: dict[str, str]) -> Any:
     return html.Div(
         [
             dcc.Store(id="cache-known", data=None),
-            dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes …
-            dcc.Store(id="cache-toggled"),  # … and what is open then
+            dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes
             html.Div(html.P(id="cache-summary"), className="full"),
             panel("What takes the space", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
             panel("Hits and misses over time", chart("cache-rate", "Answers of the cache over time", 240)),
@@ -152,36 +151,19 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
         return {"rowData": [row(one, state.get("group", "")) for one in made[first:last]], "rowCount": len(made)}
 
-    app.clientside_callback(  # type: ignore[no-untyped-call]
-        ClientsideFunction("neurontop", "lookAgain"),
-        Input("cache-version", "children"),
-        Input("cache-toggled", "data"),
-    )
+    looked = ClientsideFunction("neurontop", "lookAgain")  # so do the pages at a new address, wherever they are
+    app.clientside_callback(looked, Input("cache-version", "children"))  # type: ignore[no-untyped-call]
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Output("cache-toggled", "data"), Input("cache-toggle", "data"),
-        State("url", "search"), prevent_initial_call=True,
+        Output("url", "search", allow_duplicate=True), Input("cache-toggle", "data"), State("url", "search"),
+        prevent_initial_call=True,
     )  # fmt: skip
     async def toggle(asked: dict[str, Any] | None, search: str) -> Any:
         if asked is None:
-            return no_update, no_update
-        opened = toggled(opened_groups(state_of(search)), str(asked.get("group")))
-        return search_with(search, open="\t".join(opened)), opened
+            return no_update
+        return search_with(search, open="\t".join(toggled(opened_groups(state_of(search)), str(asked.get("group")))))
 
-    @app.callback(
-        Output("url", "search", allow_duplicate=True), Output("cache-grid", "columnDefs"),
-        Input("cache-query", "value"), Input("cache-group", "value"), State("url", "search"),
-        prevent_initial_call=True,
-    )  # fmt: skip
-    async def ask(query: str | None, group: str | None, search: str) -> Any:
-        by = "" if group == "none" else group or ""
-        asked = search_with(
-            search, q=query, group=by, **({} if by == state_of(search).get("group", "") else {"open": ""})
-        )
-        if state_of(asked) == state_of(search):
-            return no_update, no_update
-        # New column definitions make the grid forget its rows and ask again, under the new filter.
-        return asked, [dict(one) for one in ENTRY_COLUMNS]
+    hold(app, "cache-query", "cache-group")
 
     @app.callback(
         Output("cache-query", "value"), Input("cache-treemap", "clickData"), State("cache-query", "value"),

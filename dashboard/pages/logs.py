@@ -11,7 +11,7 @@ from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard.address import search_with, state_of
+from neuron_top.dashboard.address import hold, state_of
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.parts import more, panel
 from neuron_top.errors import NeuronTopError
@@ -42,7 +42,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div(
                     [
                         html.Label("Search the lines", htmlFor="logs-search", className="visually-hidden"),
-                        dcc.Input(id="logs-search", type="search", debounce=0.3, value=state.get("q", ""),
+                        dcc.Input(id="logs-search", type="search", value=state.get("q", ""),
                                   placeholder="level:error rank:3 /reg.*ex/ !not words   ( / )", className="grow"),
                         dcc.Dropdown(id="logs-level", options=[{"label": text, "value": level or "all"}
                                      for level, text in LEVELS.items()], value=state.get("level") or "all",
@@ -141,17 +141,7 @@ def register(app: Dash, hub: Hub) -> None:
             return [{**new, "mark": mark}, words, no_update, no_update]
         return [{**new, "mark": mark}, words, {"question": question, "at": top_of(every, lines)}, ""]
 
-    @app.callback(
-        Output("url", "search", allow_duplicate=True),
-        Input("logs-search", "value"),
-        Input("logs-level", "value"),
-        State("url", "search"),
-        prevent_initial_call=True,
-    )
-    async def ask(words: str | None, level: str | None, search: str) -> Any:
-        asked = search_with(search, q=words, level=None if level == "all" else level)
-        return no_update if state_of(asked) == state_of(search) else asked
-
+    hold(app, "logs-search", "logs-level")
     _register_search(app, hub)
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
