@@ -98,7 +98,7 @@ class CompileRules(GraphTotals):
         graph, meeting = self._met(event)
         _place(graph, event.root, event.compiler)
         meeting.hits += 1
-        meeting.hits_after_wait += meeting.open_wait is not None
+        meeting.hits_seen_to_wait += meeting.open_wait is not None
         self._book.end_wait(meeting, event.time)
         meeting.state, meeting.since = GraphState.HIT, event.time
         for _, other, attempt in [entry for entry in self._book.running if entry[0] is graph]:
@@ -195,6 +195,7 @@ class CompileRules(GraphTotals):
         _graph, meeting = self._met(event)
         meeting.loads += 1
         meeting.load_seconds += event.seconds
+        meeting.loads_after_wait += event.waited_seconds > 0 and not meeting.attempts
         if event.waited_seconds <= 0 or event.time is None:
             return
         start = event.time - event.seconds - event.waited_seconds

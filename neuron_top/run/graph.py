@@ -109,11 +109,14 @@ class Meeting(msgspec.Struct, kw_only=True):
     state: GraphState = GraphState.KNOWN
     since: float | None = None
     hits: int = 0
-    hits_after_wait: int = 0
+    hits_seen_to_wait: int = 0
+    """Hits that a line of waiting came before."""
     failures_met: int = 0
     retries: int = 0
     extractions: int = 0
     loads: int = 0
+    loads_after_wait: int = 0
+    """Of artefacts that this worker waited for and did not compile, told by our own component."""
     load_seconds: float = 0.0
     attempts: list[Attempt] = []
     waits: list[Wait] = []
@@ -126,6 +129,11 @@ class Meeting(msgspec.Struct, kw_only=True):
         while len(self.attempts) < count:
             self.attempts.append(Attempt())
         return self.attempts[count - 1]
+
+    @property
+    def hits_after_wait(self) -> int:
+        """Hits that came after waiting for another's compile; a short wait is in no line, and told by our component."""
+        return min(self.hits, max(self.hits_seen_to_wait, self.loads_after_wait))
 
     @property
     def open_attempt(self) -> Attempt | None:

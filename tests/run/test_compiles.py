@@ -202,6 +202,29 @@ def test_a_lock_wait_is_one_wait_however_often_it_is_reported_and_ends_with_the_
     assert run.compiles.longest_wait_minutes == 3.0
 
 
+FOUND = CacheHit(module=A, pid=2, at=9.0)
+WAITED_FOR = ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0)
+
+
+@pytest.mark.parametrize(
+    ("events", "after_wait"),
+    [
+        ((FOUND, WAITED_FOR), 1),
+        ((WAITED_FOR, FOUND), 1),
+        ((LockWaited(module=A, pid=2, at=5.0, minutes=1.0), FOUND, WAITED_FOR), 1),
+        ((FOUND, ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5)), 0),
+        ((CompileBegan(module=A, pid=2, at=5.0), CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True), WAITED_FOR), 0),
+    ],
+    ids=["told behind the line", "told before it", "told twice", "nobody was waited for", "it compiled itself"],
+)  # fmt: skip
+def test_a_hit_after_a_wait_that_no_line_told_is_counted_once(events: tuple[AnyEvent, ...], after_wait: int) -> None:
+    run = run_of(*events)
+    assert (
+        sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
+        == after_wait
+    )
+
+
 def test_our_own_component_measures_a_wait_that_was_too_short_for_a_log_line():
     run = run_of(ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0))
     assert run.compiles.seconds_spent(99.0, ("wait",)) == pytest.approx(4.0)
