@@ -35,7 +35,7 @@ from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 from torch._inductor.output_code import OutputCode
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
-from neuron_top.compile import graph_hash, worker_memory
+from neuron_top.compile import equal_blocks, graph_hash, worker_memory
 from neuron_top.compile.graph_hash import NotCacheable
 from neuron_top.compile.loading import Runner, load_known
 
@@ -82,7 +82,7 @@ class CachedGraph(OutputCode):
         runner = load_known(self.module)
         if runner is None:
             raise FXGraphCacheMiss
-        self.run = worker_memory.watching(runner, self.watch)
+        self.run = equal_blocks.counting(worker_memory.watching(runner, self.watch), self.module, self.watch)
 
 
 def fingerprint(gm: fx.GraphModule, inputs: Sequence[Any], surroundings: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from torch import fx
 from neuron_top.cache.keys import module_key
 from neuron_top.compile import (
     dispatch_cache,
+    equal_blocks,
     graph_description,
     graph_file,
     graph_hash,
@@ -151,7 +152,8 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         if cut is not None:
             runner = cut.around(runner)
         kept = "" if cut is not None or renamed else graph.key.name
-        return CachedGraph(kept, watch, worker_memory.watching(runner, watch))
+        runner = equal_blocks.counting(worker_memory.watching(runner, watch), graph.key.name, watch)
+        return CachedGraph(kept, watch, runner)
     except (graph_hash.NotCacheable, CannotTravel) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _here(empty_runner(gm) if wrapper.options.extract_only else _inductor_here(gm, inputs))

@@ -35,6 +35,7 @@ from neuron_top.events.compile import (
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
+    GraphShared,
     HubMissed,
     LockWaited,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "GraphExtracted",
     "GraphMetricsReported",
     "GraphReported",
+    "GraphShared",
     "GraphsListed",
     "HardwareErrorsCounted",
     "HostSampled",
@@ -208,6 +210,7 @@ CompileFamily = (
     | CompileEnded
     | ArtefactLoaded
     | CompileFellBack
+    | GraphShared
     | CompilerStageFinished
     | CompilerExited
     | CompilerVersionSeen

@@ -161,6 +161,20 @@ class ArtefactLoaded(Event, frozen=True, kw_only=True):
     waited_seconds: float = 0.0
 
 
+class GraphShared(Event, frozen=True, kw_only=True):
+    """A compiled graph served an equal block of the model: one call more with parameters it had not met before.
+
+    Told by our own backend when the first block and each further one is served. Regional compilation lives on it: the
+    block is compiled once, and no look-up is needed for the others.
+    """
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    blocks: int
+    """Sets of parameters so far, in this process."""
+
+
 class CompileFellBack(Event, frozen=True, kw_only=True):
     """A graph ran without our compiler (`reason`): counted, because it is slow."""
 

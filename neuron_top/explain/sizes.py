@@ -79,7 +79,9 @@ def _model(before: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
 def _data(pairs: Sequence[Pair]) -> tuple[str, str]:
     """By the axes that changed. Arrays of which one axis changed tell most: a mask of pairs has two of one length."""
     axes = [_changed(old, new) for old, new in pairs]
-    alone = {one[0] for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1 and len(old.dims) > 1}
+    single = [(len(old.dims), one[0]) for one, (old, _) in zip(axes, pairs, strict=True) if len(one) == 1]
+    # Rows of a matrix may be samples times tokens: where deeper arrays keep the two apart, those tell.
+    alone = {axis for count, axis in single if count > 2} or {axis for count, axis in single if count == 2}
     deepest = max(len(old.dims) for old, _ in pairs)
     changed = alone or {
         axis for one, (old, _) in zip(axes, pairs, strict=True) if len(old.dims) == deepest for axis in one

@@ -24,6 +24,8 @@ MATRIX_PRODUCTS = re.compile(
 
 SAME_WEIGHTS = 0.6
 """Likeness of two updates of the same weights by optimizers that share nothing."""
+_SAME_PROGRAM = 0.95
+"""Direction of operator counts, from which on two graphs of one job are two forms of one."""
 _SEVERAL, _NEARLY_ALL = 3, 0.9
 _PIECE = 5
 """Operators from which on a graph can be told to be a piece of another."""
@@ -124,6 +126,11 @@ def likeness(one: Sketch, other: Sketch) -> float:
     if same_weights(one, other):
         alike = max(alike, SAME_WEIGHTS)
     return max(alike, 0.5 * _contained(one, other))
+
+
+def same_program(one: Sketch, other: Sketch) -> bool:
+    """Whether both are nearly the same operators in the same proportions, whatever their shapes and constants."""
+    return _cosine(one.names, other.names) >= _SAME_PROGRAM
 
 
 def same_weights(one: Sketch, other: Sketch) -> bool:

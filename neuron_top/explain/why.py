@@ -24,7 +24,7 @@ from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.sketch import Sketch, carries_on, likeness, of_hlo, of_local
+from neuron_top.explain.sketch import Sketch, carries_on, likeness, of_hlo, of_local, same_program
 
 NEAR = 0.45
 """Likeness from which on two graphs are taken for versions of one."""
@@ -247,13 +247,17 @@ class _Nearest:
                 continue
             self.compared += 1
             alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
-            if best is None or alike > best[0]:
+            if (best is None or alike > best[0]) and self._may_be_a_version(entry, sketch, own):
                 best = (alike, entry, sketch, version)
             if beside is None and _made(entry) < self._began and carries_on(own, sketch):
                 beside = entry
         if best is None or best[0] < NEAR:
             return [_extra(beside)] if beside is not None else []
         return list(self._told(best[1], best[2], own, best[3], torch))
+
+    def _may_be_a_version(self, entry: Entry, sketch: Sketch, own: Sketch) -> bool:
+        """A job has many graphs that look a little alike: what it made itself is the same program, or another graph."""
+        return _made(entry) < self._began or same_program(sketch, own)
 
     def _told(self, entry: Entry, before: Sketch, now: Sketch, version: str, own_version: str) -> Iterator[Cause]:
         if version and own_version and version != own_version:

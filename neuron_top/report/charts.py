@@ -21,9 +21,9 @@ CURVES_DRAWN = 64
 CURVES_NAMED = 8
 """As many as there are colours; of more, only a hover tells which is which."""
 LARGEST = 15
-_PARTS = {"compiling": "done", "waiting": "wait", "training": "train", "rest": "interrupted"}
+_PARTS = {"compiling": "done", "waiting": "wait", "tracing": "trace", "training": "train", "rest": "interrupted"}
 _TOLD = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),
-         ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
+         ("trace", "tracing"), ("interrupted", "interrupted"), ("train", "training"))  # fmt: skip
 
 
 class Chart(msgspec.Struct, frozen=True):
@@ -68,10 +68,18 @@ def _parts(view: Report) -> Iterator[Chart]:
         drawn.append(Bar(reach, reach + part.seconds, _PARTS[part.name], text))
         legend.append((_PARTS[part.name], text))
         reach += part.seconds
-    yield Chart("Where the time went", lanes(Axis(0.0, whole), [("wall time", drawn)], height=30.0), tuple(legend),
-                "Each second once: somebody compiled, else somebody waited for that, else it trained" + (
-                    "; the rest is what no line dates: imports, loading, tracing, saving." if view.parts[-1].name ==
-                    "rest" else "."))  # fmt: skip
+    yield Chart(
+        "Where the time went", lanes(Axis(0.0, whole), [("wall time", drawn)], height=30.0), tuple(legend), _once(view)
+    )
+
+
+def _once(view: Report) -> str:
+    """What the parts of the bar are, and what the rest of it is."""
+    names = [part.name for part in view.parts]
+    traced = " else PyTorch traced for the compile cache," if "tracing" in names else ""
+    left = "imports, loading, saving" if traced else "imports, loading, tracing, saving"
+    rest = f"; the rest is what no line dates: {left}" if "rest" in names else ""
+    return f"Each second once: somebody compiled, else somebody waited for that,{traced} else it trained{rest}."
 
 
 def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
@@ -160,7 +168,7 @@ def _name(lane: Lane) -> str:
 
 
 def _segment(one: Segment) -> Bar:
-    kind = "wait" if one.kind == "wait" else "done"
+    kind = "done" if one.kind == "compile" else one.kind
     told = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
     return Bar(one.start, one.end, kind, told, _label(one.graph))
 

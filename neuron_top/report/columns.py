@@ -26,7 +26,8 @@ def tables(view: Report) -> list[Table]:
         Table("Work done twice", DUPLICATES, view.duplicates),
         Table("Lock waits", WAITS, view.waits),
         Table("Critical path", path_columns(view), sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
-              "What the run waited for, the longest parts; overlaps belong to the compile that ended last."),
+              "What the run waited for, the longest parts; overlaps belong to the compile that ended last. A trace is "
+              "PyTorch's work for the back end neurontop while nothing was compiled or waited for."),
         Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
               "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
         Table("Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."),
@@ -102,6 +103,7 @@ GRAPHS = (
     Column("artefact", lambda row: _bytes(row.artefact_bytes), lambda row: row.artefact_bytes),
     Column("peak memory", lambda row: _bytes(row.peak_rss_bytes), lambda row: row.peak_rss_bytes),
     Column("operators", lambda row: _optional(row.operators), lambda row: row.operators),
+    Column("equal blocks", lambda row: _n(row.block_hits or 0), lambda row: row.block_hits),
     Column("flags", lambda row: flags_text(row.flags)),
 )
 FAILURES = (

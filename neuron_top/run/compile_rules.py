@@ -25,6 +25,7 @@ from neuron_top.events import (
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
+    GraphShared,
     HubMissed,
     LockWaited,
     LogEvent,
@@ -34,7 +35,7 @@ from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LinePla
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 
-_Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded
+_Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded | GraphShared
 REASONS_KEPT = 100
 
 
@@ -203,6 +204,10 @@ class CompileRules(GraphTotals):
             meeting.waits.append(Wait())
         wait = meeting.waits[-1]
         wait.seconds, wait.start, wait.end = event.waited_seconds, start, start + event.waited_seconds
+
+    def _shared(self, event: GraphShared) -> None:
+        _graph, meeting = self._met(event)
+        meeting.blocks = max(meeting.blocks or 0, event.blocks)
 
     def _waited(self, event: LockWaited) -> None:
         self.lock_lines += 1

@@ -31,6 +31,7 @@ from neuron_top.events import (
     GraphDescribed,
     GraphExtracted,
     GraphReported,
+    GraphShared,
     HubMissed,
     LockWaited,
     ProcessGone,
@@ -94,6 +95,8 @@ class CompileLedger(CompileRules):
                 self._ended(event)
             case ArtefactLoaded():
                 self._loaded(event)
+            case GraphShared():
+                self._shared(event)
             case CompileFellBack():
                 self._fell_back(event)
             case CompilerStageFinished():

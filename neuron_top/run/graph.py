@@ -118,6 +118,8 @@ class Meeting(msgspec.Struct, kw_only=True):
     loads_after_wait: int = 0
     """Of artefacts that this worker waited for and did not compile, told by our own component."""
     load_seconds: float = 0.0
+    blocks: int | None = None
+    """Equal blocks of the model that the compiled graph has served in this worker; None where nobody told."""
     attempts: list[Attempt] = []
     waits: list[Wait] = []
     told: dict[str, int] = {}
@@ -237,6 +239,12 @@ class Graph(msgspec.Struct, kw_only=True):
         """Largest memory that any of its compiles took, where it was measured."""
         known = [one.peak_rss_bytes for one in self.attempts if one.peak_rss_bytes is not None]
         return max(known, default=None)
+
+    @property
+    def block_hits(self) -> int | None:
+        """Times that an equal block of the model was served by what was there already; None where nobody told."""
+        known = [meeting.blocks - 1 for meeting in self.meetings.values() if meeting.blocks is not None]
+        return sum(known) if known else None
 
     @property
     def hits(self) -> int:

@@ -15,7 +15,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     pid: int | None
     rank: int | None
     kind: str
-    """`compile` or `wait`."""
+    """`compile`, `wait`, or `trace`: PyTorch captured a graph for our own back end."""
     start: float
     end: float | None
     outcome: str = ""

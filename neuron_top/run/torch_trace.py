@@ -146,9 +146,16 @@ class TorchTraceLedger:
 
     def spans(self) -> list[Span]:
         """The same, each with who compiled what: forward, then its backward graphs; a worker is a process."""
-        return [
-            span for frame in self.frames.values() if frame.graphs and not self.is_ours(frame) for span in _spans(frame)
-        ]
+        frames = (frame for frame in self.frames.values() if frame.graphs and not self.is_ours(frame))
+        return [span for frame in frames for span in _spans(frame, "compile")]
+
+    def tracing(self) -> list[Span]:
+        """When PyTorch worked on graphs for our own back end, from capture to loaded code.
+
+        What is compiled and waited for lies inside of it, and is known better from the back end itself.
+        """
+        frames = (frame for frame in self.frames.values() if frame.graphs and self.is_ours(frame))
+        return [span for frame in frames for span in _spans(frame, "trace")]
 
     def apply(self, event: TorchTraceFamily) -> None:
         """Take one event into account."""
@@ -258,7 +265,7 @@ def _name(frame: FrameCompile, event: FrameCompileBegan | FrameCompiled) -> None
     frame.line = event.line if event.line is not None else frame.line
 
 
-def _spans(frame: FrameCompile) -> Iterator[Span]:
+def _spans(frame: FrameCompile, kind: str) -> Iterator[Span]:
     forward = (frame.began, frame.ended)
     named = [(f"{frame.function} {frame.compile_id}".strip(), forward)]
     named += [(f"{named[0][0]}, backward", span) for span in frame.backward_spans]
@@ -269,7 +276,7 @@ def _spans(frame: FrameCompile) -> Iterator[Span]:
                 worker=f"{frame.node}/{frame.pid}",
                 pid=frame.pid,
                 rank=frame.rank,
-                kind="compile",
+                kind=kind,
                 start=start,
                 end=end,
                 outcome="failed" if frame.failure else "done",

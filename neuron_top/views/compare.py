@@ -14,10 +14,10 @@ from neuron_top.views.figure import Basis, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import Step
 
-_COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", "graphs", "graphs_hit", "graphs_missed",
-             "hit_rate", "failures", "cached_failures", "late", "duplicate_seconds", "torch_compiles", "torch_graphs",
-             "torch_breaks", "torch_recompiles", "torch_hits", "torch_misses", "torch_seconds", "step_seconds",
-             "throughput", "loss")  # fmt: skip
+_COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", "tracing", "graphs", "graphs_hit",
+             "graphs_missed", "operators_compiled", "hit_rate", "block_hits", "failures", "cached_failures", "late",
+             "duplicate_seconds", "torch_compiles", "torch_graphs", "torch_breaks", "torch_recompiles", "torch_hits",
+             "torch_misses", "torch_seconds", "step_seconds", "throughput", "loss")  # fmt: skip
 
 
 _OF_EACH_RUN = frozenset(("run", "logs", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "TORCH_TRACE"))

@@ -47,7 +47,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the wall time. The parts of a run add up to it."""
 
     name: str
-    """`compiling`, `waiting`, `training` or `rest`."""
+    """`compiling`, `waiting`, `tracing`, `training` or `rest`."""
     seconds: float
 
 
@@ -76,7 +76,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """(graph, why it was a miss), where a cache was at hand to compare with."""
     timeline: Timeline
     training: tuple[Interval, ...]
-    """From the first to the last step that was printed, less the time in which somebody compiled or waited."""
+    """From the first to the last step that was printed, less the time in which somebody compiled, waited or traced."""
     concurrency: tuple[Step, ...]
     critical_path: tuple[Segment, ...]
     precompile: tuple[Precompile, ...]
@@ -112,11 +112,14 @@ def report(
     lines = graph_lines(run, memory or {})
     twice = duplicates(lines, run)
     pytorchs = run.torch.spans()
+    traced = run.torch.tracing()
     held = intervals([*spans, *pytorchs])
-    training = _training(run, held)
+    tracing = tuple(without(intervals(traced), held))
+    training = _training(run, [*held, *tracing])
     told = figures(
-        Basics(run=run, closing=closing, spans=spans, lines=lines, training=training, twice=twice, end=end), prices
-    )
+        Basics(run=run, closing=closing, spans=spans, lines=lines, training=training, tracing=tracing, twice=twice,
+               end=end), prices
+    )  # fmt: skip
     simulated = precompiled(lines, run.compiles.seconds_spent(end), run.job.world_size)
     errors = report_around.error_lines(run)
     return Report(
@@ -127,7 +130,7 @@ def report(
         headline=report_words.headline(run, closing, told, lines, errors),
         recommendations=report_words.recommendations(run, closing, lines, twice, simulated),
         figures=told,
-        parts=_parts(run, spans, training, end),
+        parts=_parts(run, spans, tracing, training, end),
         graphs=lines,
         failures=failure_lines(run),
         errors=errors,
@@ -138,7 +141,7 @@ def report(
         timeline=timeline(run, end),
         training=training,
         concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind == "compile"]),
-        critical_path=critical_path([*spans, *pytorchs]),
+        critical_path=critical_path([*spans, *pytorchs, *traced]),
         precompile=simulated,
         parallel=report_around.summary_lines(run),
         stages=report_around.stage_lines(run),
@@ -161,17 +164,20 @@ def _training(run: Run, held: Sequence[Interval]) -> tuple[Interval, ...]:
     return tuple(without([(first, last)], held))
 
 
-def _parts(run: Run, spans: Sequence[Span], training: Sequence[Interval], end: float) -> tuple[Part, ...]:
-    """Each second of the wall time once: somebody compiled, else somebody waited, else it trained, else the rest."""
+def _parts(run: Run, spans: Sequence[Span], tracing: Sequence[Interval], training: Sequence[Interval], end: float
+           ) -> tuple[Part, ...]:  # fmt: skip
+    """Each second of the wall time once: compiled, else waited, else traced, else trained, else the rest."""
     if run.started is None or end <= run.started:
         return ()
     whole = (run.started, end)
     compiles = [(span.start, span.end or span.start) for span in spans if span.kind == "compile"]
     compiling = _within(whole, [*compiles, *run.torch.elsewhere()])
     waiting = without(_within(whole, [(span.start, span.end or span.start) for span in spans]), compiling)
-    trained = without(_within(whole, training), [*compiling, *waiting])
-    taken = [*compiling, *waiting, *trained]
-    named = (("compiling", compiling), ("waiting", waiting), ("training", trained), ("rest", without([whole], taken)))
+    traced = without(_within(whole, tracing), [*compiling, *waiting])
+    trained = without(_within(whole, training), [*compiling, *waiting, *traced])
+    taken = [*compiling, *waiting, *traced, *trained]
+    named = (("compiling", compiling), ("waiting", waiting), ("tracing", traced), ("training", trained),
+             ("rest", without([whole], taken)))  # fmt: skip
     return tuple(Part(name=name, seconds=union_seconds(some)) for name, some in named if union_seconds(some) > 0)
 
 

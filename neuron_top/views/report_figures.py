@@ -30,6 +30,8 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
     """Compiles and waits, closed at `end`."""
     lines: Sequence[GraphLine]
     training: Sequence[Interval]
+    tracing: Sequence[Interval]
+    """PyTorch's work around the graphs of our own back end: neither compiling nor waiting."""
     twice: Sequence[Duplicate]
     end: float
 
@@ -85,8 +87,13 @@ def _time(basics: Basics) -> Iterator[Figure]:
                  Basis.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
     yield figure("waiting", "waiting for others' compiles", closing.lock_wait_seconds if basics.spans else None,
                  "seconds", Basis.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
+    traced = sum(end - start for start, end in basics.tracing)
+    yield figure("tracing", "tracing for the compile cache", traced if basics.run.torch.tracing() else None, "seconds",
+                 Basis.MEASURED, "PyTorch captured graphs for the back end neurontop and loaded what it gave; no part "
+                 "of compiling, and a hit alone does not save it")  # fmt: skip
     yield figure("training", "training", sum(end - start for start, end in basics.training) or None, "seconds",
-                 Basis.COMPUTED, "from the first to the last step printed, less compiling and waiting")  # fmt: skip
+                 Basis.COMPUTED, "from the first to the last step printed, less compiling, waiting and "
+                 "tracing")  # fmt: skip
 
 
 def _compile_sum(basics: Basics) -> float | None:
@@ -108,6 +115,7 @@ def _counts(basics: Basics) -> Iterator[Figure]:
         yield figure(name, label, value, "count", Basis.COUNTED, note)
     yield figure("hit_rate", "hit rate", closing.hit_rate, "share", Basis.COUNTED,
                  "graphs from the cache ÷ graphs asked for")  # fmt: skip
+    yield from _sharing(basics.lines)
     for name, label, value, note in (
         ("hits", "look-ups that hit", closing.hits, "every rank counts"
          + (f"; {after_wait} of them after waiting for another's compile" if after_wait else "")),
@@ -122,6 +130,19 @@ def _counts(basics: Basics) -> Iterator[Figure]:
          "new after the third step that was reported"),
     ):  # fmt: skip
         yield figure(name, label, value, "count", Basis.COUNTED, note)
+
+
+def _sharing(lines: Sequence[GraphLine]) -> Iterator[Figure]:
+    """What compiling by region changes: how much is compiled, and how often that serves."""
+    shared = [line.block_hits for line in lines if line.block_hits is not None]
+    yield figure("block_hits", "hits between equal blocks", sum(shared) if shared else None, "count", Basis.COUNTED,
+                 "blocks of the model that ran a graph compiled for another one like it, without a look-up; every rank "
+                 "counts, forward and backward as one")  # fmt: skip
+    compiled = [line.operators for line in lines if line.attempts]
+    known = [count for count in compiled if count is not None]
+    yield figure("operators_compiled", "operators compiled", sum(known) if known else None, "count",
+                 Basis.COUNTED if len(known) == len(compiled) else Basis.AT_LEAST,
+                 "of all graphs that were compiled, added up: what the compiler's time grows with")  # fmt: skip
 
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Figure]:

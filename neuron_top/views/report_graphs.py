@@ -56,6 +56,8 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     artefact_bytes: int | None
     peak_rss_bytes: int | None
     operators: int | None
+    block_hits: int | None
+    """Equal blocks of the model that it served besides the first; None where nobody told."""
     direction: str
     flags: tuple[str, ...] | None
     compiler: str | None
@@ -131,6 +133,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         artefact_bytes=graph.artefact_bytes if graph.artefact_bytes is not None else known.artefact_bytes,
         peak_rss_bytes=graph.peak_rss_bytes,
         operators=graph.operators,
+        block_hits=graph.block_hits,
         direction=graph.direction,
         flags=graph.flags or known.flags,
         compiler=graph.compiler,

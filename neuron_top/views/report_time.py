@@ -27,7 +27,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     graph: str
     kind: str
-    """`compile`, or `wait` where nobody in sight compiled what was waited for."""
+    """`compile`, `wait` where nobody in sight compiled what was waited for, or `trace` where neither went on."""
     rank: int | None
     start: float
     end: float
@@ -91,16 +91,16 @@ def thinned(steps: Sequence[Step], most: int = POINTS_KEPT) -> tuple[Step, ...]:
 
 
 def critical_path(spans: Sequence[Span]) -> tuple[Segment, ...]:
-    """The fewest spans that cover all time in which somebody compiled or waited, compiles before waits.
+    """The fewest spans that cover all time in which somebody compiled, waited or traced, in this order.
 
     At each moment the running compile that lasts longest stands for what everybody waits for.
     """
     compiles = sorted((span for span in spans if span.kind == "compile"), key=lambda span: span.start)
     path = _cover(compiles)
-    covered = merged((one.start, one.end) for one in path)
-    waits = sorted((span for span in spans if span.kind == "wait"), key=lambda span: span.start)
-    for wait in _cover(waits):
-        path += _uncovered(wait, covered)
+    for kind in ("wait", "trace"):
+        covered = merged((one.start, one.end) for one in path)
+        for segment in _cover(sorted((span for span in spans if span.kind == kind), key=lambda span: span.start)):
+            path += _uncovered(segment, covered)
     return tuple(sorted(path, key=lambda one: one.start))
 
 

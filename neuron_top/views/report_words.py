@@ -69,7 +69,10 @@ def _spent(run: Run, known: Known) -> str:
             return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
         return "Nothing was compiled and nobody waited for a compile."
     text = f"Compiling held it up for {told(spent)}"
-    return text + (f", {percent_text(share.value)} of its time." if share.value is not None else ".")
+    text += f", {percent_text(share.value)} of its time" if share.value is not None else ""
+    traced = known["tracing"]
+    worth = (traced.value or 0.0) > max(_WORTH_SAYING, _WORTH_SHARE * spent.value)
+    return text + (f", and PyTorch's tracing for {told(traced)} more." if worth else ".")
 
 
 def _cached(closing: Summary, known: Known, lines: Sequence[GraphLine]) -> str:

@@ -104,6 +104,24 @@ def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Pat
     assert library.why(replace(asked, began=before)).reasons[0].kind == "nothing near"
 
 
+def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the_same_program(
+    tmp_path: Path, library: Library
+) -> None:
+    """A region of a model is not a version of the region before it; the last, smaller batch of a run is."""
+    root = tmp_path / "cache"
+    stored(root, training_step(Step()), 1, OLD)
+    last_batch = stored(root, training_step(Step(batch=3)), 2, OLD - 10)
+    other_part = stored(root, training_step(Step(layers=3, optimizer="adam")), 3, OLD - 20)
+    began = {"in this run": time.time() - OLD - 60, "before it": time.time() - OLD + 5}
+
+    def first(module: str, when: str) -> str:
+        asked = Question(module=module, roots=(str(root),), compiled_here=True, began=began[when])
+        return library.why(asked).reasons[0].kind
+
+    assert [first(last_batch, when) for when in began] == ["batch size", "batch size"]
+    assert [first(other_part, when) for when in began] == ["nothing near", "layers"]
+
+
 def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(tmp_path: Path, library: Library) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 5, OLD)

@@ -51,6 +51,41 @@ def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_ste
     assert {(line.key, line.step) for line in view.after_warm_up if line.seconds} == {(D, 3), (A2, 3)}
 
 
+def test_tracing_for_our_own_back_end_is_a_part_of_its_own_and_no_compiling() -> None:
+    identity = {"pid": 10, "compile_id": "0/0", "source": "torch-trace:10"}
+    traced = [
+        ev.FrameCompileBegan(at=T0 + 5, function="forward", **identity),
+        ev.GraphDescribed(module=A, pid=10, at=T0 + 8),
+        ev.GraphCaptured(at=T0 + 8, **identity),
+        *compiled(A, 10, 10, 20),
+        ev.FrameCompiled(began=T0 + 5, seconds=20.0, at=T0 + 25, function="forward", **identity),
+    ]
+    view = report(made(traced, stepped(1, 40), stepped(2, 80)), 0.0)
+    assert {part.name: part.seconds for part in view.parts} == pytest.approx(
+        {"compiling": 10.0, "tracing": 10.0, "training": 40.0, "rest": 40.0}
+    )
+    assert [(one.kind, one.start - T0, one.end - T0) for one in view.critical_path] == [
+        ("trace", 5.0, 10.0), ("compile", 10.0, 20.0), ("trace", 20.0, 25.0),
+    ]  # fmt: skip
+    assert (told(view, "compile_wall").value, told(view, "tracing").value) == pytest.approx((10.0, 10.0))
+    assert (
+        view.headline[1] == "Compiling held it up for 10.0 s, 10 % of its time, and PyTorch's tracing for 10.0 s more."
+    )
+    bar = next(chart for chart in charts(view) if chart.heading == "Where the time went")
+    assert "else PyTorch traced for the compile cache" in bar.note
+    assert "tracing, saving" not in bar.note
+
+
+def test_blocks_that_shared_a_compiled_graph_and_what_was_compiled_are_counted() -> None:
+    shared = [ev.GraphShared(module=A, pid=pid, blocks=blocks, at=T0 + 30) for pid in (10, 11) for blocks in (1, 2, 3)]
+    described = [ev.GraphDescribed(module=key, pid=10, operators=count, at=T0) for key, count in ((A, 40), (B, 60))]
+    view = report(made(described, compiled(A, 10, 0, 9), hit(B, 10, 12), shared), 0.0)
+    assert told(view, "block_hits").value == 4
+    assert told(view, "operators_compiled").value == 40
+    assert {line.key: line.block_hits for line in view.graphs} == {A: 4, B: None}
+    assert told(report(sample(), 0.0), "block_hits").value is None
+
+
 def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_bar() -> None:
     def frame(number: int, began: float, *reasons: str) -> list[ev.AnyEvent]:
         identity = {"pid": 10, "compile_id": f"0/{number}", "source": "torch-trace:10"}

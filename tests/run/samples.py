@@ -41,6 +41,7 @@ any_event = st.one_of(
     st.builds(ev.CompileBegan, module=_modules, pid=_pids, compiler_pid=_pids, **_head),
     st.builds(ev.CompileEnded, module=_modules, pid=_pids, seconds=_seconds, ok=st.booleans(), **_head),
     st.builds(ev.ArtefactLoaded, module=_modules, pid=_pids, seconds=_seconds, waited_seconds=_seconds, **_head),
+    st.builds(ev.GraphShared, module=_modules, pid=_pids, blocks=st.integers(1, 40), **_head),
     st.builds(ev.CompileFellBack, reason=st.just("dynamic shape"), **_head),
     st.builds(ev.TrialRunStarted, **_line),
     st.builds(ev.GraphsListed, paths=st.just(("/c/x",)), **_line),

@@ -213,7 +213,8 @@ WAITED_FOR = ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_second
         ((WAITED_FOR, FOUND), 1),
         ((LockWaited(module=A, pid=2, at=5.0, minutes=1.0), FOUND, WAITED_FOR), 1),
         ((FOUND, ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5)), 0),
-        ((CompileBegan(module=A, pid=2, at=5.0), CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True), WAITED_FOR), 0),
+        ((CompileBegan(module=A, pid=2, at=5.0), CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True),
+          WAITED_FOR), 0),
     ],
     ids=["told behind the line", "told before it", "told twice", "nobody was waited for", "it compiled itself"],
 )  # fmt: skip

@@ -1,0 +1,60 @@
+"""How many equal blocks of a model one compiled graph serves in this process, told to whoever records the run.
+
+A model compiled by region has its repeated block compiled once. Dynamo runs that code for all blocks, because their
+parameters are inputs of the graph: nothing is looked up, so no log line tells of it. What tells the blocks apart is
+which parameters a call brings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from neuron_top.compile import side_channel
+from neuron_top.compile.worker_memory import Watch
+from neuron_top.events import GraphShared
+
+CALLS = 1000
+"""Calls of one graph that are looked at: all blocks come in the first step, and looking takes a microsecond."""
+
+Runner = Callable[[list[Any]], Any]
+
+
+def counting(run: Runner, module: str, watch: Watch | None) -> Runner:
+    """`run` of a compiled graph, telling of each block it serves; unchanged where nobody listens or none is told apart.
+
+    A backward graph serves the same blocks as its forward graph, and is not counted.
+    """
+    listened = os.environ.get(side_channel.DIRECTORY)
+    if not listened or watch is None or watch.direction == "backward" or not watch.static:
+        return run
+    return _Counted(run, module, watch.static)
+
+
+class _Counted:
+    """A graph whose first calls are looked at."""
+
+    def __init__(self, run: Runner, module: str, static: tuple[int, ...]) -> None:
+        self._run, self._module, self._static = run, module, static
+        self._left = CALLS
+        self._met: set[tuple[int, ...]] = set()
+
+    def __call__(self, arguments: list[Any]) -> Any:
+        if self._left:
+            self._left -= 1
+            self._look(arguments)
+        return self._run(arguments)
+
+    def _look(self, arguments: list[Any]) -> None:
+        try:
+            block = tuple(arguments[place].data_ptr() for place in self._static)
+        except (RuntimeError, AttributeError, IndexError):  # a tensor without memory of its own tells nothing apart
+            self._left = 0
+            return
+        if block not in self._met:
+            self._met.add(block)
+            side_channel.tell(
+                GraphShared(module=self._module, pid=os.getpid(), rank=side_channel.rank(), blocks=len(self._met),
+                            source=f"worker:{os.getpid()}")
+            )  # fmt: skip
