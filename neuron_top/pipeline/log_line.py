@@ -36,7 +36,7 @@ _FAILURES = (
 )  # fmt: skip
 
 
-class LogLine(msgspec.Struct, frozen=True, kw_only=True):
+class LogLine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One line of a source for a screen: control characters already made visible."""
 
     source: str

@@ -111,6 +111,12 @@ class TopApp(App[int]):
         self._held.enter_context(self.batch_update())
         self._held.callback(self.set_timer(delay, self.arrived).stop)
 
+    def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
+        """A page on top of what is shown; it is sent when it has its view."""
+        if isinstance(screen, LiveScreen):
+            self.delay_update()
+        return super().push_screen(screen, *arguments, **options)
+
     def arrived(self) -> None:
         """The screen in front has what it shows: send it."""
         if self._held is not None:

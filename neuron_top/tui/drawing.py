@@ -17,6 +17,8 @@ from textual.strip import Strip
 from neuron_top.parsers.escapes import visible
 from neuron_top.tui.look import Look
 
+_JOINED_BLANKS = 3
+
 
 class Line:
     """One line of exactly `width` cells, filled from the left; what does not fit is cut with a mark."""
@@ -34,21 +36,41 @@ class Line:
     def put(self, text: str, style: Style | None = None, width: int | None = None, right: bool = False) -> Line:
         """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked)."""
         room = self.left if width is None else min(width, self.left)
-        text = fit(self.look.spelled(safe(text)), room, self.look.glyphs.more)
-        if width is not None:
-            pad = " " * (room - cell_len(text))
-            text = pad + text if right else text + pad
+        if not (text.isascii() and text.isprintable()):
+            text = self.look.spelled(safe(text))
+        cells = cells_in(text)
+        if cells > room:
+            text, cells = fit(text, room, self.look.glyphs.more), max(0, room)
+        if width is not None and cells < room:
+            pad = " " * (room - cells)
+            text, cells = pad + text if right else text + pad, room
         if text:
-            self._add(text, style or self.look.text)
+            self._add(text, cells, style)
         return self
 
     def gap(self, count: int = 1) -> Line:
-        """Add blanks."""
-        return self.put(" " * min(count, self.left))
+        """Add blanks. A few become part of what stands before them: a piece of its own costs forty bytes to send."""
+        count = min(count, self.left)
+        last = self._segments[-1] if self._segments else None
+        if 0 < count <= _JOINED_BLANKS and last is not None and last.style is not None and not last.style.reverse:
+            self.used += count
+            self._segments[-1] = Segment(last.text + " " * count, last.style)
+        elif count > 0:
+            self._add(" " * count, count)
+        return self
 
     def to(self, column: int) -> Line:
         """Fill with blanks up to `column`."""
         return self.gap(max(0, column - self.used))
+
+    def column(self, pieces: Sequence[tuple[str, Style]], width: int, right: bool = False) -> Line:
+        """Ready pieces in a column of `width` cells: cut with a mark, padded; to the right if asked."""
+        stop = self.used + min(width, self.left)
+        if right:
+            self.gap(stop - self.used - sum(cells_in(text) for text, _ in pieces))
+        for text, style in pieces:
+            self.put(text, style, min(cells_in(text), stop - self.used))
+        return self.to(stop)
 
     def add(self, segments: Sequence[tuple[str, Style]]) -> Line:
         """Add ready pieces (a bar, a sparkline)."""
@@ -63,13 +85,18 @@ class Line:
 
     def strip(self) -> Strip:
         """The finished line."""
-        if self.left:
-            self._add(" " * self.left, self.look.text)
-        return Strip(self._segments, self.width)
+        return Strip(self.gap(self.left)._segments, self.width)
 
-    def _add(self, text: str, style: Style) -> None:
-        self.used += len(text) if text.isascii() else cell_len(text)
-        self._segments.append(Segment(text, self.look.selected(style) if self._selected else style))
+    def _add(self, text: str, cells: int, style: Style | None = None) -> None:
+        self.used += cells
+        style = self.look.text if style is None else style
+        if self._selected:
+            style = self.look.selected(style)
+        last = self._segments[-1] if self._segments else None
+        if last is not None and last.style is style:
+            self._segments[-1] = Segment(last.text + text, style)
+        else:
+            self._segments.append(Segment(text, style))
 
 
 def paragraph(look: Look, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
@@ -89,9 +116,14 @@ def safe(text: str) -> str:
     return text if text.isprintable() else visible(text)
 
 
+def cells_in(text: str) -> int:
+    """How many cells a text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def fit(text: str, width: int, mark: str) -> str:
     """`text` cut to `width` cells; a cut text ends in `mark`."""
-    if (len(text) if text.isascii() else cell_len(text)) <= width:
+    if cells_in(text) <= width:
         return text
     return set_cell_size(text, width - 1) + mark if width > 0 else ""
 
@@ -149,17 +181,12 @@ def _track(look: Look, start: int, width: int, peak: float | None) -> list[tuple
 
 def spark(look: Look, values: Sequence[float | None], width: int, top: float | None = None) -> str:
     """The last `width` values as one line, right-aligned; unknown is blank. `top` is the full height (default: max)."""
-    shown = list(values[-width:])
+    shown = values[-width:]
     highest = top if top is not None else max((value for value in shown if value is not None), default=0.0)
-    return "".join(_level(look, value, highest) for value in shown).rjust(width)
-
-
-def _level(look: Look, value: float | None, highest: float) -> str:
-    if value is None:
-        return " "
-    steps = look.glyphs.spark
-    share = value / highest if highest > 0 else 0.0
-    return steps[min(len(steps) - 1, max(0, int(share * len(steps))))]
+    steps, last = look.glyphs.spark, len(look.glyphs.spark) - 1
+    scale = len(steps) / highest if highest > 0 else 0.0
+    levels = [" " if value is None else steps[min(last, max(0, int(value * scale)))] for value in shown]
+    return "".join(levels).rjust(width)
 
 
 def chart(look: Look, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:

@@ -21,8 +21,8 @@ from textual.drivers.linux_driver import LinuxDriver
 _READ_BYTES = 4096
 _LOOK_SECONDS = 0.1
 _SLACK_SECONDS = 0.002
-ESCAPE_SECONDS = 0.025
-"""As vim's users set it; ESCDELAY (milliseconds) says otherwise, for a terminal behind a slow line."""
+ESCAPE_SECONDS = 0.01
+"""As tmux waits; ESCDELAY (milliseconds) says otherwise, for a terminal behind a slow line."""
 
 
 class LastingDriver(LinuxDriver):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
 from neuron_top.tui.remembered import Kept
+from neuron_top.tui.screens.painted import PaintedScreen
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.order import words_filter
@@ -21,8 +22,6 @@ from neuron_top.tui.widgets.table import Opened, Table
 
 if TYPE_CHECKING:
     from textual.widgets import Input
-
-    from neuron_top.tui.app import TopApp
 
 
 def bindings_for(place: str) -> list[BindingType]:
@@ -37,17 +36,12 @@ def bindings_for(place: str) -> list[BindingType]:
     ]
 
 
-class LiveScreen(Screen[None]):
+class LiveScreen(PaintedScreen):
     """One screen of the program. Subclasses say which view they read and how it is shown."""
 
     PLACE: ClassVar[str] = "overview"
     FILTER_HINT: ClassVar[str] = "words to keep; !word to leave out"
     AUTO_FOCUS = ""
-
-    @property
-    def top(self) -> TopApp:
-        """The application, by its own type."""
-        return cast("TopApp", self.app)
 
     def body(self) -> Iterable[Widget]:
         """The widgets between the tabs and the keys."""
@@ -99,7 +93,7 @@ class LiveScreen(Screen[None]):
         if self.table is not None:
             self.table.sort_by_title(kept.column, kept.reverse)
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Coming here: show what is so now, at once, because a key asked for it; after the layout, which comes next."""
         if self.top.is_running:
             self.call_later(self.arrive)

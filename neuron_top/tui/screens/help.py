@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from rich.style import Style
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import PLACES, Key, keys_for
 from neuron_top.tui.look import Look
 from neuron_top.tui.screens.base import bindings_for
+from neuron_top.tui.screens.painted import PaintedScreen
 from neuron_top.tui.widgets.page import Page
 
 
-class HelpPage(Screen[None]):
+class HelpPage(PaintedScreen):
     """Help for one screen; escape, `q` and `?` close it, arrows move it."""
 
     BINDINGS = bindings_for("detail")

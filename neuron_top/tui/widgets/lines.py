@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
+from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -53,19 +54,26 @@ class Lines(Widget):
             self.refresh(*changed)
 
     def render_line(self, y: int) -> Strip:
-        """One line; after a resize all are drawn anew, once."""
-        if self.size != self._drawn_for:
-            self._drawn_for = self.size
-            self._strips = self._filled()
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.look.text)
+        """One line."""
+        return self.render_lines(Region(0, y, self.size.width, 1))[0]
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a region. Textual works out borders, padding and opacity, which no line of ours has."""
-        background = self.background_colors[1]
-        strips = [self.render_line(y) for y in crop.line_range]
+        """The lines of a region; after a resize all are drawn anew, once.
+
+        Textual works out borders, padding and opacity, which no line of ours has, and looks for colours of the
+        terminal's own to spell out, of which we use none.
+        """
+        size = self.size
+        if size != self._drawn_for:
+            self._drawn_for = size
+            self._strips = self._filled()
+        strips = self._strips[crop.y : crop.bottom]
+        strips += [Strip.blank(size.width, self.look.text)] * (crop.height - len(strips))
         for wanted in self.get_line_filters():
-            strips = [strip.apply_filter(wanted, background) for strip in strips]
-        if crop.column_span == (0, self.size.width):
+            if not isinstance(wanted, ANSIToTruecolor):
+                background = self.background_colors[1]
+                strips = [strip.apply_filter(wanted, background) for strip in strips]
+        if crop.column_span == (0, size.width):
             return strips
         return [strip.crop(*crop.column_span) for strip in strips]
 

@@ -17,7 +17,7 @@ from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogStrips
-from neuron_top.tui.widgets.log_window import TAIL_LINES, LogWindow, Reads, Search
+from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow, Reads, Search
 
 SEARCH_SECONDS = 0.01
 """Pause between two steps of a search: keys are answered in between."""
@@ -66,7 +66,7 @@ class LogView(Lines, can_focus=True):
         query = self._window.query
         self._window = LogWindow(self._feed())
         self._window.query = query
-        self._window.take_tail(self.room if self.following else TAIL_LINES)
+        self._window.take_tail(self.room if self.following else max(self.room, NEAR_LINES))
         self.first = max(0, len(self.lines) - self.room)
 
     def draw(self, width: int, height: int) -> list[Strip]:

@@ -16,6 +16,8 @@ from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.widgets.log_moves import Holds, moved
 
 TAIL_LINES = 5000
+NEAR_LINES = 1000
+"""What a window that stands still begins with: five thousand lines take as long as a key may take to be answered."""
 PAGE_LINES = 200
 MOST_LINES = 8000
 
@@ -46,14 +48,17 @@ class LogWindow:
         """No line is older than the first one."""
         self.at_end = True
         """None was newer than the last one when it was read."""
+        self._deep = False
+        """What the feed keeps of older lines is in the window, or lies elsewhere in the logs."""
 
     def take_tail(self, count: int) -> None:
         """The newest lines: so many, or where they are filtered, those of all that are at hand."""
-        lines = self._feed.log_tail(TAIL_LINES if self.query else count, self.query.only)
+        count = TAIL_LINES if self.query else count
+        lines = self._feed.log_tail(count, self.query.only)
         self._top = {line.source: line.offset for line in reversed(lines)}
         self._bottom = self._feed.log_older({}, 0, self.query).at | {line.source: line.end for line in lines}
-        self.lines = [line for line in lines if self.query.keep(line)]
-        self.at_start, self.at_end = False, True
+        self.lines = [line for line in lines if self.query.keep(line)] if self.query else lines
+        self.at_start, self.at_end, self._deep = False, True, count >= TAIL_LINES
 
     def take_newer_tail(self) -> None:
         """The same again for a filter that is followed; older lines that were found stay."""
@@ -66,7 +71,7 @@ class LogWindow:
         """The oldest lines; where they cannot be read again, the oldest at hand."""
         page = self._feed.log_newer({}, PAGE_LINES, self.query)
         if page.lines or not page.ended:
-            self._top, self._bottom, self.at_start, self.at_end = {}, page.at, True, page.ended
+            self._top, self._bottom, self.at_start, self.at_end, self._deep = {}, page.at, True, page.ended, True
             self.lines = list(page.lines)
 
     def take_around(self, at: Mapping[str, int], place: tuple[str, int]) -> int | None:
@@ -74,7 +79,7 @@ class LogWindow:
         before = self._feed.log_older(at, PAGE_LINES, self.query)
         after = self._feed.log_newer(at, PAGE_LINES, self.query)
         self._top, self._bottom = before.at, after.at
-        self.at_start, self.at_end = before.ended, after.ended
+        self.at_start, self.at_end, self._deep = before.ended, after.ended, True
         self.lines = [*before.lines, *after.lines]
         return self.index(place)
 
@@ -111,6 +116,9 @@ class LogWindow:
         if self.at_start:
             return 0
         self._settle()
+        kept = self._take_kept()
+        if kept:
+            return kept
         page = self._feed.log_older(self._top, PAGE_LINES, self.query)
         self._top, self.at_start = {**self._top, **page.at}, page.ended
         self.lines[:0] = page.lines
@@ -118,6 +126,18 @@ class LogWindow:
             self._bottom[line.source], self.at_end = line.offset, False
         del self.lines[MOST_LINES:]
         return len(page.lines)
+
+    def _take_kept(self) -> int:
+        """What the feed still keeps of older lines; a log that cannot be read again has no others."""
+        if self._deep or self.query or not self.lines:
+            return 0
+        self._deep = True
+        kept = self._feed.log_tail(TAIL_LINES)
+        first = self.lines[0].source, self.lines[0].offset
+        before = kept[: next((at for at, line in enumerate(kept) if (line.source, line.offset) == first), 0)]
+        self._top |= {line.source: line.offset for line in reversed(before)}
+        self.lines[:0] = before
+        return len(before)
 
     def lengthen_down(self) -> int:
         """Read newer lines; how many the window was shortened by at its top."""

@@ -129,14 +129,8 @@ class Table(Lines, Generic[Row], can_focus=True):
         for column, size in zip(self.columns, widths, strict=True):
             if not size:
                 continue
-            start = line.used
-            cell = column.cell(row, self.look, size)
-            if column.right:
-                line.gap(max(0, size - sum(len(text) for text, _ in cell)))
-            for text, style in cell:
-                line.put(text, style, width=min(_cells(text), start + size - line.used))
-            line.to(start + size).gap()
-        return line.gap(line.left).strip()
+            line.column(column.cell(row, self.look, size), size, column.right).gap()
+        return line.strip()
 
     def sort(self, index: int | None, reverse: bool | None = None) -> None:
         """Sort by a column; None is the order of the view."""
@@ -244,9 +238,3 @@ def column_widths(columns: Sequence[Column], width: int) -> list[int]:
     if left <= 0 or not parts:
         return widths
     return [size + (left * column.grow // parts if size else 0) for column, size in zip(columns, widths, strict=True)]
-
-
-def _cells(text: str) -> int:
-    from rich.cells import cell_len
-
-    return len(text) if text.isascii() else cell_len(text)
