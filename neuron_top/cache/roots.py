@@ -45,16 +45,21 @@ def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = Non
 
 
 def find(
-    environ: Mapping[str, str] = os.environ, processes: Iterable[Process] = (), cwd: str | None = None
+    environ: Mapping[str, str] = os.environ,
+    processes: Iterable[Process] = (),
+    cwd: str | None = None,
+    named: Iterable[str] = (),
 ) -> list[Root]:
-    """Every cache named by a default, by our environment or by a running process; each path once, ours first."""
-    found = [root_in_force(environ, cwd), _root(NEURON, DEFAULT_ROOT, "the SDK's default")]
+    """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
+    once, in this order."""
+    found = [_root(NEURON, path, "named on the command line", cwd) for path in named]
+    found += [root_in_force(environ, cwd), _root(NEURON, DEFAULT_ROOT, "the SDK's default")]
     for process in processes:
         theirs = process.environ or {}
         path, origin = named_by(theirs)
         if path:
-            named = _root(NEURON, path, f"{origin} of process {process.pid}", process.cwd)
-            found.append(msgspec.structs.replace(named, users=(process.pid,)))
+            root = _root(NEURON, path, f"{origin} of process {process.pid}", process.cwd)
+            found.append(msgspec.structs.replace(root, users=(process.pid,)))
         found += [
             msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=(process.pid,))
             for root in _neighbours(theirs, defaults=False)

@@ -67,6 +67,8 @@ class PlainProgress:
 def progress_line(view: Overview) -> str:
     """The state of a run on one line."""
     parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state}"]
+    if view.header.silent is not None:
+        parts.append(f"no new line for {units.duration_text(view.header.silent)}")
     parts += _compile_parts(view)
     parts += _training_parts(view)
     memory = [core.memory for core in view.cores if core.memory is not None]
@@ -105,6 +107,7 @@ def overview_text(view: Overview) -> str:
     title = " · ".join(part for part in (head.name or "this machine", head.state, head.run) if part)
     rows = [
         ("elapsed", units.duration_text(head.elapsed)),
+        *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
         ("graphs", ", ".join(_compile_parts(view)).removeprefix("graphs: ") or units.UNKNOWN),
         ("compile time", f"{units.duration_text(view.compile.seconds)} ({units.percent_text(view.compile.share)})"),
         ("hit rate", units.percent_text(view.cache.hit_rate)),

@@ -23,8 +23,9 @@ import argparse
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from neuron_top import settings as configuration
@@ -78,7 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return _follow(feed, lambda feed: progress.show(feed.read(read)), lambda feed: progress.close(feed.read(read)),
                        LOOK_SECONDS)  # fmt: skip
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
-        return _on_screen(feed, settings)
+        return _on_screen(feed, settings, arguments.paths)
     return _once(feed, settings, named=bool(arguments.paths))
 
 
@@ -93,10 +94,12 @@ def _has_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _on_screen(feed: LiveFeed, settings: Settings) -> int:
+def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
+    from neuron_top.pipeline.assembly import is_cache_root
     from neuron_top.tui.app import TopApp
 
-    return show(TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path))
+    caches = [path for path in paths if is_cache_root(Path(path))]
+    return show(TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path, caches=caches))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:

@@ -80,3 +80,8 @@ class OutputGrew(Event, frozen=True, kw_only=True):
     end: int
     lines: int = 0
     """Lines seen in this source so far."""
+    written: float | None = None
+    """Of bytes that were there before the log was followed: its last change then, seconds since the epoch. When all of
+    them have been read, `at` is the clock reading of the last line, if it has one."""
+    closed: bool = False
+    """Its writer has closed it: nothing more can come."""

@@ -11,10 +11,13 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
+from neuron_top.parsers import timestamps
 from neuron_top.parsers.reader import LogReader
 from neuron_top.pipeline import rotated
 from neuron_top.pipeline.lines import LogBook
 
+CLOCK_BYTES = 40
+"""A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
 """How long a log must have brought nothing before what its reader holds back is told."""
 GREW_SECONDS = 0.1
@@ -24,8 +27,11 @@ GREW_SECONDS = 0.1
 class LogIntake:
     """One followed log."""
 
-    def __init__(self, path: str, book: LogBook, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: str, book: LogBook, *, clock: Callable[[], float] = time.monotonic,
+                 written: float | None = None) -> None:  # fmt: skip
+        """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
         self.path = path
+        self._written = written
         self.source = f"log:{path}"
         self._book, self._clock = book, clock
         self._reader = LogReader(self.source)
@@ -65,7 +71,24 @@ class LogIntake:
         if self._end == self._told_end or not (at_once or now - self._told_at >= GREW_SECONDS):
             return []
         self._told_at, self._told_end = now, self._end
-        return [OutputGrew(path=self.path, end=self._end, lines=self._lines, source=self.source)]
+        return [self._told()]
+
+    def caught_up(self) -> list[AnyEvent]:
+        """All that was there has been read: what comes now is written now."""
+        if self._written is None:
+            return []
+        last = self._book.last_line(self.source)
+        clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
+        told = msgspec.structs.replace(self._told(), at=clock)
+        self._written, self._told_end = None, self._end
+        return [told] if self._end else []
+
+    def closed(self) -> list[AnyEvent]:
+        """The writer has closed its end."""
+        return [*self.flush(), msgspec.structs.replace(self._told(), closed=True)]
+
+    def _told(self) -> OutputGrew:
+        return OutputGrew(path=self.path, end=self._end, lines=self._lines, written=self._written, source=self.source)
 
     def flush(self) -> list[AnyEvent]:
         """What the reader still holds when nothing more can come."""

@@ -36,8 +36,10 @@ MISSES_EXPLAINED = 25
 class Library:
     """Recordings and caches of this user on this machine."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, named: Sequence[str] = ()) -> None:
+        """`named`: caches that the user named for this program, listed before those that are configured."""
         self._settings = settings
+        self._named = tuple(named)
         self._others = OtherCaches()
 
     @property
@@ -91,7 +93,7 @@ class Library:
 
     def operators(self, module: str, named: Iterable[str] = ()) -> Operators | None:
         """The operators of a graph, from its entry in the named caches or any of this machine; None without one."""
-        places = dict.fromkeys((*named, *(root.path for root in roots.find() if root.kind == roots.NEURON)))
+        places = dict.fromkeys((*named, *(root.path for root in self._roots())))
         for root in places:
             try:
                 snapshot = catalogue.open_root(root, self._settings.state_path)
@@ -104,7 +106,7 @@ class Library:
 
     def entries(self) -> EntryTable:
         """The entries of every Neuron cache that exists, as the catalogue knows them, brought up to date."""
-        found = [root for root in roots.find() if root.kind == roots.NEURON]
+        found = self._roots()
         rows: list[EntryRow] = []
         for root in found:
             if root.exists:
@@ -114,6 +116,10 @@ class Library:
             rows=tuple(rows),
             others=self._others.look(),
         )
+
+    def _roots(self) -> list[roots.Root]:
+        """Neuron caches: those that were named, then those of this machine; each path once."""
+        return [root for root in roots.find(named=self._named) if root.kind == roots.NEURON]
 
     def why(self, asked: Question) -> Why:
         """Why a graph missed, as the caches of this machine tell now."""

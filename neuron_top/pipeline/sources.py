@@ -58,7 +58,7 @@ class LogFiles:
             key = os.fspath(path)
             if key not in self._tails:
                 self._tails[key] = FileTail(path, from_end=self._from_end)
-                self._intakes[key] = LogIntake(key, self._book)
+                self._intakes[key] = LogIntake(key, self._book, written=_last_change(path))
                 self._wakeup.watch(path)
             problem = self._tails[key].problem
             text = f"{problem.strerror}: {key}" if problem else ""
@@ -76,7 +76,7 @@ class LogFiles:
                 for item in step:
                     events = intake.turn(item.how) if isinstance(item, Turn) else intake.take(item.offset, item.data)
                     _emit_all(events, emit)
-            _emit_all([*intake.quiet(), *intake.grew()], emit)
+            _emit_all([*intake.quiet(), *intake.caught_up(), *intake.grew()], emit)
 
 
 class StandardInput:
@@ -101,7 +101,8 @@ class StandardInput:
                 continue
             data = os.read(self._number, _STDIN_BYTES)
             if not data:
-                break
+                _emit_all(self._intake.closed(), emit)
+                return
             if self._spool is not None:
                 self._keep(emit, offset, data)
             _emit_all(self._intake.take(offset, data), emit)
@@ -215,6 +216,13 @@ def _told(line: bytes, name: str) -> AnyEvent | None:
         text = visible(line[:500].decode(errors="replace"))
         return LineMalformed(family="side channel", text=text, reason=str(problem), source=source)
     return event if event.source else msgspec.structs.replace(event, source=source)
+
+
+def _last_change(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # not there yet: all of it will be new
+        return None
 
 
 def _emit_all(events: Iterable[AnyEvent], emit: Emit) -> None:

@@ -55,7 +55,7 @@ Rule = Callable[[Run, float, Limits], Iterator[Alert]]
 
 def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, ...]:
     """All alerts that hold at `now`, worst first, then oldest first."""
-    bounds = limits or Limits()
+    bounds, now = limits or Limits(), run.until(now)
     found = [alert for rule in RULES for alert in rule(run, now, bounds)]
     return tuple(sorted(found, key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key)))
 

@@ -6,7 +6,7 @@ events in the same order give the same run. Views read the ledgers below; they a
     run.job        the command, its processes, marked lines          run.caches   cache roots and changed entries
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
-    run.torch      torch.compile in plain PyTorch processes
+    run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from neuron_top.events import (
     GraphReported,
     JobFamily,
     LogEvent,
+    OutputGrew,
     ParallelFamily,
     ProcessGone,
     ProcessSeen,
@@ -45,6 +46,7 @@ from neuron_top.run.facts import canonical
 from neuron_top.run.graph import Meeting
 from neuron_top.run.job import JobLedger
 from neuron_top.run.queue import QueueLedger
+from neuron_top.run.silence import Silence
 from neuron_top.run.torch_trace import TorchTraceLedger
 from neuron_top.run.training import TrainingLedger
 
@@ -61,6 +63,7 @@ class Run:
         self.training = TrainingLedger()
         self.caches = CacheLedger()
         self.torch = TorchTraceLedger()
+        self.silence = Silence()
         self.events = 0
         """Events taken into account."""
         self.first_time: float | None = None
@@ -74,6 +77,17 @@ class Run:
         """When the command started; of a log that was only opened, its first time."""
         return self.job.started if self.job.started is not None else self.first_time
 
+    def silent(self, now: float) -> float | None:
+        """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
+        job = self.job
+        told = job.finished is not None or job.started is not None or job.alive
+        return None if told else self.silence.seconds(now)
+
+    def until(self, now: float) -> float:
+        """Up to when things that go on have gone on: now, or the last line of a log that is silent."""
+        last = self.silence.last if self.silent(now) is not None else None
+        return now if last is None else min(now, last)
+
     def compiling_seconds(self, now: float) -> float:
         """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile."""
         return self.compiles.seconds_spent(now, besides=self.torch.elsewhere())
@@ -85,8 +99,7 @@ class Run:
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
         self.events += 1
-        if isinstance(event, LogEvent):
-            event = self._clocks.dated(event, ours=self.job.started is not None)
+        event = self._heard(event)
         self._reach(event.time)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
@@ -110,6 +123,15 @@ class Run:
             self.torch.apply(event)
         else:
             assert_never(event)
+
+    def _heard(self, event: AnyEvent) -> AnyEvent:
+        """The event on the run's time line; what it tells of when a log was last heard of."""
+        if isinstance(event, OutputGrew):
+            self.silence.grew(event)
+        elif isinstance(event, LogEvent):
+            event = self._clocks.dated(event, ours=self.job.started is not None)
+            self.silence.line(event.at)
+        return event
 
     def _reach(self, time: float | None) -> None:
         if time is not None:

@@ -12,7 +12,7 @@ import importlib
 import locale
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -63,12 +63,13 @@ class TopApp(App[int]):
         *,
         past: Callable[[], Estimator] | None = None,
         library: Library | None = None,
+        caches: Sequence[str] = (),
         memory: Path | None = None,
         desk: Desk | None = None,
     ) -> None:
         """`past` tells past compile times, asked in a thread after the first frame; `library` has recordings and
-        caches, `desk` acts on caches: by default this user's. `memory` is the folder that keeps the last screen and
-        theme, and how each screen's rows were arranged; None keeps nothing.
+        caches (`caches`: those that were named), `desk` acts on caches: by default this user's. `memory` is the folder
+        that keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
         self._memory = memory
@@ -84,7 +85,7 @@ class TopApp(App[int]):
         super().__init__(ansi_color=True if no_colour else None)
         self.feed = feed
         self._home = feed
-        self._library, self._desk = library, desk
+        self._library, self._desk, self._caches = library, desk, tuple(caches)
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.paused = False
@@ -238,7 +239,7 @@ class TopApp(App[int]):
         if self._library is None:
             from neuron_top.pipeline.library import Library as OfThisUser
 
-            self._library = OfThisUser(self.settings)
+            self._library = OfThisUser(self.settings, self._caches)
         return self._library
 
     @property

@@ -127,7 +127,8 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
 def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> GraphTable:
     """The compile screen."""
     known = estimator or Estimator()
-    rows = tuple(graph_row(run, graph, now, known) for graph in run.compiles.graphs.values())
+    until = run.until(now)
+    rows = tuple(graph_row(run, graph, until, known) for graph in run.compiles.graphs.values())
     return GraphTable(now=now, card=compile_card(run, now, known), rows=rows)
 
 
@@ -178,6 +179,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     if graph is None:
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
+    now = run.until(now)
     return GraphPage(
         now=now,
         row=graph_row(run, graph, now, estimator or Estimator()),

@@ -30,7 +30,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     state: str
     """In words: `waiting for a job`, `collecting graphs (trial run)`, `compiling`, `waiting for a lock`, `training`,
-    `running`, `finished`, `interrupted (SIGINT)`, `failed (exit status 1)`, `killed (signal 9)`."""
+    `running`, `silent (was training)`, `finished`, `interrupted (SIGINT)`, `failed (exit status 1)`,
+    `killed (signal 9)`."""
     active: bool
     """Not ended (or never started by us: a log that is only read counts as active)."""
     started: float | None
@@ -42,6 +43,16 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Worker processes alive now."""
     events: int
     last_event: float | None
+    last_line: float | None = None
+    """When the logs were last heard of."""
+    silent: float | None = None
+    """Seconds since then, of a job that is known from its logs alone and may have ended long ago; `elapsed` and all
+    that goes on then count up to the last line. None while it may well go on."""
+
+    @property
+    def over(self) -> bool:
+        """Nothing more is expected: it has ended, or its log has been silent for long."""
+        return not self.active or self.silent is not None
 
 
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,23 +125,26 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
 
 def header(run: Run, now: float) -> Header:
     """The job and where it stands."""
-    job = run.job
-    end = job.finished if job.finished is not None else now
+    job, silent = run.job, run.silent(now)
+    end = job.finished if job.finished is not None else run.until(now)
+    state = state_words(run)
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else ""),
         run=job.run,
         command=job.command,
         node=job.node,
-        state=state_words(run),
+        state=f"silent (was {state})" if silent is not None and state != "waiting for a job" else state,
         active=job.finished is None,
         started=run.started,
         finished=job.finished,
-        elapsed=max(0.0, end - run.started) if run.started is not None else None,
+        elapsed=end - run.started if run.started is not None and end >= run.started else None,
         exit_code=job.exit_code,
         world_size=job.world_size,
         workers=sum(process.role == "worker" for process in job.alive),
         events=run.events,
         last_event=run.last_time,
+        last_line=run.silence.last,
+        silent=silent,
     )
 
 

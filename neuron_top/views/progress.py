@@ -76,6 +76,8 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     """The same as a share of the elapsed time, 0…1."""
     wait_seconds: float
+    over: bool = False
+    """No further graph is expected: the job has ended, or its log has been silent for long."""
 
 
 class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +108,8 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
 
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     """Compile progress, in distinct graphs."""
+    over = run.job.finished is not None or run.silent(now) is not None
+    now = run.until(now)
     by_state: dict[GraphState, list[Graph]] = {state: [] for state in GraphState}
     for digest in run.compiles.digests():
         by_state[digest.state].append(digest.graph)
@@ -137,6 +141,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         seconds=seconds,
         share=min(1.0, seconds / elapsed) if elapsed else None,
         wait_seconds=run.compiles.seconds_spent(end, ("wait",)),
+        over=over,
     )
 
 

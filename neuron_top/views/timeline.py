@@ -54,6 +54,7 @@ def whole_timeline(run: Run, now: float) -> Timeline:
 
 
 def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
+    now = run.until(now)
     lanes: dict[str, list[Bar]] = {}
     who: dict[str, tuple[int | None, int | None]] = {}
     for span in spans:

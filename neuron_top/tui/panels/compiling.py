@@ -20,7 +20,8 @@ def wish(card: CompileCard) -> Wish:
 
 def compile_panel(look: Look, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
     """The panel."""
-    lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width), _cache(look, cache, width)]
+    lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width),
+             _cache(look, cache, width, card.over)]  # fmt: skip
     if card.trial_run:
         text = "trial run: graphs are collected, what the script prints now is meaningless"
         lines.append(Line(look, width).put(f"{look.glyphs.warn} {text}", look.warn).strip())
@@ -51,8 +52,9 @@ def _summary(card: CompileCard) -> str:
 
 def _progress(look: Look, card: CompileCard, width: int) -> Strip:
     if not card.total:
-        text = "No graph yet: none was compiled, loaded from the cache or waited for."
-        return Line(look, width).put(text if len(text) <= width else "No graph yet.", look.quiet).strip()
+        short = "No graph." if card.over else "No graph yet."
+        text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
+        return Line(look, width).put(text if len(text) <= width else short, look.quiet).strip()
     counts = (
         (card.hit, "cached", look.accent, look.glyphs.done),
         (card.done, "compiled", look.good, look.glyphs.done),
@@ -75,11 +77,14 @@ def _progress(look: Look, card: CompileCard, width: int) -> Strip:
     return line.strip()
 
 
-def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
+def _cache(look: Look, cache: CacheCard, width: int, over: bool) -> Strip:
     line = Line(look, width).put("cache", look.quiet).gap()
+    if cache.failures_met:  # said first, and never cut off
+        plural = "s" * (cache.failures_met > 1)
+        line.put(f"{look.glyphs.failed} {cache.failures_met} cached failure{plural}", look.bad).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
     if not asked:
-        line.put("not asked yet", look.quiet)
+        line.put("was not asked" if over else "not asked yet", look.quiet)
     else:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
         line.put(f"({cache.graphs_hit} of {asked} graphs)", look.quiet)
@@ -88,10 +93,6 @@ def _cache(look: Look, cache: CacheCard, width: int) -> Strip:
         words += f", {late} loaded after another's compile" if late else ""
         if line.left > len(words):
             line.gap().put(words, look.quiet)
-    if cache.failures_met:
-        line.gap(2).put(
-            f"{look.glyphs.failed} {cache.failures_met} cached failure{'s' * (cache.failures_met > 1)}", look.bad
-        )
     if cache.size is not None and line.left > 30:
         line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", look.quiet)
     return line.strip()

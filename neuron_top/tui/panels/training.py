@@ -19,12 +19,12 @@ def wish(card: TrainingCard) -> Wish:
     return Wish(3, 3) if card.step is not None or card.loss is not None else Wish(2, 2)
 
 
-def training_panel(look: Look, card: TrainingCard, width: int, height: int) -> list[Strip]:
-    """The panel."""
+def training_panel(look: Look, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
+    """The panel; `over`: nothing more is expected."""
     title = rule(look, width, "Training", _since(card))
     if card.step is None and card.loss is None:
         simulated = f" ({card.simulated_reports} reports of a trial run are left out)" if card.simulated_reports else ""
-        text = f"No step printed yet.{simulated}"
+        text = f"{'No step was printed.' if over else 'No step printed yet.'}{simulated}"
         return [title, Line(look, width).put(text, look.quiet).strip()]
     return [title, _numbers(look, card, width), _loss(look, card, width)]
 

@@ -28,6 +28,10 @@ NOTHING = (
     "own backend.",
     "To compile a job's graphs beforehand: neurontop compile -- torchrun … train.py",
 )
+NOTHING_CAME = (
+    "No graph.",
+    "None was looked up, compiled, loaded or waited for, as far as the job's log and our own backend told.",
+)
 
 
 class CompileScreen(LiveScreen):
@@ -58,6 +62,7 @@ class CompileScreen(LiveScreen):
         """Hand them on."""
         table, cache, times, frames = view
         self.query_one("#card", Drawn).show((table.card, cache))
+        self.table.nothing = NOTHING_CAME if table.card.over else NOTHING
         self.table.show(table.rows)
         self.query_one("#torch", Drawn).show(frames)
         self.query_one("#timeline", Drawn).show(times)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.containers import Container
@@ -21,7 +22,10 @@ from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.overview import Overview, overview
+from neuron_top.views.overview import Header, Overview, overview
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
 
 Draw = Callable[[Look, Overview, int, int], Sequence[Strip]]
 
@@ -47,7 +51,7 @@ class CoresDrawn:
 PANELS: dict[str, tuple[Draw, str]] = {
     "cores": (CoresDrawn(), "cores"),
     "compile": (lambda look, view, w, h: compiling.compile_panel(look, view.compile, view.cache, w, h), "compile"),
-    "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h), "logs"),
+    "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h, view.header.over), "logs"),
     "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "alerts"),
     "welcome": (welcome.welcome_panel, "runs"),
 }
@@ -111,6 +115,10 @@ class Board(Container):
         """Our own, which style sheets have no name for."""
         return self._arranged
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What shows between the panels; Textual would work it out line by line."""
+        return [Strip.blank(crop.width, cast("TopApp", self.app).look.text)] * crop.height
+
     def wish(self, wishes: dict[str, Wish]) -> None:
         """Place the panels anew when what they need has changed."""
         if wishes != self._arranged.wishes:
@@ -146,7 +154,15 @@ class OverviewScreen(LiveScreen):
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
+        log.ended(last_line_text(view.header))
         log.show(self.top.log_tail(log.wanted))
+
+
+def last_line_text(header: Header) -> str:
+    """When the last line was, of a log that has been silent for long; "" while it may well go on."""
+    if header.silent is None or header.last_line is None:
+        return ""
+    return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def wishes(view: Overview, width: int) -> dict[str, Wish]:

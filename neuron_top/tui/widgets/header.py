@@ -10,7 +10,7 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import PLACES
 from neuron_top.tui.look import Look
 from neuron_top.tui.widgets.lines import Lines
-from neuron_top.units import clock_text
+from neuron_top.units import clock_text, duration_text
 from neuron_top.views.overview import Header as HeaderView
 
 
@@ -38,6 +38,8 @@ def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
         return line.put("looking…", look.quiet).strip()
     sign, style = state_sign(look, view)
     line.put(f"{sign} {view.state}", style).gap(2)
+    if view.silent is not None:
+        line.put(f"no new line for {duration_text(view.silent)}", look.warn).gap(2)
     ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
     elapsed = clock_text(view.elapsed if view.state != "waiting for a job" else None)
     end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
@@ -50,6 +52,8 @@ def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
 def state_sign(look: Look, view: HeaderView) -> tuple[str, Style]:
     """Symbol and colour of a state; the word stands beside it."""
     glyphs = look.glyphs
+    if view.silent is not None:
+        return glyphs.waiting, look.warn
     if not view.active:
         return (glyphs.done, look.good) if view.exit_code == 0 else (glyphs.failed, look.bad)
     if view.state.startswith("waiting"):

@@ -49,6 +49,7 @@ class LogTail(Lines):
     def __init__(self) -> None:
         super().__init__(id="log")
         self._lines: Sequence[LogLine] = ()
+        self._ended = ""
         self._strips_of_lines = LogStrips()
 
     @property
@@ -67,11 +68,17 @@ class LogTail(Lines):
             self._lines = lines
             self.redraw()
 
+    def ended(self, text: str) -> None:
+        """What is said of a log that has been silent for long: when its last line was."""
+        if text != self._ended:
+            self._ended = text
+            self.redraw()
+
     def draw(self, width: int, height: int) -> list[Strip]:
         """Title, then the lines that fit, newest last."""
         shown = self._lines[-(height - 1) :] if height > 1 else ()
         marked = sum(line.level in ("error", "warning") for line in shown)
-        right = f"{marked} marked" if marked else ""
+        right = " · ".join(word for word in (f"{marked} marked" if marked else "", self._ended) if word)
         title = rule(self.look, width, "Log", right)
         if not shown:
             return [title, Line(self.look, width).put("No log lines yet.", self.look.quiet).strip()]

@@ -1,0 +1,57 @@
+"""When a job that is known from its logs alone was last heard of.
+
+Nobody tells that such a job has ended: its log just grows no more. So what counts on (the elapsed time, a compile
+under way) counts up to the last line once the log has been silent for long, and how long is said instead.
+"""
+
+from __future__ import annotations
+
+from neuron_top.events import OutputGrew
+
+FOUND_SECONDS = 60.0
+"""A log that has not grown since it was opened is silent from then on."""
+FOLLOWED_SECONDS = 900.0
+"""One that grew under our eyes may be compiling: neuronx-cc prints nothing for minutes."""
+
+
+class Silence:
+    """What the logs told of time. `None` until told; seconds since the epoch."""
+
+    def __init__(self) -> None:
+        self.found: float | None = None
+        """Last change of logs, as far as they had grown before they were followed. A copy may be younger than its
+        text, never older."""
+        self.followed: float | None = None
+        """The last time that one grew while it was followed."""
+        self.clock: float | None = None
+        """The newest clock reading of a line."""
+        self.closed = False
+        """The pipe that was read has been closed by its writer."""
+
+    def grew(self, event: OutputGrew) -> None:
+        """A log grew, or its writer closed it."""
+        self.closed = event.closed
+        if event.written is not None:
+            self.line(event.at)
+            self.found = max(event.written, self.found or event.written)
+        elif event.seen is not None:
+            self.followed = max(event.seen, self.followed or event.seen)
+
+    def line(self, clock: float | None) -> None:
+        """A line, and the clock reading it carries."""
+        if clock is not None:
+            self.clock = clock if self.clock is None else max(self.clock, clock)
+
+    def seconds(self, now: float) -> float | None:
+        """For how long nothing was heard; None while that is not long, or no log was read."""
+        if self.followed is not None:
+            last, limit = self.followed, 0.0 if self.closed else FOLLOWED_SECONDS
+        else:
+            last = min((time for time in (self.found, self.clock) if time is not None), default=now)
+            limit = FOUND_SECONDS
+        return now - last if now - last > limit else None
+
+    @property
+    def last(self) -> float | None:
+        """The last line's time: when it came, else its own clock, else the last change of its file."""
+        return next((time for time in (self.followed, self.clock, self.found) if time is not None), None)
