@@ -10,6 +10,7 @@ import logging
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 from fastapi import FastAPI
@@ -19,13 +20,13 @@ from neuron_top.dashboard import api, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.cache_desk import CacheDesk
-from neuron_top.dashboard.guard import App, Guard, right_now
+from neuron_top.dashboard.guard import App, Guard, asked_from, right_now
 from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.parts import note
-from neuron_top.dashboard.shell import Link, run_options, shell
+from neuron_top.dashboard.shell import Link, Place, run_options, shell
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
 PAGES = (live, compile_page, cache, memory, runs, logs)
@@ -58,7 +59,7 @@ def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") 
         False  # the config tells the renderer of no socket: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
-    app.layout = lambda: shell(prefix, links, right_now.get())
+    app.layout = lambda: shell(prefix, links, right_now.get(), _place(prefix, asked_from.get()))
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_shell(app, hub, prefix)
     for page in PAGES:
@@ -99,15 +100,30 @@ def _policy(app: Dash) -> str:
     )  # fmt: skip
 
 
-def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
-    by_path = {page.PATH: page for page in PAGES}
+def _page(prefix: str, path: str, search: str) -> Any:
+    """The layout of the page at an address; None where there is no such page."""
+    name = path[len(prefix) :].strip("/")
+    return next((page.layout(state_of(search)) for page in PAGES if name == page.PATH), None)
 
-    @app.callback(Output("page", "children"), Input("url", "pathname"), State("url", "search"))
+
+def _place(prefix: str, address: str) -> Place | None:
+    """The page that a browser has opened: its layout comes with the frame, and no second question is needed for it."""
+    try:
+        _scheme, _host, path, query, _fragment = urlsplit(address)
+    except ValueError:
+        return None
+    search = f"?{query}" if query else ""
+    page = _page(prefix, path, search) if path.startswith(prefix) else None
+    return Place(path, search, page) if page is not None else None
+
+
+def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
+    @app.callback(
+        Output("page", "children"), Input("url", "pathname"), State("url", "search"), prevent_initial_call=True
+    )
     async def page(path: str, search: str) -> Any:
-        found = by_path.get((path or prefix)[len(prefix) :].strip("/"))
-        if found is None:
-            return note("There is no such page. The navigation above shows what there is.")
-        return found.layout(state_of(search))
+        found = _page(prefix, path or prefix, search)
+        return found if found is not None else note("There is no such page. The navigation above shows what there is.")
 
     @app.callback(
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")

@@ -14,17 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import gather, history
-from neuron_top.actions.desk import COMPILE, Desk
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNLOCK, Desk
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import Surroundings
-from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache import catalogue, roots
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -37,7 +30,7 @@ FRESH_SECONDS = 5.0
 WORKS_KEPT = 50
 TYPED_BYTES = 20 * 1024**3
 """From here on, and for a whole compiler version, the confirmation is typed."""
-VERBS = ("evict", "slim", COMPILE, "retry", "unlock", "quarantine")
+VERBS = (EVICT, SLIM, COMPILE, RETRY, UNLOCK, QUARANTINE)
 """`compile` and `retry` are two ways to the same end: failures are compiled now, or on the next run."""
 
 
@@ -129,12 +122,8 @@ class CacheDesk:
         for root, snapshot in self._snapshots.items():
             wanted = [entry for entry in snapshot.entries if f"{root}/{entry.path}" in chosen]
             if wanted:
-                around = self._around(root, snapshot)
-                made = (
-                    _plans(verb, root, snapshot, wanted, around)
-                    if verb != COMPILE
-                    else [self._hand.plan(COMPILE, root, [entry.path for entry in wanted])]
-                )
+                around = self._hand.around(snapshot)
+                made = [self._hand.plan_in(snapshot, around, verb, paths) for paths in _at_once(verb, wanted)]
                 policy = f"{len(wanted)} entries chosen in the dashboard"
                 works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:
@@ -213,33 +202,10 @@ class CacheDesk:
         self._taken = float("-inf")
         self._moved()
 
-    def _around(self, root: str, snapshot: Snapshot) -> Surroundings:
-        state = self._settings.state_path
-        past = history.known(state)
-        pins = (
-            *Pins(state).patterns(),
-            *(word for part in self._settings.cache_pins.split(",") if (word := part.strip())),
-        )
-        return gather.surroundings(snapshot, pins=pins, used=past.used, compiled=past.compiled, trash=Trash(root))
 
-
-def _plans(verb: str, root: str, snapshot: Snapshot, wanted: list[Entry], around: Surroundings) -> Iterable[Plan]:
-    if verb == "retry":
-        return [plan_retry(wanted, root, around)]
-    if verb == "unlock":
-        return [plan_unlock(wanted, root, around)]
-    if verb == "quarantine":
-        return [plan_quarantine(wanted, root, around)]
-    by_compiler: dict[str, list[Entry]] = {}
+def _at_once(verb: str, wanted: Iterable[Entry]) -> Iterable[list[str]]:
+    """Paths for each plan: to empty a compiler version is a decision of its own, the rest goes together."""
+    groups: dict[str, list[str]] = {}
     for entry in wanted:
-        by_compiler.setdefault(entry.compiler, []).append(entry)
-    # The planner is given everything, because shared inodes are freed with their last name only.
-    return [
-        plan_eviction(
-            snapshot.entries, root,
-            EvictPolicy(modules=tuple(entry.module for entry in entries), compiler=compiler or None,
-                        states=frozenset(entry.state for entry in entries), slim=verb == "slim"),
-            around,
-        )
-        for compiler, entries in by_compiler.items()
-    ]  # fmt: skip
+        groups.setdefault(entry.compiler if verb in (EVICT, SLIM) else "", []).append(entry.path)
+    return groups.values()

@@ -35,6 +35,8 @@ _CLOSED_PATHS = ("_dash-ws-callback", "_reload-hash", "_alive", "_dash-error")
 
 right_now: ContextVar[Right] = ContextVar("right_now", default=Right.NONE)
 """The right of the request that is being answered."""
+asked_from: ContextVar[str] = ContextVar("asked_from", default="")
+"""The address of the page that asks, as its browser tells it; "" where it does not."""
 
 
 class Refused(Exception):
@@ -75,11 +77,12 @@ class Guard:
         if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
             # Every page is the same document; the script in it reads the address and asks for the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
-        token = right_now.set(right)
+        token, place = right_now.set(right), asked_from.set(headers.get("referer", ""))
         try:
             await self._app(scope, receive, answer)
         finally:
             right_now.reset(token)
+            asked_from.reset(place)
 
     def _below_prefix(self, scope: Scope) -> Scope:
         """The path is checked, and gets our prefix where a reverse proxy has taken it away."""

@@ -22,18 +22,27 @@ class Link(NamedTuple):
     name: str
 
 
-def shell(prefix: str, links: Sequence[Link], right: Right) -> Any:
-    """The frame; the page goes into `page`."""
+class Place(NamedTuple):
+    """A page that is open in a browser: the path and the search of its address, and its layout."""
+
+    path: str
+    search: str
+    page: Any
+
+
+def shell(prefix: str, links: Sequence[Link], right: Right, place: Place | None = None) -> Any:
+    """The frame; the page goes into `page`, at once where it is known which one the browser has opened."""
+    where = {"pathname": place.path, "search": place.search} if place is not None else {}
     return html.Div(
         [
-            dcc.Location(id="url", refresh="callback-nav"),
+            dcc.Location(id="url", refresh="callback-nav", **where),
             dcc.Store(id="pulse", data=0),
             dcc.Store(id="theme", storage_type="local"),
             dcc.Store(id="prefix", data=prefix),
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
             html.Div(id="problem", role="alert"),
-            html.Main(id="page", tabIndex=-1),
+            html.Main(place.page if place is not None else None, id="page", tabIndex=-1),
         ],
         className="frame",
     )

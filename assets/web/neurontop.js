@@ -112,12 +112,24 @@
     return news.mark;
   }
 
-  function lineItem([level, text, key]) {
+  function lineItem([level, text, key, graph]) {
     const item = document.createElement("li");
     item.className = ["error", "warning", "event"].includes(level) ? level : "";
     item.dataset.key = key;
     item.textContent = text || " ";
+    if (graph) { item.append(" ", graphLink(graph)); }
     return item;
+  }
+
+  /* The way from a line to the page of its graph, where stands why it missed. */
+  function graphLink(graph) {
+    const link = document.createElement("a"), terms = new URLSearchParams({graph: graph});
+    const run = new URLSearchParams(location.search).get("run");
+    if (run) { terms.set("run", run); }
+    link.href = "compile?" + terms;
+    link.textContent = "graph";
+    link.setAttribute("aria-label", "the page of the graph " + graph);
+    return link;
   }
 
   /* Older finds go above, and what is in sight stays in sight. */

@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import cache_figures, compile_figures
+from neuron_top.dashboard import cache_figures, compile_figures, whys
 from neuron_top.dashboard.access import Right
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
@@ -69,6 +69,8 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
                          className="row actions"),
                 html.Div(id="cache-refused", role="alert"),
+                html.Div(note("Click an entry to see why its graph was not found when it was looked up."),
+                         id="cache-why", role="status"),
                 tools=export_links("cache"), wide=True,
             ),
             html.Div(id="cache-others", className="full"),
@@ -175,6 +177,7 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
                  if value and " " not in value]  # fmt: skip
         return " ".join(words) if words else no_update
 
+    whys.register(app, hub, desk)
     _register_actions(app, desk)
 
 

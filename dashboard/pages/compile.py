@@ -19,6 +19,7 @@ from neuron_top.dashboard.look import STATE_WORDS, Palette
 from neuron_top.dashboard.parts import chart, facts, note, panel, table
 from neuron_top.dashboard.sections import Chart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
+from neuron_top.dashboard.whys import why_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
@@ -196,12 +197,7 @@ def depth(reasons: Why | None, made_of: Operators | None) -> Any:
     """What the cache tells of a graph: why it missed, and the operators it is made of."""
     parts = []
     if reasons is not None:
-        rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
-        head = ("cause", "what differs", "compared with")
-        parts.append(
-            panel("Why it missed", html.P(html.Strong(reasons.headline)),
-                  table(head, rows, caption="Causes, the likeliest first") if rows else None, note(reasons.footnote))
-        )  # fmt: skip
+        parts.append(why_panel(reasons))
     if made_of is not None:
         kinds = [(html.Code(row.name), count_text(row.count), html.Code("  ".join(row.shapes))) for row in made_of.rows]
         shown = f"{count_text(made_of.total)} operators of {len(kinds)} kinds, read from {made_of.place}"

@@ -10,10 +10,11 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import compile_figures, figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table, tile
 from neuron_top.dashboard.sections import Chart, Track
+from neuron_top.dashboard.whys import graph_link
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
@@ -78,12 +79,13 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    view: Overview, core: CorePage | None, series: Trends, known: tuple[Answer, ...], measure: str, colours: Palette
-) -> dict[str, Any]:
-    """Every section of the page, in the order of the outputs."""
+    view: Overview, core: CorePage | None, series: Trends, known: tuple[Answer, ...], measure: str, colours: Palette,
+    run: str = LIVE,
+) -> dict[str, Any]:  # fmt: skip
+    """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
-    whole["live-alerts"] = _alerts(view.alerts)
-    whole["live-compile"] = _compile(view.compile)
+    whole["live-alerts"] = _alerts(view.alerts, run)
+    whole["live-compile"] = _compile(view.compile, run)
     whole["live-lines"] = _lines(view)
     whole["live-core-words"] = (
         f"{figures.core_words(core.row)}. Click a cell of the heat map to choose another core."
@@ -166,13 +168,14 @@ def _ago(seconds: float | None) -> str:
     return f"last {duration_text(seconds)} ago" if seconds is not None else "—"
 
 
-def _alerts(alerts: tuple[Alert, ...]) -> Any:
+def _alerts(alerts: tuple[Alert, ...], run: str) -> Any:
     return [
         html.Article(
             [
                 html.Strong(f"{alert.severity}: {alert.title}"),
                 html.Span(alert.evidence),
                 html.Span(alert.next_step, className="next-step"),
+                graph_link(alert.graph, run, "its graph, and why it missed") if alert.graph is not None else None,
             ],
             className=f"alert {alert.severity}",
         )
@@ -180,7 +183,7 @@ def _alerts(alerts: tuple[Alert, ...]) -> Any:
     ] + ([note(f"and {len(alerts) - 8} more")] if len(alerts) > 8 else [])
 
 
-def _compile(card: CompileCard) -> Any:
+def _compile(card: CompileCard, run: str) -> Any:
     if not card.total:
         return note("No graph was met yet. Compiles appear here as soon as the log tells of one.")
     left = card.left or 0
@@ -196,7 +199,7 @@ def _compile(card: CompileCard) -> Any:
         span = f"{duration_text(estimate.low)} to {duration_text(estimate.high)}"
         more += f"; about {span} for those that run ({estimate.ground})"
     rows = [
-        (html.Code(graph.key), graph.state, "—" if graph.rank is None else str(graph.rank),
+        (graph_link(graph.key, run), graph.state, "—" if graph.rank is None else str(graph.rank),
          duration_text(round(graph.elapsed)) if graph.elapsed is not None else "—",
          f"{duration_text(graph.left.low)} – {duration_text(graph.left.high)}" if graph.left is not None else "—")
         for graph in (*card.running, *card.waiting)[:RUNNING_SHOWN]
@@ -248,7 +251,7 @@ def register(app: Dash, hub: Hub) -> None:
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
         series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
-        return render(view, core, series, known, asked.values[0], asked.colours)
+        return render(view, core, series, known, asked.values[0], asked.colours, asked.run)
 
     bind(app, "live", Slots((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -14,6 +15,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from neuron_top.dashboard.address import hold, state_of
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.parts import more, panel
+from neuron_top.dashboard.whys import Place, graphs_of_lines
 from neuron_top.errors import NeuronTopError
 from neuron_top.pipeline.feed import Feed
 from neuron_top.pipeline.log_line import LogLine
@@ -98,7 +100,17 @@ def further_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list
     return found, at, ended
 
 
-def news(lines: list[LogLine], question: list[str], known: Any) -> tuple[dict[str, Any], list[Any]]:
+def rows_of(lines: list[LogLine], graphs: Mapping[Place, str]) -> list[list[str]]:
+    """(level, text, place, graph) of each line; "" where it tells of no graph."""
+    return [
+        [line.level, line.text, f"{line.source}:{line.offset}", graphs.get((line.source, line.offset), "")]
+        for line in lines
+    ]
+
+
+def news(
+    lines: list[LogLine], question: list[str], known: Any, graphs: Mapping[Place, str]
+) -> tuple[dict[str, Any], list[Any]]:
     """(what the browser lacks, its new mark). The last line it has comes again when it has grown since."""
     first, reset = 0, True
     if isinstance(known, list) and len(known) == 4 and known[0] == question:
@@ -109,8 +121,7 @@ def news(lines: list[LogLine], question: list[str], known: Any) -> tuple[dict[st
             reset = False
     last = lines[-1] if lines else None
     mark = [question, last.source if last else None, last.offset if last else None, len(last.text) if last else 0]
-    rows = [[line.level, line.text, f"{line.source}:{line.offset}"] for line in lines[first:]]
-    return {"reset": reset, "lines": rows}, mark
+    return {"reset": reset, "lines": rows_of(lines[first:], graphs)}, mark
 
 
 def register(app: Dash, hub: Hub) -> None:
@@ -131,10 +142,11 @@ def register(app: Dash, hub: Hub) -> None:
         question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
         try:
             every = hub.feed(question[0]).log_tail(READ)
+            graphs = hub.kept(question[0], graphs_of_lines)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
         lines = render(every, question[1], question[2])
-        new, mark = news(lines, question, known)
+        new, mark = news(lines, question, known, graphs)
         words = f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
         words = query_of(question[1], question[2]).problem or words
         if not new["reset"]:
@@ -173,7 +185,7 @@ def _register_search(app: Dash, hub: Hub) -> None:
             return no_update, no_update, str(problem)
         left = sum(at.values())
         words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
-        rows = [[line.level, line.text, f"{line.source}:{line.offset}"] for line in found]
+        rows = rows_of(found, hub.kept(question[0], graphs_of_lines))
         news_ = {"lines": rows, "again": not found and not ended}
         return news_, {"question": question, "at": at}, f"{len(found)} older found; {words}"
 

@@ -23,6 +23,8 @@ from neuron_top.units import bytes_text, count_text, percent_text
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 
 PATH, NAME = "memory", "Memory"
+PEAKS_SHOWN = 32
+"""Rows: each cell is a component, and each change of the page is told to every component there is."""
 SLOTS = Slots(
     parts=(
         "memory-summary",
@@ -110,10 +112,14 @@ def _peaks(view: MemoryTable) -> Any:
     rows = [
         (row.node or "—", f"{row.kind} {row.core}", "—" if row.rank is None else row.rank, bytes_text(row.memory),
          bytes_text(row.peak), bytes_text(row.capacity), percent_text(row.headroom))
-        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:128]
+        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:PEAKS_SHOWN]
     ]  # fmt: skip
+    if not rows:
+        return note("No core yet.")
     head = ("node", "core", "rank", "now", "peak", "capacity", "free")
-    return table(head, rows, caption="Peak memory per core", right=(2, 3, 4, 5, 6)) if rows else note("No core yet.")
+    shown = table(head, rows, caption="Peak memory per core", right=(2, 3, 4, 5, 6))
+    left = len(view.rows) - len(rows)
+    return [shown, note(f"and {count_text(left)} with lower peaks; CSV and Parquet above hold all") if left else None]
 
 
 def _exhausted(event: DeviceMemoryExhausted) -> Any:

@@ -15,6 +15,7 @@ from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.parts import facts, note, panel, table
 from neuron_top.dashboard.sections import Rows
 from neuron_top.dashboard.shell import run_options
+from neuron_top.dashboard.whys import graph_link
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
@@ -44,12 +45,12 @@ def layout(_state: dict[str, str]) -> Any:
     )
 
 
-def render(rows: tuple[RunRow, ...], closing: Summary | None) -> dict[str, Any]:
+def render(rows: tuple[RunRow, ...], closing: Summary | None, run: str = LIVE) -> dict[str, Any]:
     """Every section of the page."""
     hint = "Nothing was recorded yet. `neurontop run -- <command>` makes the first recording."
     return {
         "runs-note": None if rows else note(hint),
-        "runs-summary": summary_panel(closing) if closing is not None else None,
+        "runs-summary": summary_panel(closing, run) if closing is not None else None,
         "runs-grid": Rows([row(one) for one in rows]),
     }
 
@@ -64,7 +65,7 @@ def row(one: RunRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def summary_panel(one: Summary) -> Any:
+def summary_panel(one: Summary, run: str = LIVE) -> Any:
     """What a run came to."""
     pairs = (
         ("command", " ".join(one.command)), ("state", one.state), ("wall time", duration_text(one.wall_seconds)),
@@ -77,7 +78,8 @@ def summary_panel(one: Summary) -> Any:
         ("errors, warnings", f"{one.errors}, {one.warnings}"),
     )  # fmt: skip
     slow = [
-        (html.Code(graph.key), duration_text(graph.seconds), bytes_text(graph.peak_rss_bytes)) for graph in one.slowest
+        (graph_link(graph.key, run), duration_text(graph.seconds), bytes_text(graph.peak_rss_bytes))
+        for graph in one.slowest
     ]
     content = [facts(pairs)]
     if slow:
@@ -105,7 +107,7 @@ def register(app: Dash, hub: Hub) -> None:
     """Bind the page to its data."""
 
     def answer(asked: Asked) -> dict[str, Any]:
-        return render(hub.rows(), hub.kept(asked.run, summary))
+        return render(hub.rows(), hub.kept(asked.run, summary), asked.run)
 
     bind(app, "runs", SLOTS, answer)
 

@@ -35,7 +35,7 @@ def chromium() -> Iterator[Any]:
 
 DRAWN = """([selector, words]) => document.querySelector(selector)?.innerText.includes(words) &&
     [...document.querySelectorAll('#page .dash-graph')].every((one) => one.querySelector('.js-plotly-plot')) &&
-    [...document.querySelectorAll('#page .ag-neurontop')].every((one) => one.querySelector('.ag-header-cell'))"""
+    (!/(compile|cache|runs)$/.test(location.pathname) || document.querySelector('#page .ag-header-cell'))"""
 
 
 class Watched:

@@ -1,0 +1,53 @@
+/* The grids' component is as large as a chart library: it is read for the pages that have a grid, not for the others.
+   Until then this stands in its place, and Dash holds back what it has for a grid, as for its own late components. */
+(function () {
+  "use strict";
+  const WITH_GRID = /\/(compile|cache|runs)\/?$/, AGAIN_MS = 1000;
+  const LEAST = 220, REST = 20;  // pixels; the rest: borders, and a bar to scroll
+  const address = document.querySelector("meta[name=grids]").content, React = window.React;
+  let begun = null, ready = false;
+
+  function load() {
+    begun = begun || new Promise((resolve) => {
+      const read = () => {
+        const library = document.createElement("script");
+        library.onload = () => {
+          const component = window.dash_ag_grid.AgGrid;
+          ready = true;
+          window.dash_ag_grid = {...window.dash_ag_grid, AgGrid: Grid};  // one identity: nothing is ever mounted twice
+          resolve({default: component});
+        };
+        library.onerror = () => { library.remove(); setTimeout(read, AGAIN_MS); };  // the server may come back
+        library.src = address;
+        document.body.append(library);
+      };
+      read();
+    });
+    return begun;
+  }
+
+  /* As high as its rows, between what a column's menu needs and what the page gives it. */
+  async function fit(id, most) {
+    const api = await window.dash_ag_grid.getApiAsync(id), place = document.getElementById(id);
+    const follow = () => {
+      if (!place?.isConnected || api.isAnyFilterPresent()) { return; }
+      const {rowHeight, headerHeight} = api.getSizesForCurrentTheme();
+      place.style.height = Math.min(most, Math.max(LEAST, headerHeight + api.getDisplayedRowCount() * rowHeight + REST)) + "px";
+    };
+    api.addEventListener("modelUpdated", follow);
+    follow();
+  }
+
+  const Late = React.lazy(load);
+  function Grid(props) {
+    const {id, style, className} = props, room = React.createElement("div", {id: id, style: style, className: className});
+    React.useEffect(() => { load().then(() => fit(id, parseInt(style.height, 10))); }, [id]);
+    return React.createElement(React.Suspense, {fallback: room}, React.createElement(Late, props));
+  }
+  Grid.dashRenderType = true;
+  Object.defineProperty(Grid, "_dashprivate_isLazyComponentReady",
+    {get: () => ready || load().then(() => true)});
+
+  window.dash_ag_grid = {AgGrid: Grid};
+  if (WITH_GRID.test(location.pathname)) { load(); }
+})();

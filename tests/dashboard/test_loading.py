@@ -1,0 +1,56 @@
+"""What a page reads before it answers: nothing that only other pages, or browsers of long ago, have a use for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.dashboard.app import PAGES
+from tests.dashboard.browser import Watched
+from tests.dashboard.served import serving
+from tests.dashboard.test_conduct import hits
+from tests.tui.feeds import START, StillFeed, job
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+HEIGHT = "document.getElementById('compile-grid')?.clientHeight"
+
+
+def test_the_library_of_the_grids_is_read_where_there_is_one_and_a_grid_is_as_high_as_its_rows(
+    browser: Any, tmp_path: Path
+) -> None:
+    feed = StillFeed([*job(), *hits(0, 3)], now=START + 200)
+    asked: list[str] = []
+    with serving(feed, tmp_path) as served:
+        seen = Watched(browser)
+        seen.page.on("request", lambda request: asked.append(request.url))
+        seen.page.goto(served.address)
+        seen.drawn("#live-graphs", "3")
+        assert [url for url in asked if "ag_grid" in url or "polyfill" in url or "dash_table" in url] == []
+        seen.page.click("#to-compile")
+        seen.drawn("#compile-summary", "3 graphs")
+        assert any("ag_grid" in url for url in asked)
+        seen.page.wait_for_function(f"() => {HEIGHT} < 260")
+        feed.push(*hits(3, 8), now=START + 300)
+        seen.page.wait_for_function(f"() => {HEIGHT} > 260 && {HEIGHT} < 400")
+        feed.push(*hits(8, 60), now=START + 400)
+        seen.page.wait_for_function(f"() => {HEIGHT} === 420")
+        assert seen.complaints == []
+
+
+def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: StillFeed, tmp_path: Path) -> None:
+    with serving(feed, tmp_path, prefix="/top/") as served:
+
+        def main_of(address: str) -> str:
+            answer = served.ask("/top/_dash-layout", Referer=address)
+            assert answer.status == 200
+            (main,) = [one for one in answer.json["props"]["children"] if one["type"] == "Main"]
+            return str(main["props"]["children"])
+
+        own = f"http://127.0.0.1:{served.port}/top/"
+        for page in PAGES:
+            assert f"'{page.PATH or 'live'}-known'" in main_of(f"{own}{page.PATH}?q=x%27y"), page.NAME
+        assert "x'y" in main_of(f"{own}logs?q=x%27y")
+        for other in ("", own[:-4], f"{own}nothing", f"{own}../etc", "http://[", "%00", f"{own}logs/../cache"):
+            assert main_of(other) == "None", other
