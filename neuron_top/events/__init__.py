@@ -6,6 +6,8 @@ added to its module, here and nowhere else; `decode` and the type checker then k
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from neuron_top.events.base import Event, LogEvent
@@ -260,7 +262,6 @@ TorchTraceFamily = (
 AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily | TorchTraceFamily
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:
@@ -270,4 +271,10 @@ def encode(event: Event) -> bytes:
 
 def decode(data: bytes | str) -> AnyEvent:
     """The event that `encode` wrote. Raises msgspec.ValidationError or msgspec.DecodeError on anything else."""
-    return _decoder.decode(data)
+    return _decoder().decode(data)
+
+
+@functools.cache
+def _decoder() -> msgspec.json.Decoder[AnyEvent]:
+    """Made at the first line: it takes twenty milliseconds, and who only writes events or shows them needs none."""
+    return msgspec.json.Decoder(AnyEvent)

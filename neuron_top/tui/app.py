@@ -37,6 +37,7 @@ from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.remembered import Kept, Remembered, recall, remember
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.themes import THEMES, theme_of
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
@@ -96,6 +97,7 @@ class TopApp(App[int]):
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(theme_of(palette))
         self.theme = "ansi-dark" if no_colour else f"neurontop-{theme}"
+        self.stylesheet = StyleSheet(variables=self.get_css_variables())
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's choice, but one that outlives its terminal where it would talk to one."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from neuron_top.cache import catalogue
 from tests.bench import bench_cache, screen_peers
 from tests.bench.screen_log import SCREEN, keys, log
-from tests.bench.terminal import Terminal, over
+from tests.bench.terminal import Terminal, as_installed, over
 
 
 def cores(count: int, seconds: float) -> dict[str, float]:
@@ -118,6 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0)
     seconds = parser.parse_args().seconds
+    as_installed()
     figures = {
         "load_average": os.getloadavg()[0],
         "first_frame_ms": first_frames(),

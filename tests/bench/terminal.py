@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import fcntl
 import os
 import pty
@@ -15,11 +16,20 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import neuron_top
+
 ROWS, COLUMNS = 48, 160
 SEEN_CHARACTERS = 20
 _UNSEEN = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]^_].*?(?:\x1b\\\\|\x07)|\x1b.|\s", re.DOTALL)
 """What draws nothing: control sequences, control strings, white space."""
 TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def as_installed() -> None:
+    """Byte code for our modules, as pip writes it for the peers it installs: a checkout may be told to keep none."""
+    package = Path(neuron_top.__file__).parent
+    for folder in (package, *(path.resolve() for path in package.iterdir() if path.is_symlink())):
+        compileall.compile_dir(folder, quiet=2)
 
 
 class Terminal:
