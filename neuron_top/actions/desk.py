@@ -30,7 +30,9 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.settings import Settings
 
-EVICT, SLIM, RETRY, COMPILE, UNLOCK, VERIFY = "evict", "slim", "retry", "compile", "unlock", "verify"
+EVICT, SLIM, RETRY, COMPILE, UNLOCK = "evict", "slim", "retry", "compile", "unlock"
+VERIFY, QUARANTINE = "verify", "quarantine"
+"""To move aside what is broken: after each artefact was read whole, or by what the catalogue saw already."""
 INSIST, FORCE = "insist", "force"
 """To retry what is bound to fail again, and to unlock without proof: each step carries a warning."""
 
@@ -48,13 +50,19 @@ class Desk:
 
         `watch` is told how many entries a verification has read. Raises NothingToShow for a root that is gone.
         """
-        root = os.path.realpath(root)
-        snapshot = catalogue.open_root(root, self._settings.state_path)
-        wanted = frozenset(paths)
+        snapshot = catalogue.open_root(os.path.realpath(root), self._settings.state_path)
+        return self.plan_in(snapshot, self.around(snapshot), verb, paths, watch)
+
+    def plan_in(
+        self, snapshot: Snapshot, around: Surroundings, verb: str, paths: Collection[str],
+        watch: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Plan:  # fmt: skip
+        """As `plan`, in a snapshot and surroundings that were taken already: several plans rest on one look."""
+        root, wanted = snapshot.root, frozenset(paths)
         entries = [entry for entry in snapshot.entries if entry.path in wanted]
-        around = self._around(snapshot)
         if verb in (EVICT, SLIM):
-            # A person marked them: each is named, in whatever state it is.
+            # A person marked them: each is named, in whatever state it is. The planner is given everything, because
+            # shared inodes are freed with their last name only.
             states = frozenset(entry.state for entry in entries)
             policy = EvictPolicy(paths=wanted, states=states, slim=verb == SLIM)
             return plan_eviction(snapshot.entries, root, policy, around)
@@ -64,7 +72,15 @@ class Desk:
             return self._compile_plan(entries, root, around)
         if verb in (UNLOCK, FORCE):
             return plan_unlock(entries, root, around, force=verb == FORCE)
-        return plan_quarantine(entries, root, around, _broken(root, entries, watch))
+        return plan_quarantine(entries, root, around, _broken(root, entries, watch) if verb == VERIFY else {})
+
+    def around(self, snapshot: Snapshot) -> Surroundings:
+        """What planners must know besides the snapshot; looks at the machine."""
+        past = history.known(self._settings.state_path)
+        return gather.surroundings(
+            snapshot, pins=self.pinned(), used=past.used, compiled=past.compiled, read_only=self.read_only,
+            trash=Trash(snapshot.root),
+        )  # fmt: skip
 
     @staticmethod
     def _compile_plan(entries: list[Entry], root: str, around: Surroundings) -> Plan:
@@ -110,13 +126,6 @@ class Desk:
     @property
     def _pins(self) -> Pins:
         return Pins(Path(self._settings.state_path))
-
-    def _around(self, snapshot: Snapshot) -> Surroundings:
-        past = history.known(self._settings.state_path)
-        return gather.surroundings(
-            snapshot, pins=self.pinned(), used=past.used, compiled=past.compiled, read_only=self.read_only,
-            trash=Trash(snapshot.root),
-        )  # fmt: skip
 
 
 def _jobs(plan: Plan) -> int:

@@ -38,19 +38,17 @@ def is_dead(holder: lock_owner.LockOwner | None) -> bool:
 
 
 class Held:
-    """A context that holds the lock of an entry by a link to `token`. Entering raises Changed when another holds it."""
+    """A context that holds the lock of an entry by a link to `token`. Entering raises Changed when another holds it.
 
-    def __init__(self, entry: OpenEntry, token: str | Path) -> None:
-        self._entry, self._token, self._name = entry, token, ""
+    `as_planned`: the folder has not changed since a plan saw it without a lock. Then a list of its names would tell
+    nothing new, and costs as much as the link: one look at the graph gives the lock's name, the link the rest.
+    """
+
+    def __init__(self, entry: OpenEntry, token: str | Path, *, as_planned: bool = False) -> None:
+        self._entry, self._token, self._as_planned, self._name = entry, token, as_planned, ""
 
     def __enter__(self) -> None:
-        present: Collection[str] = self._entry.first_names()
-        if not _ANY.isdisjoint(present):
-            break_dead(self._entry)
-            present = self._entry.names()
-            if not _ANY.isdisjoint(present):
-                raise Changed("it is locked")
-        self._name = _name_for(present)
+        self._name = NAMES[0] if self._as_planned and self._entry.has(layout.GRAPH_NAMES[0]) else self._free_name()
         try:
             os.link(self._token, self._name, dst_dir_fd=self._entry.handle)
         except FileExistsError:
@@ -60,6 +58,16 @@ class Held:
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
         os.unlink(self._name, dir_fd=self._entry.handle)
+
+    def _free_name(self) -> str:
+        """The name of the lock, which is not there, or no longer."""
+        present: Collection[str] = self._entry.first_names()
+        if not _ANY.isdisjoint(present):
+            break_dead(self._entry)
+            present = self._entry.names()
+            if not _ANY.isdisjoint(present):
+                raise Changed("it is locked")
+        return _name_for(present)
 
 
 def free(entry: OpenEntry, inode: int) -> None:

@@ -101,6 +101,7 @@ class _Candidate(msgspec.Struct, gc=False):
     rebuild_from: str
 
 
+_COMPILER = operator.attrgetter("compiler")
 _CLASS = 1e12
 """Classes lie further apart than any two idle times, seconds."""
 
@@ -110,41 +111,44 @@ def _sorted_out(
 ) -> tuple[list[_Candidate], list[Exclusion]]:
     """(what may go, in order; what stays although the wish speaks of it). Written for 50,000 entries at a time."""
     matches = compiler_filter(policy.compiler)
-    compilers = {name for name in {entry.compiler for entry in everything} if matches(name)}
+    compilers = set(filter(matches, set(map(_COMPILER, everything))))
     pinned, named, now = _any_of(around.pins), _any_of(policy.modules), around.now
     worth = Worth(everything)
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
-    last_use, rebuild, rank, hit = around.last_use, around.rebuild, worth.rank, State.HIT
+    last_use, rebuild, rank, keep, hit = around.last_use, around.rebuild, worth.rank, candidates.append, State.HIT
     calm = not (around.in_use or policy.slim or any(name.startswith(_HUB) for name in compilers))
     states, paths, older_than, protect = policy.states, policy.paths, policy.older_than, around.protect_seconds
+    filtered = bool(policy.compiler or states or paths or named)
     for entry in everything:
-        compiler, module, state = entry.compiler, entry.module, entry.state
-        if compiler not in compilers or (states and state not in states):
-            continue
-        if paths and entry.path not in paths:
-            continue
-        if named is not None and not named(module):
+        if filtered and (
+            entry.compiler not in compilers
+            or (states and entry.state not in states)
+            or (paths and entry.path not in paths)
+            or (named is not None and not named(entry.module))
+        ):
             continue
         used, known_from = last_use(entry)
         idle = now - used
         if older_than is not None and idle < older_than:
             continue
-        if pinned is not None and pinned(module):
+        if pinned is not None and pinned(entry.module):
             obstacle = "pinned"
-        elif state is hit and calm and idle >= protect and now - entry.changed_at >= protect and not entry.problems:
+        elif (
+            calm and idle >= protect and entry.state is hit and now - entry.changed_at >= protect and not entry.problems
+        ):
             obstacle = ""  # as `_obstacle` would say, for what most entries are
         else:
             obstacle = _obstacle(entry, policy, around)
-        if not obstacle and idle < protect:
-            obstacle = f"used within a day (known from: {known_from})"
+            if not obstacle and idle < protect:
+                obstacle = f"used within a day (known from: {known_from})"
         if obstacle:
             exclusions.append(left_alone(entry, obstacle))
             continue
         seconds, seconds_from = rebuild(entry)
         value = idle / (1 + seconds / 60) if seconds else idle
         kind = rank(entry, idle)
-        candidates.append(_Candidate(kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
+        keep(_Candidate(kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
     candidates.sort(key=operator.attrgetter("place"))
     return candidates, exclusions
 
@@ -156,7 +160,7 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
 
 def _emptied(everything: list[Entry], gone: list[str]) -> tuple[str, ...]:
     """Compiler folders that lose all their entries; `gone` names the folder of each entry that goes."""
-    left = Counter([entry.compiler for entry in everything])
+    left = Counter(map(_COMPILER, everything))
     left.subtract(Counter(gone))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
@@ -213,8 +217,9 @@ def _until_goal(
 ) -> tuple[list[Step], list[str], str]:
     """(steps, the compiler folder of each, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
-    sharers = Counter(inode for entry in everything if entry.links for inode, _ in entry.links)
-    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now
+    linked = [entry.links for entry in everything if entry.links]
+    sharers = Counter(inode for links in linked for inode, _ in links)
+    action, slim, now, reason = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now, Worth.reason
     steps: list[Step] = []
     folders: list[str] = []
     freed = 0
@@ -223,28 +228,25 @@ def _until_goal(
             break
         entry = candidate.entry
         frees = entry.allocated if not (slim or entry.links) else _frees(entry, sharers, slim=slim)
-        steps.append(_step(action, candidate, frees, now))
+        steps.append(
+            Step(
+                action=action,
+                path=f"{entry.compiler}/{entry.module}",
+                reason=reason(candidate.rank, entry, now - candidate.last_use),
+                frees=frees,
+                files=files_taken(action, entry),
+                fingerprint=Fingerprint.of(entry),
+                rebuild_seconds=candidate.rebuild_seconds,
+                rebuild_from=candidate.rebuild_from,
+                last_used=candidate.last_use,
+                last_used_from=candidate.last_use_from,
+            )
+        )
         folders.append(entry.compiler)
         freed += frees
     if wanted is not None and freed < wanted:
         return steps, folders, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
     return steps, folders, ""
-
-
-def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
-    entry, last_use = candidate.entry, candidate.last_use
-    return Step(
-        action=action,
-        path=f"{entry.compiler}/{entry.module}",
-        reason=Worth.reason(candidate.rank, entry, now - last_use),
-        frees=frees,
-        files=files_taken(action, entry),
-        fingerprint=Fingerprint.of(entry),
-        rebuild_seconds=candidate.rebuild_seconds,
-        rebuild_from=candidate.rebuild_from,
-        last_used=last_use,
-        last_used_from=candidate.last_use_from,
-    )
 
 
 def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:

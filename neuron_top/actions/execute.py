@@ -27,8 +27,8 @@ from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.cache import lock_owner
 from neuron_top.errors import RefusedForSafety
 
-BATCH = 1024
-"""Steps whose intents are journalled together: one flush to the disk for all of them."""
+BATCH = 4096
+"""Steps whose intents are journalled together: one flush to the disk, some ms, for all of them."""
 
 QUIET_SECONDS = 1.0
 """How long a look at the machine's processes is believed during an execution."""
@@ -65,7 +65,6 @@ class _Execution:
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
         self.busy: str | None = None
-        self.made: set[str] = set()
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
@@ -86,7 +85,7 @@ class _Execution:
             # Written once and hard-linked into each entry: a lock never exists without its owner.
             self.token.write_bytes(msgspec.json.encode(self.owner))
             self.trash.write(chapters.begun(self.plan, self.owner))
-            self.root = OpenRoot(self.trash.root)
+            self.root, self.loot = OpenRoot(self.trash.root), OpenRoot(self.place)
         except OSError as problem:
             self._give_up()
             raise RefusedForSafety(
@@ -108,6 +107,7 @@ class _Execution:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.root.close()
+        self.loot.close()
         self.token.unlink(missing_ok=True)
         self.interrupted = self.interrupted or kind is not None
         # Where even this line finds no room, the plan counts as interrupted: it can be gone on with, or undone.
@@ -156,12 +156,13 @@ class _Execution:
 
     def _step(self, number: int, step: Step) -> None:
         try:
-            if self._is_done(step):
+            resumed = bool(self.earlier)
+            if resumed and self._is_done(step):
                 return
             with self.root.entry(step.path) as entry:
-                if self._is_emptied(entry, step):
+                if resumed and self._is_emptied(entry, step):
                     return
-                touched = self._is_touched(entry, step)
+                touched = resumed and self._is_touched(entry, step)
                 entry.check(step.fingerprint, touched=touched)
                 self._check_quiet(step)
                 self._act(entry, step, fresh=not touched)
@@ -170,15 +171,6 @@ class _Execution:
             return
         self.done += 1
         self.moved += step.frees
-
-    def _whole(self, path: str) -> str:
-        """Where a whole folder goes; the folders above it are made, once."""
-        above, _, name = path.rpartition("/")
-        folder = f"{self.place}/{above}" if above else str(self.place)
-        if folder not in self.made:
-            os.makedirs(folder, exist_ok=True)  # noqa: PTH103 (text: there are thousands)
-            self.made.add(folder)
-        return f"{folder}/{name}"
 
     def _beside(self, path: str) -> Path:
         """Where files of an entry that stays go."""
@@ -198,14 +190,12 @@ class _Execution:
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
-        if not self.earlier or step.action in plans.WHOLE or not (self.place / step.path).exists():
+        if step.action in plans.WHOLE or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry_lock.owner(entry) is None
 
     def _is_touched(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets what it was at when it was interrupted: its own lock, or half of one it took away."""
-        if not self.earlier:
-            return False
         if step.action is Action.UNLOCK:
             taken = {path.lstat().st_ino for path in (self.place / step.path).glob("*")}
             return any(facts.st_ino in taken for _, facts in entry.files(step.action))
@@ -214,8 +204,6 @@ class _Execution:
 
     def _is_done(self, step: Step) -> bool:
         """A resumed plan meets what it did before it was interrupted."""
-        if not self.earlier:
-            return False
         return (self.place / step.path).exists() and not os.path.lexists(self.trash.root / step.path)
 
     def _act(self, entry: OpenEntry, step: Step, *, fresh: bool) -> None:
@@ -223,17 +211,17 @@ class _Execution:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
                 raise Changed(busy)
-            entry.rename_to(self._whole(step.path))
+            entry.rename_into(self.loot.above(step.path))
         elif step.action is Action.UNLOCK:
             entry_lock.take_away(entry, self._beside(step.path))
         elif step.action is Action.EVICT:
-            target = self._whole(step.path)
-            with Held(entry, self.token):
+            folder = self.loot.above(step.path)
+            with Held(entry, self.token, as_planned=fresh):
                 entry.check_unused(step.fingerprint, self.plan.made_at)
-                entry.rename_to(target)
+                entry.rename_into(folder)
         else:
             beside = self._beside(step.path)
-            with Held(entry, self.token):
+            with Held(entry, self.token, as_planned=fresh):
                 if fresh:  # else the artefact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at)
                 entry.move_files(step.action, beside)

@@ -51,6 +51,13 @@ class OpenRoot:
             raise Changed(f"{path!r} leads out of the cache")
         return OpenEntry(name, above, _opened(name, above))
 
+    def above(self, path: str) -> int:
+        """A descriptor of the folder that `path` lies in, made where it is missing. Raises Changed or OSError."""
+        parent = path.rpartition("/")[0]
+        if parent and parent not in self._folders:
+            self.make(parent)
+        return self.folder(parent) if parent else self._handle
+
     def make(self, path: str) -> None:
         """Make the folders down to an entry; what is there already stays."""
         so_far = ""
@@ -82,6 +89,8 @@ class OpenRoot:
 
 class OpenEntry:
     """One entry folder, open. `handle` stays valid when the folder is renamed."""
+
+    __slots__ = ("_above", "_facts", "_listed", "handle", "name")
 
     def __init__(self, name: str, above: int, handle: int) -> None:
         self.name, self._above, self.handle = name, above, handle
@@ -155,12 +164,12 @@ class OpenEntry:
         for name, _ in self.files(action):
             os.rename(name, target / name, src_dir_fd=self.handle)
 
-    def rename_to(self, target: str | Path) -> None:
-        """Rename the whole folder. Raises Changed when it is no longer the one that was opened."""
+    def rename_into(self, folder: int) -> None:
+        """Rename the whole entry into the open `folder`. Raises Changed when it is no longer what was opened."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
             raise Changed("another folder has taken its place")
-        os.rename(self.name, target, src_dir_fd=self._above)
+        os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
     def names(self) -> set[str]:
         """What lies in the folder."""

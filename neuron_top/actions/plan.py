@@ -18,6 +18,7 @@ from neuron_top.cache.entry import MODULE, Entry, Part
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
 _IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
+_LEADING_OUT = frozenset({"", ".", ".."})
 
 
 class Action(StrEnum):
@@ -227,7 +228,7 @@ def check(plan: Plan) -> None:
         raise ValueError(f"{plan.identity!r} names no plan")
     for step in plan.steps:
         parts = step.path.split("/")
-        if any(part in ("", ".", "..") or "\0" in part for part in parts):
+        if not _LEADING_OUT.isdisjoint(parts) or "\0" in step.path:
             raise ValueError(f"step {step.path!r} leads out of the cache")
         if step.action is not Action.SWEEP and (len(parts) < 2 or not MODULE.match(parts[-1])):
             raise ValueError(f"step {step.path!r} names no cache entry")

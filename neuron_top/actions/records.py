@@ -28,7 +28,7 @@ class PlanBegun(Record, frozen=True, kw_only=True):
     frees: int
 
 
-class Move(msgspec.Struct, frozen=True, array_like=True):
+class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One rename into the trash, undone by the opposite one."""
 
     step: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections import Counter
 
@@ -11,8 +12,10 @@ from neuron_top.cache.entry import FAILURES, HITS, Entry, State, compiler_versio
 
 SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""
-_GRAPH_ENDS = -9
-"""Where the graph's part of a module name ends: `+` and eight digits for the flags follow."""
+_LONG = SUPERSEDED_DAYS * DAY
+_COMPILER, _MODULE = operator.attrgetter("compiler"), operator.attrgetter("module")
+_GRAPH = operator.itemgetter(slice(-9))
+"""The graph's part of a module name: `+` and eight digits for the flags follow."""
 _HIT = State.HIT
 """Taken from the class once: there every look at a member costs as much as the rest of a comparison."""
 _LOG_PATH = re.compile(r"--logfile=[^\s\"]*")
@@ -24,7 +27,7 @@ class Worth:
     """The class of each candidate. `everything` is the whole root, for comparison."""
 
     def __init__(self, everything: list[Entry]) -> None:
-        sample = {entry.compiler: entry for entry in everything}
+        sample = dict(zip(map(_COMPILER, everything), everything, strict=True))
         versions = {name: compiler_version(name) for name, entry in sample.items() if not entry.local}
         newest = max(versions.values(), default=())
         self._superseded = {name for name, version in versions.items() if version < newest}
@@ -33,6 +36,8 @@ class Worth:
     def rank(self, entry: Entry, idle: float) -> int:
         """The class; `idle` is seconds since the last use."""
         state = entry.state
+        if state is _HIT and not self._copied:
+            return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
         if state is not _HIT:
             if state is State.EMPTY:
                 return LEFTOVER
@@ -42,7 +47,7 @@ class Worth:
                 return USELESS
         if self._copied and _without_log(entry) in self._copied:
             return COPY
-        return SUPERSEDED if idle > SUPERSEDED_DAYS * DAY and entry.compiler in self._superseded else USED
+        return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
 
     @staticmethod
     def reason(rank: int, entry: Entry, idle: float) -> str:
@@ -65,11 +70,11 @@ def _unused(tenths: int) -> str:
 
 def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:
     """What several usable entries share but for a log path. Most graphs are there once, and need no second look."""
-    names = [entry.module[:_GRAPH_ENDS] for entry in everything]
+    names = list(map(_GRAPH, map(_MODULE, everything)))
     if len(set(names)) == len(names):
         return set()
     graphs = Counter(names)
-    several = [entry for entry in everything if graphs[entry.module[:_GRAPH_ENDS]] > 1 and entry.state in HITS]
+    several = [entry for entry in everything if graphs[_GRAPH(entry.module)] > 1 and entry.state in HITS]
     return {what for what, count in Counter(map(_without_log, several)).items() if count > 1}
 
 

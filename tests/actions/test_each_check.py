@@ -175,7 +175,7 @@ def test_a_folder_that_takes_the_place_of_an_open_entry_is_not_renamed(root: Pat
     place.rename(tmp_path / "old")
     place.mkdir()
     with OpenEntry(place.name, above, handle) as entry, pytest.raises(Changed, match="another folder has taken its"):
-        entry.rename_to(tmp_path / "trash")
+        entry.rename_into(above)
     os.close(above)
     assert place.exists()
 
