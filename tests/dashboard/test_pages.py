@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from typing import Any
+from urllib.parse import quote_plus
 
 import msgspec
 import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures
+from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures, whys
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import DARK, LIGHT
@@ -106,6 +107,28 @@ def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None
     )
     assert "batch 8 here, 4 there" in words_of(told)
     assert "No cache of this machine" in words_of(compile_page.depth(None, None))
+
+
+def links(component: Any) -> list[str]:
+    """Where everything in a component leads to."""
+    if isinstance(component, list | tuple):
+        return [href for one in component for href in links(one)]
+    own = getattr(component, "href", None)
+    return [*([own] if own else []), *(links(component.children) if getattr(component, "children", None) else [])]
+
+
+def test_every_page_that_names_a_graph_leads_to_the_page_that_tells_why_it_missed() -> None:
+    """An alert, a graph that is being compiled, the slowest of a run, and a line of the log."""
+    feed = full()
+    feed.push(ev.CompileFailed(module=module(4), pid=4002, rank=1, node="trn1", source="job", offset=320))
+    failed, compiling = (f"compile?graph={quote_plus(module(number))}" for number in (4, 5))
+    shown = lived(feed)
+    assert failed in links(shown["live-alerts"])
+    assert compiling in links(shown["live-compile"])
+    slowest = links(runs.render(recordings(), feed.read(summary), "a b")["runs-summary"])
+    assert slowest == [f"compile?run=a+b&graph={quote_plus(module(number))}" for number in (4, 3)]
+    graphs = feed.read(whys.graphs_of_lines)
+    assert [row[3] for row in logs.rows_of(LINES, graphs)] == ["", "", "", "", module(4), ""]
 
 
 def test_a_peak_of_one_second_survives_the_joining_of_a_day_and_zooming_in_shows_it_in_its_place() -> None:

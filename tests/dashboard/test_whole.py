@@ -199,6 +199,9 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     try:
         seen.page.goto(f"{beside.address}cache?q=root:{spare}")
         seen.until("#cache-shown", "1 entries", PATIENCE)
+        seen.until("#cache-grid", gone.name, PATIENCE)
+        seen.page.click(f"#cache-grid .ag-cell >> text={gone.name}")
+        seen.until("#cache-why", f"Why {gone.name} missed", PATIENCE)
         seen.page.click("#cache-evict")
         seen.until("#cache-work", "before → after", PATIENCE)
         assert gone.exists(), "a plan changes nothing"
