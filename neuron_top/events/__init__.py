@@ -6,8 +6,6 @@ added to its module, here and nowhere else; `decode` and the type checker then k
 
 from __future__ import annotations
 
-import functools
-
 import msgspec
 
 from neuron_top.events.base import Event, LogEvent
@@ -262,6 +260,8 @@ TorchTraceFamily = (
 AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily | TorchTraceFamily
 
 _encoder = msgspec.json.Encoder()
+# Made here, in one thread: msgspec crashes when two make what it knows of a struct at the same time.
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:
@@ -271,10 +271,4 @@ def encode(event: Event) -> bytes:
 
 def decode(data: bytes | str) -> AnyEvent:
     """The event that `encode` wrote. Raises msgspec.ValidationError or msgspec.DecodeError on anything else."""
-    return _decoder().decode(data)
-
-
-@functools.cache
-def _decoder() -> msgspec.json.Decoder[AnyEvent]:
-    """Made at the first line: it takes twenty milliseconds, and who only writes events or shows them needs none."""
-    return msgspec.json.Decoder(AnyEvent)
+    return _decoder.decode(data)
