@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.dashboard.look import Palette, kind_colours
-from neuron_top.run.history import Point
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 
@@ -76,38 +74,24 @@ def bars(view: MemoryTable, colours: Palette) -> Figure:
 
 
 def kinds_over_time(view: MemoryKinds | None, colours: Palette) -> Figure:
-    """What filled one core, one kind upon the other, the peak of each bucket; its whole memory as a line."""
+    """What filled one core, one kind upon the other, at the moments when they were most; its whole memory as a line.
+
+    The open stretch of time waits: its fullest moment may still come.
+    """
     if view is None or not view.kinds:
         return empty(colours, "no breakdown by kind was reported for this core", 320)
     coloured = kind_colours(colours, view.kinds)
-    times = [point.time for point in view.memory[:-1]]
-    x = [iso(time) for time in times]
+    moments = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
         {"type": "scatter", "mode": "lines", "stackgroup": "kinds", "name": plain(kind.replace("_", " ")),
-         "x": x, "y": [round(peak / GIB, 4) for peak in peaks_at(times, points[:-1])],
+         "x": list(moments), "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
          "line": {"width": 0.8, "color": coloured[kind]}}
-        for kind, points in view.kinds.items()
+        for kind, sizes in view.kinds.items()
     ]  # fmt: skip
     data.append(
-        {"type": "scatter", "mode": "lines", "name": "all of it", "x": x,
+        {"type": "scatter", "mode": "lines", "name": "all of it", "x": [iso(point.time) for point in view.memory[:-1]],
          "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
          "line": {"width": 1.4, "dash": "dot", "color": colours.text}}
     )  # fmt: skip
     axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
     return {"data": data, "layout": layout(colours, 320, showlegend=True, yaxis=axis)}
-
-
-def peaks_at(times: Sequence[float], points: Sequence[Point]) -> list[float]:
-    """A series at other times than its own: the peak since the time before, else the last value, 0 before the first.
-
-    Where series of a stack have no common times, plotly takes the missing ones for zero and draws teeth.
-    """
-    made, last, position = [], 0.0, 0
-    for time in times:
-        peak = None
-        while position < len(points) and points[position].time <= time:
-            last = points[position].peak
-            peak = last if peak is None else max(peak, last)
-            position += 1
-        made.append(last if peak is None else peak)
-    return made

@@ -30,13 +30,14 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.run.history import Recent, Series
+from neuron_top.run.makeup import Makeup
 
 SMOOTH_SECONDS = 30.0
 """Utilization is smoothed over this, or over a training step where that lasts longer."""
 NEFFS_KEPT = 1000
 """Loaded programs whose memory is remembered."""
 KIND_BUCKETS = 600
-"""Buckets of each kind's history: there are several kinds to a core."""
+"""Buckets of the history of its kinds: there are several kinds to a core."""
 KINDS_KEPT = 16
 """Kinds of a core with a history, at most: programs may name their own."""
 BUSY = 0.05
@@ -65,7 +66,7 @@ class Core:
         """The highest of each kind ever seen; the kinds need not have peaked at one moment."""
         self.utilization = Series(capacity=buckets)
         self.memory = Series(capacity=buckets)
-        self.kind_history: dict[str, Series] = {}
+        self.kind_history = Makeup(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
         self.recent_utilization = Recent()
         self.recent_memory = Recent()
         self.first_sampled: float | None = None
@@ -101,8 +102,8 @@ class Core:
         self.kinds, self.kinds_time = kinds, time
         for kind, size in kinds.items():
             self.kind_peaks[kind] = max(self.kind_peaks.get(kind, 0), size)
-            if time is not None and (kind in self.kind_history or len(self.kind_history) < KINDS_KEPT):
-                self.kind_history.setdefault(kind, Series(capacity=KIND_BUCKETS)).add(time, size)
+        if time is not None:
+            self.kind_history.add(time, kinds)
 
     def take(self, sample: CoreSample, time: float | None) -> None:
         """Take one sample."""

@@ -24,10 +24,15 @@ class MemorySeries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryKinds(msgspec.Struct, frozen=True, kw_only=True):
-    """What one core's memory was made of over time: bytes by kind, the largest kind first."""
+    """What one core's memory was made of over time: bytes by kind, the largest kind first.
+
+    `times`: of each stretch of time the moment when all kinds together were most, so that a stack of them is a total
+    that there was. None where a kind was not told at that moment. `memory`: the whole, as it was measured.
+    """
 
     row: CoreRow
-    kinds: dict[str, tuple[Point, ...]]
+    times: tuple[float, ...]
+    kinds: dict[str, tuple[int | None, ...]]
     memory: tuple[Point, ...]
 
 
@@ -65,10 +70,15 @@ def memory_kinds(run: Run, now: float, key: str = "") -> MemoryKinds | None:
     core = run.cores.cores.get(key) or max(run.cores.cores.values(), key=lambda one: one.peak or 0, default=None)
     if core is None:
         return None
-    largest = sorted(core.kind_history, key=lambda kind: -core.kind_peaks.get(kind, 0))
+    samples = core.kind_history.samples(most=POINTS)
+    told = {kind for sample in samples for kind in sample.parts}
     return MemoryKinds(
         row=core_row(run, core, now),
-        kinds={kind: core.kind_history[kind].points(most=POINTS) for kind in largest},
+        times=tuple(sample.time for sample in samples),
+        kinds={
+            kind: tuple(int(sample.parts[kind]) if kind in sample.parts else None for sample in samples)
+            for kind in sorted(told, key=lambda kind: (-core.kind_peaks.get(kind, 0), kind))
+        },
         memory=core.memory.points(most=POINTS),
     )
 

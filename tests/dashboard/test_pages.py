@@ -20,7 +20,6 @@ from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.sections import Chart, Rows, Track
 from neuron_top.pipeline.log_line import LogLine, LogPage
-from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.answers import answers
@@ -170,9 +169,19 @@ def test_only_a_zoom_in_time_asks_for_details(change: Any, span: tuple[float | N
     assert memory.zoomed(change) == span
 
 
-def test_the_kinds_of_a_stack_stand_at_common_times_and_keep_their_peaks() -> None:
-    points = [Point(10.5, 1.0, 1.0), Point(11.0, 5.0, 9.0), Point(11.5, 2.0, 2.0), Point(14.5, 3.0, 3.0)]
-    assert memory_figures.peaks_at([10, 11, 12, 13, 14, 15], points) == [0, 9, 2, 2, 2, 3]
+def test_a_stack_of_kinds_is_a_total_that_there_was_even_where_the_kinds_peaked_at_different_moments() -> None:
+    feed = StillFeed(job(), now=START + 3000)
+    for second in range(3000):  # more than the history keeps: neighbours are joined
+        tensors = 9 if second % 10 == 3 else 1
+        constants = 8 if second % 10 == 7 else 2
+        sizes = {"tensors": tensors * figures.GIB, "constants": constants * figures.GIB}
+        sample = ev.CoreSample(core=0, memory=sum(sizes.values()), kinds=sizes)
+        feed.run.apply(ev.CoresSampled(kind="neuron", cores=(sample,), at=START + second, node="trn1"))
+    *kinds, whole = memory_figures.kinds_over_time(feed.read(memory_kinds), DARK)["data"]
+    totals = {sum(pair) for pair in zip(*(trace["y"] for trace in kinds), strict=True)}
+    assert 11 in totals, "the peak of the total is kept"
+    assert totals <= {3, 9, 11}, "17 GiB, the sum of the peaks, never were"
+    assert max(whole["y"]) == 11
 
 
 def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
