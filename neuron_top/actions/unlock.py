@@ -29,5 +29,7 @@ def plan_unlock(entries: Iterable[Entry], root: str, around: Surroundings, *, fo
             warning = "nothing proves that the holder is dead: a compile that still runs will be done twice"
             steps.append(step_of(Action.UNLOCK, entry, "forced", 0, around, warning=warning))
         else:
-            exclusions.append(left_alone(entry, "nothing proves that its holder is dead (--force takes it)"))
+            exclusions.append(
+                left_alone(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
+            )
     return assembled("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, around)
