@@ -47,6 +47,11 @@ class _HloStats(msgspec.Struct):
     hlo_mac_count: float | None = None
 
 
+_kelf = msgspec.json.Decoder(_Kelf, strict=False)  # made once, in one thread: see `cache/index.py`
+_definition = msgspec.json.Decoder(_Definition, strict=False)
+_hlo_stats = msgspec.json.Decoder(_HloStats, strict=False)
+
+
 class Told:
     """What the JSON members tell."""
 
@@ -69,18 +74,18 @@ class Told:
             elif name.endswith("/def.json"):
                 self._definition(name, body)
             elif name == "hlo_stats.json":
-                stats = self._decoded(name, body, _HloStats)
+                stats = self._decoded(name, body, _hlo_stats)
                 self.macs = int(stats.hlo_mac_count) if stats and stats.hlo_mac_count is not None else None
 
-    def _decoded(self, name: str, body: bytes, kind: type[_T]) -> _T | None:
+    def _decoded(self, name: str, body: bytes, decoder: msgspec.json.Decoder[_T]) -> _T | None:
         try:
-            return msgspec.json.decode(body, type=kind, strict=False)
+            return decoder.decode(body)
         except (msgspec.MsgspecError, RecursionError, OverflowError) as problem:
             self._problem(visible(f"{name}: {str(problem)[:200]}"))
             return None
 
     def _kelf(self, name: str, body: bytes, names: set[str]) -> None:
-        kelf = self._decoded(name, body, _Kelf)
+        kelf = self._decoded(name, body, _kelf)
         if kelf is None:
             return
         self.target = None if kelf.target is None else visible(kelf.target)
@@ -90,7 +95,7 @@ class Told:
 
     def _definition(self, name: str, body: bytes) -> None:
         self.subgraphs += 1
-        definition = self._decoded(name, body, _Definition)
+        definition = self._decoded(name, body, _definition)
         if definition is None:
             return
         constants = scratch = buffers = 0

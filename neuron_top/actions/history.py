@@ -29,6 +29,9 @@ class Uses(msgspec.Struct, kw_only=True):
     """Module → last use, seconds since the epoch."""
 
 
+_uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/index.py`
+
+
 class History(msgspec.Struct, frozen=True, kw_only=True):
     """What planners are told of the past."""
 
@@ -86,7 +89,7 @@ def _used(event: AnyEvent) -> str | None:
 
 def _kept(path: Path) -> Uses:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Uses)
+        return _uses.decode(path.read_bytes())
     except (OSError, msgspec.MsgspecError):
         return Uses()
 

@@ -32,6 +32,9 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: float = 0.0
 
 
+_pins = msgspec.json.Decoder(tuple[Pin, ...])  # made once, in one thread: see `cache/index.py`
+
+
 class Pins:
     """The pins of one state folder."""
 
@@ -45,7 +48,7 @@ class Pins:
         except FileNotFoundError:
             return ()
         try:
-            return msgspec.json.decode(data, type=tuple[Pin, ...])
+            return _pins.decode(data)
         except msgspec.MsgspecError as problem:
             raise FileMalformed(self.path, f"a list of pins ({problem})") from None
 

@@ -41,6 +41,9 @@ class LocalGraph(msgspec.Struct, frozen=True, kw_only=True):
     """(operator, shapes of its result, scalar arguments); empty in entries of before it was written."""
 
 
+_description = msgspec.json.Decoder(LocalGraph)  # made once, in one thread: see `cache/index.py`
+
+
 class File(msgspec.Struct, frozen=True):
     """One file of an entry. Bytes; mtime in seconds since the epoch."""
 
@@ -120,7 +123,7 @@ class Contents:
         if description is None:
             return None
         try:
-            return msgspec.json.decode(description, type=LocalGraph)
+            return _description.decode(description)
         except (msgspec.MsgspecError, RecursionError) as problem:
             return f"{layout.DESCRIPTION} cannot be read: {problem}"
 

@@ -234,7 +234,7 @@ class EntryLook:
 
     def _stats(self, name: str) -> None:
         try:
-            stats = msgspec.json.decode(self._text(name, FLAGS_LIMIT), type=CompileStats)
+            stats = _stats.decode(self._text(name, FLAGS_LIMIT))
         except msgspec.MsgspecError:
             return
         self.compile_seconds = stats.compile_seconds
@@ -292,3 +292,6 @@ class CompileStats(msgspec.Struct, frozen=True):
 
     compile_seconds: float | None = None
     files: dict[str, PublishedFile] = {}
+
+
+_stats = msgspec.json.Decoder(CompileStats)  # made once, in one thread: see `cache/index.py`

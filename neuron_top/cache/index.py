@@ -38,6 +38,12 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     filesystem: Filesystem
 
 
+# Made when this is imported, in one thread: msgspec crashes when two learn at once what a struct is made of, as two
+# caches that are opened at the same moment did.
+_head = msgspec.msgpack.Decoder(Head)
+_entries = msgspec.msgpack.Decoder(tuple[Entry, ...])
+
+
 def path_of(root: str, state: Path) -> Path:
     """Where the index of `root` (a real path) is kept."""
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
@@ -84,7 +90,7 @@ def load_head(root: str, state: Path) -> Head | None:
             start = file.read(len(_MAGIC) + _LENGTH.size)
             if not start.startswith(_MAGIC):
                 return None
-            head = msgspec.msgpack.decode(file.read(_LENGTH.unpack_from(start, len(_MAGIC))[0]), type=Head)
+            head = _head.decode(file.read(_LENGTH.unpack_from(start, len(_MAGIC))[0]))
     except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
         return None
     return head if head.root == root else None
@@ -99,8 +105,8 @@ def load(root: str, state: Path) -> Snapshot | None:
         start = len(_MAGIC) + _LENGTH.size
         end = start + _LENGTH.unpack_from(data, len(_MAGIC))[0]
         view = memoryview(data)
-        head = msgspec.msgpack.decode(view[start:end], type=Head)
-        settled = msgspec.msgpack.decode(view[end:], type=tuple[Entry, ...])
+        head = _head.decode(view[start:end])
+        settled = _entries.decode(view[end:])
     except (OSError, struct.error, msgspec.MsgspecError, OverflowError, MemoryError):
         return None
     if head.root != root:

@@ -31,6 +31,9 @@ class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Differs for each acquisition, so that a process removes only the lock it took itself."""
 
 
+_record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/index.py`
+
+
 def current() -> LockOwner:
     """The record of this process, with a new token."""
     return LockOwner(
@@ -77,7 +80,7 @@ def read_record(path: Path) -> LockOwner | None:
     """The owner named in this one file, None for an empty, foreign or missing file."""
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(_LARGEST_RECORD), type=LockOwner)
+            return _record.decode(file.read(_LARGEST_RECORD))
     except (OSError, msgspec.MsgspecError):
         return None
 

@@ -29,6 +29,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
 
 
+_closing = msgspec.json.Decoder(Summary)  # made once, in one thread: see `cache/index.py`
+
+
 def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:
     """A recording as a row; whether its recording process lives is looked up by the caller."""
     closing = _summary(record.summary)
@@ -63,6 +66,6 @@ def _state(record: RunRecord, closing: Summary | None, recorder_alive: bool) -> 
 def _summary(text: str) -> Summary | None:
     """The closing summary as it was written; None when there is none, or an older program wrote another form."""
     try:
-        return msgspec.json.decode(text, type=Summary) if text else None
+        return _closing.decode(text) if text else None
     except msgspec.DecodeError:
         return None
