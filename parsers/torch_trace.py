@@ -66,6 +66,11 @@ _MOST_OPEN = 1000
 _ZONE = 900.0
 
 
+def is_trace(data: bytes) -> bool:
+    """Whether these first bytes of a file are of such a trace."""
+    return _HEADER.match(data[: data.find(b"\n") if b"\n" in data else LINE_BYTES]) is not None
+
+
 class _Record:
     """One record while its payload comes in."""
 

@@ -1,11 +1,13 @@
-"""What a run's time went into: a report of a recording, or of console logs that nobody recorded.
+"""What a run's time went into: a report of a recording, or of console logs and traces that nobody recorded.
 
 RUN is a recording (its id, the beginning of one, its name, or `last`). LOG is console output of a job, plain or
-gzip; several logs are taken for one run (the ranks of it); `-` is standard input.
+gzip, or what PyTorch wrote into a folder of TORCH_TRACE; several are taken for one run (the ranks of it); `-` is
+standard input.
 
   neurontop report last -o report.html           one HTML file that opens offline
   neurontop report train.log --format md         Markdown, for a pull request or a terminal
   neurontop report rank*.log --format json | jq '.figures[] | {name, value, basis}'
+  neurontop report traces/dedicated_log_torch_trace_*.log -o report.html
   neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
 
 Every number says how it is known: measured, counted, at most (a bound between two log lines), computed from those,

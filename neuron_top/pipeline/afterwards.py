@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,9 @@ from neuron_top.cache import catalogue
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.events import OutputGrew
 from neuron_top.parsers.reader import LogReader
+from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
 from neuron_top.pipeline.recordings import find_recording, load_run, store_path
+from neuron_top.pipeline.torch_trace import trace_reader
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -79,14 +82,19 @@ def _portions(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
-    reader, size = LogReader(f"log:{name}"), 0
-    for data in portions:
+    """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
+    first = next(portions, b"")
+    trace = is_trace(first)
+    reader: LogReader | TorchTraceReader = trace_reader(Path(name)) if trace else LogReader(f"log:{name}")
+    size = 0
+    for data in itertools.chain((first,), portions):
         size += len(data)
         for event in reader.feed(data):
             run.apply(event)
     for event in reader.flush():
         run.apply(event)
-    run.apply(OutputGrew(path=name, end=size, lines=reader.tally.lines, source=reader.source))
+    lines = reader.tally.lines if isinstance(reader, LogReader) else 0
+    run.apply(OutputGrew(path=name, end=size, lines=lines, source=reader.source))
 
 
 def end_of(run: Run) -> float:

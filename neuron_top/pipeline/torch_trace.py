@@ -81,9 +81,7 @@ class TorchTraces:
                 self._old |= {name}
                 continue
             path = self._folder / name
-            rank = _RANK.search(name)
-            reader = TorchTraceReader(f"torch-trace:{path}", int(rank[1]) if rank else None)
-            self._tails[name] = FileTail(path), reader
+            self._tails[name] = FileTail(path), trace_reader(path)
             self._wakeup.watch(path)
 
     def _read(self, name: str, tail: FileTail, reader: TorchTraceReader, emit: Emit) -> None:
@@ -103,6 +101,12 @@ class TorchTraces:
         length = tail.position - _LEFT_BYTES - begin
         if length >= _LEFT_BYTES and _punch(tail.path, begin, length):
             self._holes[name] = begin + length
+
+
+def trace_reader(path: Path) -> TorchTraceReader:
+    """A reader for a trace; its file's name tells the rank."""
+    rank = _RANK.search(path.name)
+    return TorchTraceReader(f"torch-trace:{path}", int(rank[1]) if rank else None)
 
 
 def _punch(path: str, begin: int, length: int) -> bool:

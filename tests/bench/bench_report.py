@@ -1,16 +1,20 @@
-"""How long a report of a long console log takes, beside only counting it with `neurontop tally` in the same run.
+"""How long a report takes: of a long console log, beside only counting it; of a trace of PyTorch, beside tlparse.
 
     python -m tests.bench.bench_report [--megabytes 1000] [--share 0.01]
 
-The log is the one of bench_tally: our own words in the published formats, a share of the lines interesting. tlparse,
-the nearest tool, reads another format (PyTorch's structured trace), so its rate is no peer of this one; its own rate on
-traces of its own, 12 to 16 MB/s by an earlier measurement on a machine of this class, is named for orientation only.
+The log is the one of bench_tally: our own words in the published formats, a share of the lines interesting. The trace
+is a real one, of the example for regional compilation, repeated until it is long; both tools read the same file.
+tlparse draws every graph it finds into a page of its own, which a report does not, so it has more to write. Where
+tlparse is not installed (`pip install tlparse`), that is said and the log alone is measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,10 +23,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.bench.bench_tally import generate
-from tests.bench.figures import Figure, cpu_of_children, own_folders, timed
+from tests.bench.figures import EXAMPLE, Figure, cpu_of_children, own_folders, timed
 
 NEURONTOP = (sys.executable, "-m", "neuron_top")
+TLPARSE = shutil.which("tlparse", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
 MEGABYTES = 200
+TRACE_MEGABYTES = 40
 BOUND = 4.0
 """A report keeps every graph and draws it; more than this over counting alone would be waste."""
 
@@ -37,6 +43,38 @@ def measure() -> Iterator[Figure]:
             ours.append(timed([*NEURONTOP, "report", str(log), "-o", str(folder / "r.html")], environ, folder)[0])
             theirs.append(timed([*NEURONTOP, "tally", "--json", str(log)], environ, folder)[0])
         yield Figure(f"report of a {MEGABYTES} MB log", "counting it", ours, theirs, BOUND)
+        if TLPARSE is None:
+            print("tlparse is not installed (pip install tlparse): no peer for traces", flush=True)
+        else:
+            yield _beside_tlparse(TLPARSE, folder, environ)
+
+
+def _beside_tlparse(program: str, folder: Path, environ: dict[str, str]) -> Figure:
+    trace = _trace(folder, environ)
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(timed([*NEURONTOP, "report", str(trace), "-o", str(folder / "t.html")], environ, folder))
+        out = ["-o", str(folder / "tlparse"), "--overwrite", "--no-browser"]
+        theirs.append(timed([program, str(trace), *out], environ, folder))
+    size = trace.stat().st_size / 1e6
+    rates = [size / statistics.median(one.cpu_seconds for one in runs) for runs in (ours, theirs)]
+    print(f"a trace of {size:.0f} MB: ours {rates[0]:.0f} MB/s of processor time, tlparse {rates[1]:.1f}", flush=True)
+    return Figure(f"report of a {size:.0f} MB trace", "tlparse", [one.seconds for one in ours],
+                  [one.seconds for one in theirs], 1.0, [one.cpu_seconds for one in ours],
+                  [one.cpu_seconds for one in theirs])  # fmt: skip
+
+
+def _trace(folder: Path, environ: dict[str, str]) -> Path:
+    """A real trace, long: what a job of one process wrote, again and again."""
+    script = EXAMPLE.with_name("regional_compile.py")
+    job = [sys.executable, str(script), "--how", "full", "--backend", "aot_eager", "--blocks", "12", "--steps", "1"]
+    subprocess.run(job, env={**environ, "TORCH_TRACE": str(folder / "traces")}, check=True, capture_output=True)
+    (written,) = (folder / "traces").iterdir()
+    data, trace = written.read_bytes(), folder / "trace.log"
+    with open(trace, "wb") as file:
+        for _ in range(max(1, TRACE_MEGABYTES * 1_000_000 // len(data))):
+            file.write(data)
+    return trace
 
 
 def main() -> None:
