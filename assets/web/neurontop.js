@@ -4,6 +4,7 @@
   const LINES_KEPT = 2000, POLL_MS = 1000, STUCK_MS = 5000, LONGEST_WAIT_MS = 10000, SILENT_MS = 15000;
   let socket = null, attempts = 0, lastMessage = 0, asking = 0, wanted = false, counter = 0, run = null, lost = false, rowsWish = "";
   let quietSince = Date.now(), polled = Date.now();  // since when a server that is there has answered nothing
+  let heard = 0, seeking = false;  // heard: when the socket was opened, or has last said something
 
   const prefix = document.currentScript.src.replace(/assets\/[^/]*$/, "").replace(/^https?:\/\/[^/]+/, "");
   const runOf = () => new URLSearchParams(location.search).get("run") || "";
@@ -38,8 +39,9 @@
     const scheme = location.protocol === "https:" ? "wss://" : "ws://";
     const opened = new WebSocket(scheme + location.host + prefix + "push?run=" + encodeURIComponent(run));
     socket = opened;
+    heard = Date.now();
     opened.onopen = () => { attempts = 0; asking = 0; comeBack(); };
-    opened.onmessage = () => { lastMessage = Date.now(); show("live", "live"); ask(); };
+    opened.onmessage = () => { heard = lastMessage = Date.now(); show("live", "live"); ask(); };
     opened.onclose = () => {
       if (socket !== opened) { return; }
       socket = null;
@@ -64,17 +66,26 @@
     location.reload();
   }
 
-  /* Without the socket: ask every second, over plain HTTP, and say so. */
+  /* Without the socket: ask every second, over plain HTTP, and say so. A line can be cut without a word (a server that
+     dies with a connection half made, a laptop that slept): a socket that says nothing for long is made anew, and a
+     question that nobody answers is given up, or a few of them would hold all the connections that a browser makes. */
   async function poll() {
     markPage();
     loadAnewIfQuiet();
-    if (runOf() !== run && socket) { const old = socket; socket = null; old.close(); connect(); }
-    if (Date.now() - lastMessage < 3 * POLL_MS) { return; }
+    if (socket && (runOf() !== run || Date.now() - heard > SILENT_MS)) {
+      const old = socket;
+      socket = null;
+      old.close();
+      connect();
+    }
+    if (Date.now() - lastMessage < 3 * POLL_MS || seeking) { return; }
+    seeking = true;
     try {
-      const answer = await fetch(prefix + "alive", {cache: "no-store"});
+      const answer = await fetch(prefix + "alive", {cache: "no-store", signal: AbortSignal.timeout(STUCK_MS)});
       if (answer.ok) { comeBack(); } else { lost = true; }
       if (answer.status === 401) { location.assign(prefix + "sign-in"); }
     } catch (error) { lost = true; }
+    seeking = false;
     if (lost) { show("lost", "server lost, trying again"); } else { show("polling", "live, by polling"); ask(); }
   }
 
