@@ -67,6 +67,8 @@ def _spent(run: Run, known: Known) -> str:
     if spent.value == 0:
         if run.compiles.exit_codes or run.compiles.stage_seconds:
             return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
+        if known["torch_graphs"].value:
+            return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
         return "Nothing was compiled and nobody waited for a compile."
     text = f"Compiling held it up for {told(spent)}"
     text += f", {percent_text(share.value)} of its time" if share.value is not None else ""
@@ -103,7 +105,7 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
         stage, seconds = max(run.compiles.stage_seconds.items(), key=lambda pair: pair[1])
         return f"The compiler's longest stage, {stage}, took {duration_text(seconds)}."
     by_pytorch = known["torch_graphs"].value
-    if by_pytorch and known["compile_wall"].value:
+    if by_pytorch:
         return f"PyTorch compiled {counted(int(by_pytorch), 'graph')} itself, outside the compile cache."
     if extracted := known["extracted"].value:
         return f"{counted(int(extracted), 'graph was', 'graphs were')} extracted, to be compiled beforehand."

@@ -35,6 +35,23 @@ for step in range(1, 6):
 print("2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
       "/c/neuronxcc-2.21.33363.0+82129205/MODULE_12345678901234567890+e30acd3a/model.neff", flush=True)
 """
+
+
+def test_a_trace_of_pytorch_that_nobody_recorded_is_told_by_its_first_line_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = [tmp_path / f"dedicated_log_torch_trace_rank_{rank}_x.log" for rank in (0, 1)]
+    for rank, trace in enumerate(traces):
+        trace.write_text(WHOLE.replace(" 71 torch", f" {71 + rank} torch"), encoding="utf-8")
+    assert main(["report", *map(str, traces), "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    frames = told["torch"]["frames"]
+    assert {(one["rank"], one["pid"], one["function"]) for one in frames if one["graphs"]} == {
+        (0, 71, "forward"), (1, 72, "forward"),
+    }  # fmt: skip
+    assert "PyTorch compiled 2 graphs itself" in " ".join(told["headline"])
+
+
 DATED = (
     record({"dynamo_start": {"stack": [{"line": 9, "name": "step", "filename": 4}]}, **context(1)})
     + record({"dynamo_output_graph": {"sizes": {}}, **context(1)}, "def forward(self): pass")
