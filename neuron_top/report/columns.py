@@ -14,6 +14,9 @@ from neuron_top.views.report_around import MemoryLine
 _PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
 
 
+_TRACED = " A trace is PyTorch's work for the back end neurontop, while nothing was compiled or waited for."
+
+
 def tables(view: Report) -> list[Table]:
     """The tables of a report that have rows, in the order of reading."""
     found = [
@@ -26,8 +29,8 @@ def tables(view: Report) -> list[Table]:
         Table("Work done twice", DUPLICATES, view.duplicates),
         Table("Lock waits", WAITS, view.waits),
         Table("Critical path", path_columns(view), sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
-              "What the run waited for, the longest parts; overlaps belong to the compile that ended last. A trace is "
-              "PyTorch's work for the back end neurontop while nothing was compiled or waited for."),
+              "What the run waited for, the longest parts; overlaps belong to the compile that ended last."
+              + _TRACED * any(one.kind == "trace" for one in view.critical_path)),
         Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
               "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
         Table("Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."),
@@ -49,6 +52,12 @@ def seconds_text(seconds: float | None, basis: Basis = Basis.MEASURED) -> str:
 def figure_text(one: Figure) -> str:
     """A figure with the sign of its basis."""
     return f"{_PREFIX.get(one.basis, '')}{one.text}" if one.value is not None else UNKNOWN
+
+
+def unknown_words(figures: Sequence[Figure]) -> str:
+    """Which figures nothing told of: unknown is no zero, and thirty rows of dashes are no figures."""
+    names = [one.label for one in figures if one.value is None]
+    return f"Nothing told of: {', '.join(names)}." if names else ""
 
 
 def short(key: str) -> str:

@@ -14,7 +14,7 @@ from string import Template
 from neuron_top import __version__
 from neuron_top.parsers.escapes import visible
 from neuron_top.report.charts import Chart, charts
-from neuron_top.report.columns import figure_text, tables
+from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
 from neuron_top.views.figure import Figure
 from neuron_top.views.report import Report
@@ -40,7 +40,7 @@ def html(view: Report) -> str:
         section("What to do next time", advice(view.recommendations)) if view.recommendations else "",
         *(chart_section(chart) for chart in charts(view)),
         *(table_section(table) for table in tables(view)),
-        section("All figures", _figures(view.figures)),
+        section("All figures", _figures(view.figures), unknown_words(view.figures)),
         section("Environment", pairs(view.environment)) if view.environment else "",
         section("Notes", listing(view.notes)) if view.notes else "",
     ]
@@ -136,10 +136,12 @@ def _cards(figures: Sequence[Figure]) -> str:
 
 
 def _figures(figures: Sequence[Figure]) -> str:
+    """Those that are known; the others are named once, in front."""
     body = "".join(
         f'<tr><th>{text(one.label)}</th><td class="number">{text(figure_text(one))}</td>'
         f"<td>{text(one.basis.value)}</td><td>{text(one.note)}</td></tr>"
         for one in figures
+        if one.value is not None
     )
     head = "<tr><th>figure</th><th>value</th><th>known how</th><th>meaning</th></tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from neuron_top.parsers.escapes import visible
-from neuron_top.report.columns import figure_text, tables
+from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
 from neuron_top.views.gate import Verdict
 from neuron_top.views.report import Report
@@ -27,6 +27,8 @@ def markdown(view: Report) -> str:
     parts.append("## Figures\n\n" + rows(
         ("", "", "known how", "meaning"),
         [(one.label, figure_text(one), one.basis.value, one.note) for one in known]))  # fmt: skip
+    if words := unknown_words(view.figures):
+        parts.append(words)
     parts += [_table(table) for table in tables(view)]
     if view.environment:
         parts.append("## Environment\n\n" + rows(("", ""), view.environment))

@@ -39,8 +39,13 @@ def headline(run: Run, closing: Summary, figures: Sequence[Figure], lines: Seque
         _spent(run, known),
         _cached(closing, known, lines),
         _slow(lines, run, known),
-        f"{'; '.join(wrong)}." if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
+        _sentence(wrong) if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
     )
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _ended(closing: Summary, known: Known) -> str:
@@ -67,6 +72,8 @@ def _spent(run: Run, known: Known) -> str:
     if spent.value == 0:
         if run.compiles.exit_codes or run.compiles.stage_seconds:
             return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
+        if run.compiles.error_codes and not run.compiles.failures_met:
+            return "A compiler's error is told, and no time that it took."
         if known["torch_graphs"].value:
             return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
         return "Nothing was compiled and nobody waited for a compile."
@@ -101,7 +108,7 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
         return "No compile's duration is known."
     if run.compiles.passes:
         return f"The compiler reported {counted(run.compiles.passes, 'success', 'successes')}, without naming a graph."
-    if run.compiles.stage_seconds:
+    if any(run.compiles.stage_seconds.values()):
         stage, seconds = max(run.compiles.stage_seconds.items(), key=lambda pair: pair[1])
         return f"The compiler's longest stage, {stage}, took {duration_text(seconds)}."
     by_pytorch = known["torch_graphs"].value

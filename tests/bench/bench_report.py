@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.bench.bench_tally import generate
-from tests.bench.figures import EXAMPLE, Figure, cpu_of_children, own_folders, timed
+from tests.bench.figures import EXAMPLE, Figure, cpu_of_children, own_folders, report, timed
 
 NEURONTOP = (sys.executable, "-m", "neuron_top")
 TLPARSE = shutil.which("tlparse", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
-MEGABYTES = 200
+MEGABYTES = 100
 TRACE_MEGABYTES = 40
 BOUND = 4.0
 """A report keeps every graph and draws it; more than this over counting alone would be waste."""
@@ -77,8 +77,8 @@ def _trace(folder: Path, environ: dict[str, str]) -> Path:
     return trace
 
 
-def main() -> None:
-    """One log of the size asked for: seconds, MB/s, peak of memory."""
+def main() -> int:
+    """One log of the size asked for: seconds, MB/s, peak of memory; then the ratios. Gives the bounds missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=1000)
     parser.add_argument("--share", type=float, default=0.01)
@@ -96,6 +96,8 @@ def main() -> None:
             f"{size / cpu:.0f} MB/s; {peak:.0f} MiB of memory, page {page:.1f} MB"
         )
 
+    return report(list(measure()))
+
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
