@@ -194,9 +194,11 @@ def _answer(figures: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
     total = next((one for one in memory if one.kind == "total"), None)
     found = [_sentence("Peak memory per core", "bytes", total.a, total.b, total.change)] if total is not None else []
     for name, what in (("throughput", "Throughput"), ("step_seconds", "Time per step"),
-                       ("compile_wall", "Time spent compiling")):  # fmt: skip
+                       ("compile_wall", "Time spent compiling"),
+                       ("operators_compiled", "The number of operators compiled")):  # fmt: skip
         one = known[name]
-        if one.a is not None and one.b is not None:
+        told = one.a is not None and one.b is not None
+        if told and (one.change or name != "operators_compiled"):
             found.append(_sentence(what, one.unit, one.a, one.b, one.change))
     return tuple(found) or ("The two have no measured figure in common.",)
 

@@ -48,6 +48,21 @@ def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Compariso
     ]  # fmt: skip
 
 
+def test_one_graph_or_its_regions_are_told_apart_by_operators_and_by_what_equal_blocks_shared() -> None:
+    def ran(*operators: int, blocks: int) -> Run:
+        keys = (A, B, C)[: len(operators)]
+        events = [ev.GraphDescribed(module=key, pid=10, operators=count, at=T0)
+                  for key, count in zip(keys, operators, strict=True)]  # fmt: skip
+        compiles = [event for number, key in enumerate(keys) for event in compiled(key, 10, 9 * number, 9 * number + 5)]
+        return made(events, compiles, [ev.GraphShared(module=A, pid=10, blocks=blocks, at=T0 + 30)])
+
+    whole, regions = ran(900, blocks=1), ran(60, 40, blocks=12)
+    view = compare(report(whole, 0.0), report(regions, 0.0))
+    assert view.answer[-1] == "The number of operators compiled fell from 900 to 100 (−89 %)."
+    figures = {one.name: (one.a, one.b) for one in view.figures}
+    assert (figures["graphs_missed"], figures["block_hits"]) == ((1, 2), (0, 11))
+
+
 def test_graphs_in_common_come_first_and_the_others_are_counted(view: Comparison) -> None:
     assert next(iter(view.graphs)).key == B
     assert (view.only_a, view.only_b) == (1, 1)
