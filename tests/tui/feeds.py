@@ -220,6 +220,9 @@ class UnreadableLibrary(StillLibrary):
     def entries(self) -> EntryTable:
         raise StoreUnusable(f"{self.place}/cache-index: permission denied")
 
+    def misses(self, asked: Sequence[Question]) -> Misses:
+        raise StoreUnusable(f"{self.place}/cache-index: permission denied")
+
 
 def recordings() -> tuple[RunRow, ...]:
     """Three recordings: running, finished, failed."""

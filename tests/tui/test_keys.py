@@ -169,6 +169,17 @@ async def test_w_on_the_first_screen_asks_for_every_miss_of_the_run() -> None:
         assert f"2 of {len(wanted)}" in app.screen.query_one(Page).text
 
 
+async def test_w_says_what_keeps_it_from_an_answer() -> None:
+    app = TopApp(feeds.full(), Settings(), first="overview", library=feeds.UnreadableLibrary())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await drawn(app, pilot)
+        await pilot.press("w")
+        await drawn(app, pilot)
+        await drawn(app, pilot)
+        assert "It cannot be told: " in app.screen.query_one(Page).text
+        assert "permission denied" in app.screen.query_one(Page).text
+
+
 async def test_w_without_a_miss_or_a_row_says_so() -> None:
     nothing = {"logs": "choose a line first", "runs": "choose a recording first", "cache": "choose an entry first"}
     for place, words in nothing.items():
