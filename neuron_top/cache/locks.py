@@ -165,11 +165,11 @@ def _users(root: str, modules: list[str], running: list[Process], proc: str) -> 
     real, unseen = os.path.realpath(root), 0
     reasons: list[str] = []
     work_open: dict[str, int] = {}
-    callers = processes.ancestors(proc)
+    around_us = processes.ancestors(proc) | processes.readers(running, proc)
     for process in running:
         if process.compiles:
             reasons.append(f"process {process.pid} is a Neuron compiler")
-        if process.pid not in callers and process.environ is not None and names_root(process, real):
+        if process.pid not in around_us and process.environ is not None and names_root(process, real):
             reasons.append(f"process {process.pid} names it in its environment")
         paths = processes.open_paths(process.pid, proc)
         if paths is None:

@@ -7,7 +7,7 @@ because the tree's place is a parameter: a test builds a small one. What may not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -35,6 +35,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     command: tuple[str, ...]
+    """Empty in the middle of an exec, and where a process wiped its own."""
     environ: dict[str, str] | None
     """Only VARIABLES; None when the environment may not be read (another user's process)."""
     cwd: str | None
@@ -46,14 +47,17 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_processes(proc: str = "/proc") -> list[Process]:
-    """Every process that can be seen, ourselves left out."""
+    """Every process that can be seen, ourselves left out.
+
+    One without a command line counts as long as it runs a program, for what it holds open; a kernel thread runs none.
+    """
     own = str(os.getpid())
     found = []
     for name in _numbers(proc):
         if name == own:
             continue
         command = _words(f"{proc}/{name}/cmdline")
-        if command:
+        if command or _link(f"{proc}/{name}/exe"):
             found.append(
                 Process(
                     pid=int(name), command=command, environ=_environ(f"{proc}/{name}"), cwd=_link(f"{proc}/{name}/cwd")
@@ -74,6 +78,18 @@ def ancestors(proc: str = "/proc") -> frozenset[int]:
         except (OSError, ValueError, IndexError):
             break
     return frozenset({*found, pid} - {0})
+
+
+def readers(running: Iterable[Process], proc: str = "/proc") -> frozenset[int]:
+    """Who reads what we print (`| tee log | less`): started with our environment, which is no use of it."""
+    pipes = {_link(f"{proc}/{os.getpid()}/fd/{end}") for end in (1, 2)}
+    pipes = {pipe for pipe in pipes if pipe and pipe.startswith("pipe:")}
+    waiting = {process.pid: _link(f"{proc}/{process.pid}/fd/0") for process in running} if pipes else {}
+    found: set[int] = set()
+    while nearer := {pid for pid, source in waiting.items() if source in pipes} - found:
+        found |= nearer
+        pipes |= {pipe for pid in nearer if (pipe := _link(f"{proc}/{pid}/fd/1")) and pipe.startswith("pipe:")}
+    return frozenset(found)
 
 
 def open_paths(pid: int, proc: str = "/proc") -> list[str] | None:
