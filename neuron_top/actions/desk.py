@@ -14,9 +14,10 @@ import msgspec
 from neuron_top.actions import gather, history
 from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.compile_child import compile_apart
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
+from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.quarantine import plan_quarantine
@@ -65,7 +66,7 @@ class Desk:
             # shared inodes are freed with their last name only.
             states = frozenset(entry.state for entry in entries)
             policy = EvictPolicy(paths=wanted, states=states, slim=verb == SLIM)
-            return plan_eviction(snapshot.entries, root, policy, around)
+            return plan_with_reads(snapshot, snapshot.entries, root, policy, around)
         if verb in (RETRY, INSIST):
             return plan_retry(entries, root, around, deterministic=verb == INSIST)
         if verb == COMPILE:

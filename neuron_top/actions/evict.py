@@ -24,7 +24,7 @@ from neuron_top.actions.surroundings import DAY, Surroundings
 from neuron_top.actions.worth import Worth
 from neuron_top.cache import layout
 from neuron_top.cache.entry import Artefact, Entry, State
-from neuron_top.units import bytes_text, duration_text
+from neuron_top.units import bytes_text, counted, duration_text
 
 BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
 """Somebody's collected or half-stored work: only when named, and a day old."""
@@ -68,7 +68,7 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
             f"compiler {self.compiler}" if self.compiler else "",
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
-            f"{len(self.paths)} marked entries" if self.paths else "",
+            counted(len(self.paths), "marked entry", "marked entries") if self.paths else "",
             "slim" if self.slim else "",
         ]
         return "; ".join(part for part in parts if part)
@@ -245,7 +245,8 @@ def _until_goal(
         folders.append(entry.compiler)
         freed += frees
     if wanted is not None and freed < wanted:
-        return steps, folders, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; the rest is protected"
+        rest = "the rest is graphs and flags, or protected" if slim else "the rest is protected"
+        return steps, folders, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; {rest}"
     return steps, folders, ""
 
 

@@ -217,13 +217,14 @@ class _Execution:
         elif step.action is Action.EVICT:
             folder = self.loot.above(step.path)
             with Held(entry, self.token, as_planned=fresh):
-                entry.check_unused(step.fingerprint, self.plan.made_at)
+                entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used)
                 entry.rename_into(folder)
         else:
             beside = self._beside(step.path)
+            used = step.last_used if step.action in NEEDS_QUIET else None
             with Held(entry, self.token, as_planned=fresh):
                 if fresh:  # else the artefact is gone because we took it
-                    entry.check_unused(step.fingerprint, self.plan.made_at)
+                    entry.check_unused(step.fingerprint, self.plan.made_at, used)
                 entry.move_files(step.action, beside)
 
     def outcome(self) -> Outcome:

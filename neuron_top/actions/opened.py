@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from neuron_top.actions.plan import TAKES, Action, Fingerprint
+from neuron_top.actions.surroundings import DAY
 from neuron_top.cache import layout
 from neuron_top.cache.entry import PARTS, Part
 
@@ -135,8 +136,11 @@ class OpenEntry:
         if self._facts.st_mtime_ns != planned.folder_mtime_ns and not touched:
             raise Changed("files came or went since the plan was made")
 
-    def check_unused(self, planned: Fingerprint, since: float) -> None:
-        """Raises Changed when the artefact was rewritten or read since the plan was made. Called under the lock."""
+    def check_unused(self, planned: Fingerprint, since: float, last_used: float | None = None) -> None:
+        """Raises Changed when the artefact was rewritten or read since the plan was made. Called under the lock.
+
+        With `last_used`, the plan's word for it, also when it was read later than that and within a day of the plan.
+        """
         for name in layout.ARTEFACT_NAMES:
             try:
                 facts = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
@@ -146,6 +150,8 @@ class OpenEntry:
                 raise Changed("its artefact was written again since the plan was made")
             if facts.st_atime > since:
                 raise Changed("it was used since the plan was made")
+            if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
+                raise Changed("it was used within a day, and later than the plan says")
             return
         if planned.artefact_inode:
             raise Changed("its artefact is gone")

@@ -13,6 +13,7 @@ from neuron_top.actions.filling import FilledEntry, held
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.cache import filesystem
 from neuron_top.cache.entry import MODULE
+from neuron_top.cache.quiet import QuietReader
 
 CHUNK = 1 << 20
 
@@ -139,6 +140,7 @@ class Folder:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    with open(path, "rb") as file:
+    """Read without a trace: a copy of ours is no use of the entry, and must not keep it from eviction for a day."""
+    with open(QuietReader().open_file(str(path)), "rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk

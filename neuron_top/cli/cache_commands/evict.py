@@ -21,7 +21,8 @@ import argparse
 import os
 
 from neuron_top.actions import sweep
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.evict import EvictPolicy
+from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.plan import Plan
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import acting, carrying, common
@@ -80,7 +81,7 @@ def _plans(root: str, policy: EvictPolicy, arguments: argparse.Namespace) -> lis
     found = []
     if not policy.empty:
         try:
-            found.append(plan_eviction(snapshot.entries, root, policy, around))
+            found.append(plan_with_reads(snapshot, snapshot.entries, root, policy, around))
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
     if arguments.workdirs:

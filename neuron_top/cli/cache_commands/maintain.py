@@ -19,8 +19,9 @@ from collections.abc import Iterable
 import msgspec
 
 from neuron_top import settings
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute as carry_out
+from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.policy import policy_of
 from neuron_top.actions.surroundings import Surroundings
@@ -29,7 +30,7 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import outcome_lines, plan_lines
 
 
@@ -56,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
         found = foreseen(wishes, root, *acting.look(root, arguments))
     for policy in () if arguments.dry_run else wishes:
         snapshot, around = acting.look(root, arguments)
-        plan = plan_eviction(snapshot.entries, root, policy, around)
+        plan = plan_with_reads(snapshot, snapshot.entries, root, policy, around)
         found.append(plan)
         if plan.steps and not plan.refused:
             outcomes.append(carry_out(plan, acting.trash_of(root, arguments)))
@@ -75,7 +76,7 @@ def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, aroun
     found = []
     entries = list(snapshot.entries)
     for policy in wishes:
-        plan = plan_eviction(entries, root, policy, around)
+        plan = plan_with_reads(snapshot, entries, root, policy, around)
         found.append(plan)
         if not plan.refused:
             gone = {step.path for step in plan.steps}
@@ -98,7 +99,7 @@ def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings)
         return 0
     with trash.exclusively():
         freed = sum(trash.purge(chapter).freed for chapter in expired)
-    narrate(f"neurontop: {count_text(len(expired))} plans purged from the trash, {bytes_text(freed)} free")
+    narrate(f"neurontop: {counted(len(expired), 'plan')} purged from the trash, {bytes_text(freed)} free")
     return freed
 
 

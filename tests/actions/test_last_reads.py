@@ -1,0 +1,68 @@
+"""A read changes no folder: the catalogue does not see it, and the plan and the hand ask the disk once more."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.last_reads import plan_with_reads
+from neuron_top.cache import scan
+from neuron_top.cache.snapshot import Snapshot
+from tests.actions import caches
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "cache").mkdir()
+    return tmp_path / "cache"
+
+
+def seen_before(root: Path) -> Snapshot:
+    """Two entries, the first unused for longer, as an index holds them; the mount keeps access times."""
+    for number, age in ((1, 40.0), (2, 20.0)):
+        caches.entry(root, number, age_days=age)
+    before = caches.looked_at(root)
+    return msgspec.structs.replace(
+        before, filesystem=msgspec.structs.replace(before.filesystem, access_times="relatime")
+    )
+
+
+def read(root: Path, number: int, at: float) -> Path:
+    """A client loads an artefact: nothing but its access time changes."""
+    place = root / caches.COMPILER / caches.module(number)
+    artefact = place / "model.neff"
+    os.utime(artefact, (at, artefact.stat().st_mtime))
+    return place
+
+
+def test_what_was_read_since_the_catalogue_looked_stays_and_the_next_goes(root: Path) -> None:
+    before = seen_before(root)
+    around = caches.around(before)
+    used = read(root, 1, around.now - 3600)
+    again = scan.refresh(before)
+    assert again.entries == before.entries, "the catalogue cannot see it"
+    policy = EvictPolicy(max_bytes=before.totals().all.bytes - 4096)
+    plan = plan_with_reads(before, before.entries, str(root), policy, around)
+    assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(2)}"]
+    assert [(one.path.rpartition("/")[2], one.reason) for one in plan.exclusions] == [
+        (used.name, "used within a day (known from: access time)")
+    ]
+
+
+@pytest.mark.parametrize("slim", [False, True])
+def test_the_hand_refuses_what_was_read_within_a_day_and_later_than_the_plan_says(root: Path, slim: bool) -> None:
+    before = seen_before(root)
+    around = caches.around(before)
+    plan = plan_eviction(before.entries, str(root), EvictPolicy(older_than=0.0, slim=slim), around)
+    used = read(root, 1, plan.made_at - 3600)
+    outcome = caches.carried_out(plan, Trash(root))
+    assert [(path.rpartition("/")[2], reason) for path, reason in outcome.refused] == [
+        (used.name, "it was used within a day, and later than the plan says")
+    ]
+    assert (used / "model.neff").exists()
+    assert outcome.done == 1
