@@ -16,6 +16,7 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b
 ANSI_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 """Colour and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
 
+_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 _SHOWN = {code: chr(0x2400 + code) for code in range(0x20)} | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}
 """Unicode has a picture for each control character; a tab is a blank."""
 
@@ -31,6 +32,11 @@ def visible(text: str) -> str:
     That includes direction overrides, invisible characters and lone surrogates; unusual blanks become blanks.
     """
     return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def without_secret(text: str) -> str:
+    """The text with whoever and whatever stands before the `@` of an address (`s3://user:password@bucket`) left out."""
+    return _IN_ADDRESS.sub("://…@", text) if "@" in text else text
 
 
 def _shown(character: str) -> str:

@@ -16,6 +16,7 @@ import msgspec
 from neuron_top.cache.layout import DEFAULT_ROOT
 from neuron_top.cache.processes import Process
 from neuron_top.cache.quiet import name_text
+from neuron_top.parsers.escapes import without_secret
 
 NEURON = "neuron"
 """The kind of root that the catalogue lists entry by entry."""
@@ -98,7 +99,7 @@ def named_by(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
 
 def _root(kind: str, path: str, origin: str, cwd: str | None = None) -> Root:
     if "://" in path and not path.startswith("file://"):
-        return Root(kind=kind, path=path, origin=origin, exists=False, remote=True)
+        return Root(kind=kind, path=without_secret(path), origin=origin, exists=False, remote=True)
     place = os.path.abspath(os.path.join(cwd or os.curdir, os.path.expanduser(path.removeprefix("file://"))))
     return Root(kind=kind, path=name_text(place), origin=origin, exists=os.path.isdir(place))
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from neuron_top.cache.entry import (
     MARKER_BYTES,
@@ -33,6 +33,7 @@ from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.layout import FLAGS_NAMES, NEFF
 from neuron_top.cache.snapshot import Other, Snapshot
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.parsers.escapes import without_secret
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 if TYPE_CHECKING:
@@ -88,11 +89,22 @@ class Listing(NamedTuple):
     objects: dict[str, list[Object]]
 
 
-def connect(url: str) -> Bucket:
-    """The bucket behind `s3://bucket/prefix`. Raises UsageError for another URL and where boto3 is missing."""
+def checked(url: str) -> SplitResult:
+    """The parts of `s3://bucket/prefix`. Raises UsageError for another URL, or one that carries a login, not told."""
     parts = urlsplit(url)
     if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is no bucket: expected s3://bucket/prefix")
+        raise UsageError(f"{without_secret(url)!r} is no bucket: expected s3://bucket/prefix")
+    if "@" in parts.netloc:
+        raise UsageError(
+            f"{without_secret(url)}: no name or password belongs in the address; credentials are found where AWS's own "
+            "tools find them (aws configure)"
+        )
+    return parts
+
+
+def connect(url: str) -> Bucket:
+    """The bucket behind `s3://bucket/prefix`. Raises UsageError for another URL and where boto3 is missing."""
+    parts = checked(url)
     try:
         import boto3
         from botocore.config import Config

@@ -12,6 +12,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from neuron_top.parsers.escapes import without_secret
+
 PACKAGES = (
     "torch", "torch_xla", "torch_neuronx", "neuronx_cc", "libneuronxla", "neuronx_distributed", "optimum_neuron",
     "transformers", "accelerate", "vllm", "jax", "jax_neuronx",
@@ -21,14 +23,13 @@ _MATTERS = re.compile(
     r"|(WORLD_SIZE|RANK|LOCAL_RANK|MASTER_ADDR|MASTER_PORT|CUDA_VISIBLE_DEVICES|SLURM_JOB_ID|SLURM_NTASKS)$"
 )
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|ACCESS_KEY", re.IGNORECASE)
-_URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
 _GIT_SECONDS = 2.0
 
 
 def environment_that_matters(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that change what is compiled or where; secrets left out, logins in addresses blanked."""
     return {
-        name: _URL_LOGIN.sub("…@", value)
+        name: without_secret(value)
         for name, value in sorted(environ.items())
         if _MATTERS.match(name) and not _SECRET.search(name)
     }

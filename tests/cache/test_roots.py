@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache import roots
+from neuron_top.cache import roots, s3
 from neuron_top.cache.layout import DEFAULT_ROOT
 from neuron_top.cache.processes import Process
+from neuron_top.errors import UsageError
 
 
 def process(pid: int, cwd: Path, **environ: str) -> Process:
@@ -71,3 +72,12 @@ def test_neighbours_of_a_job_are_found_with_the_variable_that_names_them(tmp_pat
 def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:
     hidden = Process(pid=5, command=("python",), environ=None, cwd=None)
     assert all(5 not in root.users for root in roots.find({}, [hidden]))
+
+
+@pytest.mark.parametrize("url", ["s3://name:hush@hush@bucket/prefix", "s3://hush@bucket"])
+def test_a_login_in_an_address_is_never_told_again(url: str) -> None:
+    found = roots.find({"NEURON_COMPILE_CACHE_URL": url})
+    assert [root.path for root in found if root.remote] == [f"s3://…@{url.rpartition('@')[2]}"]
+    with pytest.raises(UsageError, match="no name or password belongs in the address") as refused:
+        s3.checked(url)
+    assert "hush" not in str(refused.value)

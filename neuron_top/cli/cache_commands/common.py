@@ -19,6 +19,7 @@ from neuron_top.cache.snapshot import Snapshot, Tally, Totals
 from neuron_top.cli.cache_commands.past import NO_PAST, Past, recorded
 from neuron_top.cli.output import narrate
 from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.parsers.escapes import without_secret
 from neuron_top.units import bytes_text
 
 
@@ -63,9 +64,12 @@ def chosen_root(given: str | None, *, buckets: bool = False) -> str:
         in_force = roots.root_in_force()
         root, origin = in_force.path, in_force.origin
     if buckets and root.startswith("s3://"):
+        from neuron_top.cache import s3
+
+        s3.checked(root)
         return root
     if "://" in root:
-        raise UsageError(f"{root} ({origin}) is not a folder of this machine: name a local copy of it")
+        raise UsageError(f"{without_secret(root)} ({origin}) is not a folder of this machine: name a local copy of it")
     return root
 
 
