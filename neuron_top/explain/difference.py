@@ -86,7 +86,7 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
     old, new = before.names, now.names
     added, removed = new - old, old - new
     if not added and not removed:
-        if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
+        if _order(before) != _order(now):
             text = "the same operators in another order: code was moved, or traced in another order"
             yield Change("order", text, 0.5)
         yield from _inputs(before, now)
@@ -105,6 +105,10 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("operators", text, 0.75 if part > 0.02 else 0.7)
     else:
         yield Change("operators", f"other operators: {_told(added, removed)} (the model's code changed)", 0.72)
+
+
+def _order(sketch: Sketch) -> list[str]:
+    return [node.name for node in sketch.nodes]
 
 
 def _inputs(before: Sketch, now: Sketch) -> Iterator[Change]:
@@ -202,6 +206,8 @@ def _told(added: Counter[str], removed: Counter[str]) -> str:
 
 
 def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
+    if Counter(before.inputs) == Counter(now.inputs) and _order(before) != _order(now):
+        return  # the same arrays, used in another order
     if len(before.inputs) != len(now.inputs):
         yield from _data_alone(before, now)
         return
@@ -228,7 +234,7 @@ def _data_alone(before: Sketch, now: Sketch) -> Iterator[Change]:
 
 
 def _inner(before: Sketch, now: Sketch) -> str:
-    if [node.name for node in before.nodes] != [node.name for node in now.nodes]:
+    if _order(before) != _order(now):
         return ""
     for old, new in zip(before.nodes, now.nodes, strict=True):
         if len(old.arrays) == len(new.arrays) and [a.dims for a in old.arrays] != [a.dims for a in new.arrays]:

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from functorch.compile import make_boxed_func
 from torch import nn
-from torch._dynamo.backends.common import aot_autograd
 
-from neuron_top.compile import graph_description
+from tests.explain import traced
 
 
 @dataclass(frozen=True)
@@ -189,33 +187,11 @@ def _sample(job: Job) -> Any:
     return torch.randint(0, job.classes, (job.batch, job.length), dtype=job.whole_numbers)
 
 
-def graphs(job: Job) -> dict[str, graph_description.GraphDescription]:
-    """The graphs of one step: `forward`, `backward`, `optimizer`, and `clip` where gradients are clipped.
-
-    A second graph of the same direction is `forward 2`; that of the optimizer is the last.
-    """
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-    found: dict[str, Any] = {}
-
-    def keep(direction: str) -> Any:
-        def compiler(gm: Any, _inputs: Any) -> Any:
-            count = sum(name.partition(" ")[0] == direction for name in found)
-            name = f"{direction} {count + 1}" if count else direction
-            found[name] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
-            return make_boxed_func(gm.forward)
-
-        return compiler
-
-    backend = aot_autograd(
-        fw_compiler=keep("forward"), bw_compiler=keep("backward"), inference_compiler=keep("inference")
-    )
+def graphs(job: Job) -> traced.Graphs:
+    """The graphs of one step, see `traced.step_graphs`."""
+    traced.fresh()
     model = _MODELS[job.model](job).to(job.dtype).train(job.training)
-    given = torch.compile(_step(job, model), backend=backend, dynamic=False)(_sample(job))
-    (given[0] if isinstance(given, tuple) else given).backward()
-    _update(job, model, backend)
-    updates = [found.pop(name) for name in tuple(found) if name.startswith("inference")]
-    return {**found, **({"clip": updates[0]} if job.clipped else {}), "optimizer": updates[-1]}
+    return traced.step_graphs(_step(job, model), (_sample(job),), _update(job, model))
 
 
 def _step(job: Job, model: nn.Module) -> Callable[[Any], Any]:
@@ -235,15 +211,14 @@ def _step(job: Job, model: nn.Module) -> Callable[[Any], Any]:
     return step
 
 
-def _update(job: Job, model: nn.Module, backend: Any) -> None:
-    trained = [one for one in model.parameters() if one.grad is not None]
-    optimizer = getattr(torch.optim, job.optimizer)(trained, lr=job.rate, **dict(job.options))
+def _update(job: Job, model: nn.Module) -> Callable[[], None]:
+    optimizer = getattr(torch.optim, job.optimizer)(model.parameters(), lr=job.rate, **dict(job.options))
 
     def update() -> None:
         if job.clipped == "value":
-            torch.nn.utils.clip_grad_value_(trained, 1.0)
+            torch.nn.utils.clip_grad_value_(model.parameters(), 1.0)
         elif job.clipped == "norm":
-            torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
-    torch.compile(update, backend=backend, dynamic=False)()
+    return update

@@ -5,18 +5,14 @@ Real graphs of five kinds of training jobs (`third_jobs.py`) that shaped no rule
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import torch
 
-from neuron_top.explain.why import Explanation
-from tests.explain.cases import NOW, OLD, Case, found
+from tests.explain import traced
+from tests.explain.cases import Case
 from tests.explain.third_jobs import Job, graphs
-from tests.explain.unseen import local_entry
 
 G = Job()
 SGD = replace(G, optimizer="SGD", rate=0.1)
@@ -27,7 +23,7 @@ S = Job(model="skips", batch=2, length=16, width=8, classes=5)
 R = Job(model="recommender", batch=16, length=4, classes=500)
 W = Job(model="parallel", batch=8)
 
-THIRD: tuple[tuple[str, str, str, Job, Job], ...] = (
+THIRD: tuple[traced.Change, ...] = (
     ("batch 4 → 5", "batch size", "forward", G, replace(G, batch=5)),
     ("sequence 12 → 16", "sequence length", "forward", G, replace(G, length=16)),
     ("sequence 12 → 9", "sequence length", "backward", G, replace(G, length=9)),
@@ -90,21 +86,4 @@ THIRD: tuple[tuple[str, str, str, Job, Job], ...] = (
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    for name, expected, which, before, now in THIRD:
-        yield Case(f"{name} ({which})", expected, _case(before, now, which))
-
-
-def _case(before: Job, now: Job, which: str) -> Callable[[Path], Explanation]:
-    """The cache holds all graphs of the job as it was; the graph that is looked for is one of the job as it is."""
-
-    def build(root: Path) -> Explanation:
-        for number, (direction, described) in enumerate(_graphs(before).items(), 1):
-            local_entry(root, described, 10 * number + (direction == which), OLD)
-        return found(root, local_entry(root, _graphs(now)[which], 2, NOW))
-
-    return build
-
-
-@functools.cache
-def _graphs(job: Job) -> dict[str, Any]:
-    return graphs(job)
+    yield from traced.cases(THIRD, graphs)

@@ -7,23 +7,15 @@ expected answers and met afterwards. `table.py` keeps what came of the first mee
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import msgspec
 import torch
 
-from neuron_top.explain.why import Explanation
-from tests.builders import neff, write_entry
-from tests.explain import unseen_hlo
-from tests.explain.cases import FLAGS, NOW, OLD, Case, found
+from tests.explain import traced, unseen_hlo
+from tests.explain.cases import Case
 from tests.explain.jobs import Job, graphs
-
-Change = tuple[str, str, str, Job, Job]
-"""(what was changed, the answer that is right, which graph missed, before, now)"""
+from tests.explain.traced import Change
 
 DENSE, IMAGES = Job(), Job(model="convolutions", length=16, width=8)
 ADAM = replace(DENSE, optimizer="Adam", rate=1e-3)
@@ -111,39 +103,10 @@ SECOND: tuple[Change, ...] = (
 
 def first_cases() -> Iterator[Case]:
     """The set that was met once and then put right."""
-    yield from _traced(FIRST)
+    yield from traced.cases(FIRST, graphs)
 
 
 def second_cases() -> Iterator[Case]:
     """The set that was met last."""
-    yield from _traced(SECOND)
+    yield from traced.cases(SECOND, graphs)
     yield from unseen_hlo.cases()
-
-
-def _traced(changes: tuple[Change, ...]) -> Iterator[Case]:
-    for name, expected, which, before, now in changes:
-        yield Case(f"{name} ({which})", expected, _job_case(before, now, which))
-
-
-def _job_case(before: Job, now: Job, which: str) -> Callable[[Path], Explanation]:
-    """The cache holds all graphs of the job as it was; the graph that is looked for is one of the job as it is."""
-
-    def build(root: Path) -> Explanation:
-        for number, (direction, described) in enumerate(_graphs(before).items(), 1):
-            local_entry(root, described, 10 * number + (direction == which), OLD)
-        return found(root, local_entry(root, _graphs(now)[which], 2, NOW))
-
-    return build
-
-
-@functools.cache
-def _graphs(job: Job) -> dict[str, Any]:
-    return graphs(job)
-
-
-def local_entry(root: Path, described: Any, number: int, age: float) -> str:
-    """A usable entry of a local graph; returns its module."""
-    data = msgspec.json.encode(described)
-    files = {"model.fxgraph": data * 2, "model.graph.json": data, "model.neff": neff(), "model.done": b""}
-    graph = f"{number:018x}ab"  # hexadecimal, as this client's keys are
-    return write_entry(root, files, compiler="inductor-2.13.0", graph=graph, flags=FLAGS, age=age).name

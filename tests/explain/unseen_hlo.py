@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,9 +34,9 @@ HLO: tuple[tuple[str, str, bytes, bytes], ...] = (
 )
 
 
-def cases() -> Iterator[Case]:
+def cases(changes: Sequence[tuple[str, str, bytes, bytes]] = HLO) -> Iterator[Case]:
     """All of them."""
-    for name, expected, before, now in HLO:
+    for name, expected, before, now in changes:
         yield Case(f"{name} (HLO)", expected, _modules(before, now))
 
 
