@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neuron_top.dashboard.figures import Figure, empty, iso, layout, plain
+from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.look import Palette, graph_colour
 from neuron_top.dashboard.sections import Chart
 from neuron_top.units import duration_text
@@ -16,6 +16,8 @@ from neuron_top.views.timeline import Bar, Lane, Timeline
 LANES_SHOWN = 64
 BARS_SHOWN = 4000
 MARKS_SHOWN = 4000
+FEW = 60
+"""Below this many points each is marked: a step at the edge is seen for what it is."""
 WORDS = {
     "done": "compiled",
     "failed": "failed",
@@ -115,11 +117,16 @@ def cumulative(view: Timeline, colours: Palette) -> Figure:
     for end, seconds in ends:
         total += seconds
         points.append((iso(end), round(total, 1)))
-    trace = {"type": "scatter", "mode": "lines", "line": {"shape": "hv", "color": colours.good}, "fill": "tozeroy",
-             "x": [x for x, _ in points], "y": [y for _, y in points]}  # fmt: skip
+    trace: dict[str, Any] = {
+        "type": "scatter", "mode": "lines+markers" if len(points) < FEW else "lines", "fill": "tozeroy",
+        "line": {"shape": "hv", "color": colours.good},
+        "x": [x for x, _ in points], "y": [y for _, y in points],
+    }  # fmt: skip
     return {
         "data": [trace],
-        "layout": layout(colours, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}),
+        "layout": layout(
+            colours, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}, xaxis=moments(trace["x"])
+        ),
     }
 
 
@@ -162,7 +169,10 @@ def rate(known: Sequence[Answer], colours: Palette, height: int = 240) -> Figure
     ]  # fmt: skip
     data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
                  "line": {"shape": "hv", "dash": "dot", "color": colours.quiet}})  # fmt: skip
-    figure: Figure = {"data": data, "layout": layout(colours, height, showlegend=True, yaxis={"rangemode": "tozero"})}
+    if len(times) < FEW:
+        data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
+    figure: Figure = {"data": data, "layout": layout(colours, height, showlegend=True, yaxis={"rangemode": "tozero"},
+                                                     xaxis=moments(times))}  # fmt: skip
     figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
                                   "dtick": 0.25, "showgrid": False, "automargin": True}  # fmt: skip
     return figure

@@ -7,14 +7,14 @@ plotly draws without converting; unknown values are gaps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from neuron_top.dashboard.look import Palette, kind_colours
 from neuron_top.run.history import Point
-from neuron_top.units import UNKNOWN, bytes_text, percent_text
+from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_rows import CoreRow
 
 Figure = dict[str, Any]
@@ -169,7 +169,7 @@ def series(
     trace = line(name, means(points), colours.accent)
     if len(points) < 60:
         trace["mode"] = "lines+markers"
-    return {"data": [trace], "layout": layout(colours, height, yaxis=axis)}
+    return {"data": [trace], "layout": layout(colours, height, yaxis=axis, xaxis=moments(trace["x"]))}
 
 
 def kinds(row: CoreRow, colours: Palette) -> Figure:
@@ -199,8 +199,15 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
 
 def core_words(row: CoreRow) -> str:
     """A core in one line."""
-    share = percent_text(row.memory / row.capacity) if row.memory is not None and row.capacity else UNKNOWN
-    return (
-        f"{_core_name(row)} on {row.node or 'this host'}: {percent_text(row.utilization)} busy, "
-        f"{bytes_text(row.memory)} of {bytes_text(row.capacity)} ({share}), peak {bytes_text(row.peak)}"
-    )
+    share = f" of {bytes_text(row.capacity)} ({percent_text((row.memory or 0) / row.capacity)})" if row.capacity else ""
+    memory = f"{bytes_text(row.memory)}{share if row.memory is not None else ''}, peak {bytes_text(row.peak)}"
+    return f"{_core_name(row)} on {row.node or 'this host'}: {percent_text(row.utilization)} busy, {memory}"
+
+
+def moments(times: Sequence[str]) -> dict[str, Any]:
+    """An axis of time for these (of `iso`, rising): upright words; where all is one moment, a minute around it."""
+    axis: dict[str, Any] = {"tickangle": 0}
+    if times and times[0][:19] == times[-1][:19]:
+        middle = datetime.fromisoformat(times[0])
+        axis["range"] = [(middle + timedelta(seconds=side)).isoformat() for side in (-30, 30)]
+    return axis

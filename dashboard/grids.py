@@ -80,7 +80,7 @@ def grid(
         "rowSelection": {"mode": "multiRow" if many else "singleRow", "checkboxes": many,
                          "headerCheckbox": many and not infinite, "enableClickSelection": not many},
         "tooltipShowDelay": 400, "animateRows": False, "suppressCellFocus": False, "ensureDomOrder": True,
-        "enableCellTextSelection": True,
+        "enableCellTextSelection": True, "localeText": {"noRowsToShow": "nothing yet"},
     }  # fmt: skip
     if infinite:
         options |= {

@@ -84,8 +84,10 @@ def table(
 
 
 def note(text: str, *, kind: str = "quiet") -> Component:
-    """A sentence in place of what is not there; `kind`: quiet, warn, bad."""
-    return html.P(text, className=f"note {kind}")
+    """A sentence in place of what is not there, commands between backticks; `kind`: quiet, warn, bad."""
+    parts = text.split("`")
+    said = [html.Code(part) if number % 2 else part for number, part in enumerate(parts)] if len(parts) > 2 else text
+    return html.P(said, className=f"note {kind}")
 
 
 def stacked(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:

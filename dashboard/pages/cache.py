@@ -24,7 +24,7 @@ from neuron_top.dashboard.parts import chart, note, panel
 from neuron_top.dashboard.sections import Chart
 from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
@@ -62,7 +62,8 @@ def layout(state: dict[str, str]) -> Any:
             panel(
                 "Entries",
                 html.Div([html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"), query,
-                          html.Span("group by", className="quiet"), groups], className="row"),
+                          html.Span([html.Span("group by", className="quiet"), groups], className="together")],
+                         className="row"),
                 html.P(id="cache-shown", className="quiet", role="status"),
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
@@ -86,7 +87,7 @@ def render(
     shown = chosen(view, state.get("q", ""))
     return {
         "cache-summary": _summary(view),
-        "cache-shown": f"{count_text(len(shown))} entries, {bytes_text(sum(row.bytes for row in shown))}",
+        "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-work": [work_panel(work) for work in works] or None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
@@ -120,7 +121,9 @@ def _summary(view: EntryTable) -> Any:
         states[one.state] = states.get(one.state, 0) + 1
     words = ", ".join(f"{count_text(number)} {state}" for state, number in sorted(states.items(), key=lambda p: -p[1]))
     size = bytes_text(sum(one.bytes for one in view.rows))
-    return f"{len(there)} caches, {count_text(len(view.rows))} entries, {size}" + (f": {words}." if words else ".")
+    return f"{counted(len(there), 'cache')}, {counted(len(view.rows), 'entry', 'entries')}, {size}" + (
+        f": {words}." if words else "."
+    )
 
 
 def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:

@@ -23,7 +23,7 @@ from neuron_top.dashboard.whys import why_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
-from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
 from neuron_top.views.operators import Operators
@@ -105,7 +105,7 @@ def _summary(graphs: GraphTable, frames: TorchView | None) -> Any:
             "No graph was met yet. Start a job with `neurontop run`, or name its log when you start the server."
         )
     return (
-        f"{count_text(card.total)} graphs: {card.hit} from the cache, {card.done} compiled, {card.failed} failed, "
+        f"{counted(card.total, 'graph')}: {card.hit} from the cache, {card.done} compiled, {card.failed} failed, "
         f"{card.cached_failures} cached failures, {len(card.running)} compiling, {len(card.waiting)} waiting. "
         f"{duration_text(card.seconds)} of wall time went into compiling and waiting."
     )

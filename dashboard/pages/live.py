@@ -18,7 +18,7 @@ from neuron_top.dashboard.whys import graph_link
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
-from neuron_top.units import clock_text, count_text, duration_text, number_text, percent_text
+from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.answers import Answer, answers
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import Overview, overview
@@ -156,7 +156,7 @@ def _texts(view: Overview) -> dict[str, str]:
         "live-rate": (percent_text(cache.hit_rate), f"{cache.graphs_hit} hit, {cache.graphs_missed} compiled"),
         "live-busy": (
             percent_text(sum(busy) / len(busy) if busy else None),
-            f"{len(view.cores)} cores, {head.workers} workers",
+            f"{counted(len(view.cores), 'core')}, {counted(head.workers, 'worker')}",
         ),
     }
     return {
@@ -212,7 +212,7 @@ def _compile(card: CompileCard, run: str) -> Any:
     )
     return [
         stacked(counts, total=sum(count for _n, count, _c in counts), label=words),
-        html.P(f"{card.total} graphs: {words}{more}.{share}"),
+        html.P(f"{counted(card.total, 'graph')}: {words}{more}.{share}"),
         shown if rows else note("Nothing is being compiled at the moment."),
     ]
 
@@ -235,6 +235,7 @@ def _core_lines(core: CorePage | None, colours: Palette) -> dict[str, Any]:
                          "rangemode": "tozero", "ticksuffix": " GiB", "tickformat": ".2f",
                          "tickfont": {"color": colours.quiet}}  # fmt: skip
     layout_["uirevision"] = core.row.key
+    layout_["xaxis"] |= figures.moments(used["x"])
     return {"data": [used, memory], "layout": layout_}
 
 

@@ -19,7 +19,7 @@ from neuron_top.dashboard.sections import Chart, Track
 from neuron_top.dashboard.shell import run_options
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.model import Run
-from neuron_top.units import bytes_text, count_text, percent_text
+from neuron_top.units import bytes_text, count_text, counted, percent_text
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 
 PATH, NAME = "memory", "Memory"
@@ -103,7 +103,7 @@ def _summary(view: MemoryTable) -> str:
     peaks = [row.peak for row in view.rows if row.peak is not None]
     highest = max(peaks, default=None)
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
-    words = f"{count_text(len(view.rows))} cores, highest peak {bytes_text(highest)}"
+    words = f"{counted(len(view.rows), 'core')}, highest peak {bytes_text(highest)}"
     words += f", {len(full)} with less than a tenth free" if full else ""
     return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
 

@@ -73,7 +73,8 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
         ("graphs", f"{one.graphs}: {one.graphs_hit} hit, {one.graphs_missed} compiled, {one.graphs_failed} failed"),
         ("hit rate", percent_text(one.hit_rate)),
         ("lock waits", f"{one.lock_waits}, longest {duration_text(one.longest_wait_seconds)}"),
-        ("steps", f"{count_text(one.steps)} of {count_text(one.total_steps)}"), ("loss", number_text(one.loss)),
+        ("steps", count_text(one.steps) + (f" of {count_text(one.total_steps)}" if one.total_steps else "")),
+        ("loss", number_text(one.loss)),
         ("throughput", f"{number_text(one.throughput, 3)} {one.throughput_unit}"),
         ("errors, warnings", f"{one.errors}, {one.warnings}"),
     )  # fmt: skip

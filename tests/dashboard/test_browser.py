@@ -93,7 +93,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
     entry(root, 2, compiler="neuronxcc-2.22.1.0+00000000")
     with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
         seen = open_page(browser, f"{served.address}cache?q=compiler:2.21")
-        seen.until("#cache-shown", "1 entries")
+        seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")
         seen.until("#cache-work", "before → after")
         assert seen.page.is_disabled("#cache-work button.danger"), "looking does not allow acting"
@@ -102,7 +102,7 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen.page.click("button[type=submit]")
         seen.page.wait_for_selector("#connection.live")
         seen.page.goto(f"{served.address}cache?q=compiler:2.21")
-        seen.until("#cache-shown", "1 entries")
+        seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")
         seen.until("#cache-work", "before → after")
         seen.page.fill("#cache-work input", "evict")

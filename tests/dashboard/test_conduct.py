@@ -143,7 +143,7 @@ def test_a_failure_is_compiled_now_and_its_row_changes(
     failed = states.entry_in(root, State.FAILED, number=1)
     with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),)) as served:
         seen = open_page(browser, f"{served.address}cache?q=root:{root}")
-        seen.until("#cache-shown", "1 entries")
+        seen.until("#cache-shown", "1 entry")
         seen.until("#cache-grid", "failed")
         (row,) = (one for one in served.ask("/api/cache").json["rows"] if one["root"] == str(root))
         (work,) = served.post("/api/cache/plans", {"verb": "compile", "keys": [row["key"]]}).json
@@ -177,7 +177,7 @@ def test_a_plan_that_runs_is_stopped_by_its_button(
         seen.page.click("button[type=submit]")
         seen.page.wait_for_selector("#connection.live")
         seen.page.goto(f"{served.address}cache?q=root:{root}")
-        seen.until("#cache-shown", "1 entries")
+        seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-compile")
         seen.page.click("#cache-work button.danger")
         seen.page.get_by_role("button", name="Stop", exact=True).click()

@@ -189,7 +189,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
     before = stepped(seen, 0)
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
-    seen.until("#cache-shown", "1 entries", PATIENCE)
+    seen.until("#cache-shown", "1 entry", PATIENCE)
     seen.page.click("#cache-evict")
     seen.until("#cache-work", "the cache is in use", PATIENCE)
     assert seen.page.locator("#cache-work button.danger").count() == 0, "nothing is taken from a job that runs"
@@ -198,7 +198,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     beside = Server(world.with_cache(spare))
     try:
         seen.page.goto(f"{beside.address}cache?q=root:{spare}")
-        seen.until("#cache-shown", "1 entries", PATIENCE)
+        seen.until("#cache-shown", "1 entry", PATIENCE)
         seen.until("#cache-grid", gone.name, PATIENCE)
         seen.page.click(f"#cache-grid .ag-cell >> text={gone.name}")
         seen.until("#cache-why", f"Why {gone.name} missed", PATIENCE)
