@@ -24,6 +24,7 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.pipeline.other_caches import OtherCaches
 from neuron_top.settings import Settings
+from neuron_top.units import counted
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 
 FRESH_SECONDS = 5.0
@@ -124,7 +125,7 @@ class CacheDesk:
             if wanted:
                 around = self._hand.around(snapshot)
                 made = [self._hand.plan_in(snapshot, around, verb, paths) for paths in _at_once(verb, wanted)]
-                policy = f"{len(wanted)} entries chosen in the dashboard"
+                policy = f"{counted(len(wanted), 'entry', 'entries')} chosen in the dashboard"
                 works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:
             raise NothingToShow("none of the chosen entries is there any more")

@@ -7,6 +7,7 @@ is running whatever its writer put into it.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 
 import msgspec
@@ -80,13 +81,19 @@ class Contents:
         try:
             for name in sorted(os.listdir(folder)):
                 try:
-                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    info = self._facts(name, folder)
                 except FileNotFoundError:
                     continue
                 found.append(File(name_text(name), info.st_size, info.st_blocks * 512, info.st_mtime))
         finally:
             os.close(folder)
         return found
+
+    def _facts(self, name: str, folder: int) -> os.stat_result:
+        """Of a file, or of the blob that a hub's link stands for."""
+        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        blob = self._entry_place(name) if stat.S_ISLNK(info.st_mode) else ""
+        return os.stat(blob, follow_symlinks=False) if blob else info
 
     def neff(self, *, payload: bool) -> Neff | None:
         """The NEFF; with `payload` all of it is read. None when the entry has none."""

@@ -96,7 +96,7 @@ def _head(plan: Plan) -> Iterator[PlanLine]:
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if not plan.steps:
-        yield PlanLine(STEP, "nothing to do" + (f": {plan.goal_met} already" if plan.goal_met else ""))
+        yield PlanLine(STEP, _no_steps(plan))
         return
     for step in plan.steps[:most]:
         yield PlanLine(STEP, step_text(step, plan.made_at))
@@ -107,6 +107,12 @@ def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if most is not None and len(plan.steps) > most:
         left = plan.steps[most:]
         yield PlanLine(MORE, f"  and {count_text(len(left))} more, {bytes_text(sum(step.frees for step in left))}")
+
+
+def _no_steps(plan: Plan) -> str:
+    if plan.goal_met:
+        return f"nothing to do: {plan.goal_met} already"
+    return "nothing can be done: all that was asked for is left alone" if plan.exclusions else "nothing to do"
 
 
 def step_text(step: Step, now: float) -> str:
@@ -143,12 +149,16 @@ def _totals(plan: Plan) -> Iterator[PlanLine]:
     before, after = plan.before, plan.after
     if not plan.steps or plan.verb == "compile":
         return
-    yield PlanLine(HEADING, "before → after")
+    copy = plan.verb == "copy"
+    yield PlanLine(HEADING, "at the destination, before → after" if copy else "before → after")
     yield PlanLine(TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
     yield PlanLine(TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
     yield PlanLine(TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
-    yield PlanLine(TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)} once purged")
-    yield PlanLine(TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}")
+    if before.free is not None:  # a bucket has no end
+        purged = "" if copy else " once purged"
+        yield PlanLine(TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
+    if before.free_inodes is not None:
+        yield PlanLine(TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}")
     price = cost(plan)
     if price.compiles:
         yield PlanLine(TOTAL, f"  {_price_text(price)}")
@@ -186,5 +196,6 @@ def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
 
 def _moved(outcome: Outcome) -> str:
     if outcome.trash:
-        return f", {bytes_text(outcome.moved_bytes)} in the trash, {bytes_text(outcome.freed_bytes)} free already"
+        free = f", {bytes_text(outcome.freed_bytes)} free already" if outcome.freed_bytes else ""
+        return f", {bytes_text(outcome.moved_bytes)} in the trash until it is purged (neurontop cache purge){free}"
     return f", {bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else ""

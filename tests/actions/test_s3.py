@@ -315,6 +315,9 @@ def test_whole_payloads_are_verified_and_one_entry_and_the_sums_are_shown(
     shown = json.loads(run("show", bucket.url, place.name, "--json").stdout)
     assert (shown["root"], shown["state"], len(shown["files"])) == (bucket.url, "hit", 4)
     assert shown["neff"]["header"] is not None
+    text = run("show", bucket.url, place.name).stdout
+    assert "in length" in text
+    assert "on disk" not in text, "a bucket has no blocks"
     assert json.loads(run("stats", bucket.url, "--json").stdout)["totals"]["entries"] == 1
 
 
@@ -339,6 +342,10 @@ def test_the_command_line_speaks_s3_and_tells_no_secret(bucket: s3.Bucket, tmp_p
     plan = json.loads(shown.stdout)["plans"][0]
     assert plan["root"] == bucket.url
     assert "within a day" in plan["exclusions"][0]["reason"]
+    caches.entry(tmp_path / "cache", 2)
+    text = run("copy", tmp_path / "cache", bucket.url, "--dry-run", "--i-am-alone").stdout
+    assert "at the destination, before → after" in text
+    assert "free" not in text, "a bucket has no end"
     refused = run("evict", bucket.url, "--state", "hit", "--yes")
     assert refused.returncode == 4
     assert run("verify", bucket.url).returncode == 0

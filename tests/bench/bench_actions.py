@@ -161,7 +161,7 @@ class Eviction:
 
 
 def moved_bare(root: Path, target: Path) -> None:
-    """What no eviction can do without: open an entry, list it, look at it, lock it, rename it, unlock it."""
+    """What no eviction can do without: open an entry, look at it, lock it, look again, rename it, unlock it."""
     token = target / "token"
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     for compiler in root.iterdir():
@@ -171,9 +171,9 @@ def moved_bare(root: Path, target: Path) -> None:
         for name in os.listdir(above):  # noqa: PTH208 (a descriptor, not a path)
             entry = os.open(name, flags, dir_fd=above)
             os.fstat(entry)
-            os.listdir(entry)  # noqa: PTH208 (a descriptor, not a path)
-            os.stat("model.neff", dir_fd=entry, follow_symlinks=False)
+            os.stat(LOCK.removesuffix(".lock"), dir_fd=entry, follow_symlinks=False)
             os.link(token, LOCK, dst_dir_fd=entry)
+            os.stat("model.neff", dir_fd=entry, follow_symlinks=False)
             os.stat(name, dir_fd=above, follow_symlinks=False)
             os.rename(name, name, src_dir_fd=above, dst_dir_fd=there)
             os.unlink(LOCK, dir_fd=entry)  # noqa: TID251 (our own scratch folder)

@@ -235,6 +235,10 @@ def test_a_hubs_local_copy_is_read_and_copied_but_never_evicted(root: Path, run:
     for path in source.iterdir():
         (hub / "blobs" / path.name).write_bytes(path.read_bytes())
         (there / path.name).symlink_to(Path("../../../../blobs") / path.name)
+    lengths = {
+        each["name"]: each["bytes"] for each in json.loads(run("show", hub, source.name, "--json").stdout)["files"]
+    }
+    assert lengths == {path.name: path.stat().st_size for path in source.iterdir()}, "of the blobs, not of the links"
     assert run("evict", hub, "--state", "hit", "--yes").returncode == 4
     assert run("copy", hub, tmp_path / "local", "--yes").returncode == 0
     found = tmp_path / "local" / source.parent.name / source.name / "model.neff"

@@ -151,11 +151,11 @@ def _nothing(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
     """Nothing to do is fine; everything that was asked for being protected is a refusal."""
     if arguments.json:
         _print_json(found, [])
-    protected = sum(len(plan.exclusions) for plan in found if plan.verb != "copy")
+    protected = sum(len(plan.exclusions) for plan in found)
     if protected:
         left = f"{counted(protected, 'entry is', 'entries are')} left alone"
         narrate(f"neurontop: nothing was done: {left}, see above or --dry-run")
-        return REFUSED
+        return 0 if all(plan.verb == "copy" for plan in found) else REFUSED
     if arguments.yes and not arguments.json:
         narrate("neurontop: nothing to do")
     return 0

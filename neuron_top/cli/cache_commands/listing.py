@@ -23,7 +23,7 @@ from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import Past
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 
 _LAST = float("-inf")
 SORTS: dict[str, tuple[Callable[[Entry, Past], Any], bool]] = {
@@ -121,5 +121,5 @@ def _age(at: float | None, now: float) -> str:
 
 
 def _closing(shown: int, there: int, root: str) -> str:
-    of = "" if shown == there else f" of {count_text(there)}"
-    return f"{count_text(shown)}{of} entries in {visible(common.root_text(root))}"
+    of = "" if shown == there else f"{count_text(shown)} of "
+    return f"{of}{counted(there, 'entry', 'entries')} in {visible(common.root_text(root))}"

@@ -18,7 +18,7 @@ from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import bytes_text, count_text
+from neuron_top.units import bytes_text, counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +46,12 @@ def execute(arguments: argparse.Namespace) -> int:
         taken = bytes_text(chapter.ended.moved_bytes if chapter.ended else None)
         print(visible(f"plan {chapter.begun.plan}: {chapter.begun.verb}, {chapter.begun.policy}, {taken}"))
     if not chapters or arguments.dry_run:
-        narrate(f"neurontop: {count_text(len(chapters))} plans in {visible(str(trash.folder))} could be purged")
+        narrate(f"neurontop: {counted(len(chapters), 'plan')} in {visible(str(trash.folder))} could be purged")
         return 0
     if arguments.read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")
     if not arguments.yes:
-        acting.confirm(f"{count_text(len(chapters))} plans are deleted for ever and cannot be restored.", "")
+        acting.confirm(f"{counted(len(chapters), 'plan is', 'plans are')} deleted for ever and cannot be restored.", "")
     with trash.exclusively():
         records = [trash.purge(chapter) for chapter in chapters]
     freed, files = sum(record.freed for record in records), sum(record.files for record in records)
@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
                     "files": files})  # fmt: skip
     else:
         narrate(
-            f"neurontop: {count_text(len(records))} plans purged: {bytes_text(freed)} free, {count_text(files)} files"
+            f"neurontop: {counted(len(records), 'plan')} purged: {bytes_text(freed)} free, {counted(files, 'file')}"
         )
     return 0
 

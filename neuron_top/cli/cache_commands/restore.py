@@ -17,7 +17,7 @@ from neuron_top.actions.restore import restore
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.parsers.escapes import visible
-from neuron_top.units import count_text
+from neuron_top.units import counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,10 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
-        narrate(f"neurontop: plan {record.plan}: {count_text(record.restored)} brought back")
+        back = counted(record.restored, "entry or file", "entries or files")
+        none = record.restored == 0 and not record.kept
+        told = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
+        narrate(f"neurontop: plan {record.plan}: {told}")
         for path, reason in record.kept:
             print(visible(f"stays in the trash: {path}: {reason}"))
     return 1 if record.kept else 0

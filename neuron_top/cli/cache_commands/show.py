@@ -44,7 +44,7 @@ def execute(arguments: argparse.Namespace) -> int:
     root, text = common.root_and_entry(arguments, required=True, buckets=True)
     snapshot = common.take_snapshot(root)
     entry = common.one_entry(snapshot, text or "")
-    if snapshot.root.startswith("s3://"):
+    if _in_bucket(snapshot.root):
         from neuron_top.cli.cache_commands import bucket
 
         with bucket.fetched_from(snapshot.root, entry) as (folder, local):
@@ -70,7 +70,15 @@ def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
         return 0
     print(
         "\n\n".join(
-            part for part in (_head(entry, past), _files(contents), _graph(graph), _neff(neff), _log(log)) if part
+            part
+            for part in (
+                _head(entry, past, _size(root, entry)),
+                _files(contents, in_bucket=_in_bucket(root)),
+                _graph(graph),
+                _neff(neff),
+                _log(log),
+            )
+            if part
         )
     )
     return 0
@@ -96,12 +104,22 @@ def _graph_json(graph: HloSummary | LocalGraph | str | None) -> Any:
     return None if graph is None else {"kind": None, "problem": graph}
 
 
-def _head(entry: Entry, past: Past) -> str:
+def _in_bucket(root: str) -> bool:
+    return root.startswith("s3://")
+
+
+def _size(root: str, entry: Entry) -> str:
+    """A bucket has no blocks: what an entry takes there is its length."""
+    length = f"{bytes_text(entry.apparent)} in length"
+    return length if _in_bucket(root) else f"{bytes_text(entry.allocated)} on disk, {length}"
+
+
+def _head(entry: Entry, past: Past, size: str) -> str:
     now = common.now()
     rows = [
         ("entry", entry.path),
         ("state", f"{entry.state}: {MEANINGS[entry.state]}"),
-        ("size", f"{bytes_text(entry.allocated)} on disk, {bytes_text(entry.apparent)} in length"),
+        ("size", size),
         ("compiled", _when(entry.compiled_at, now)),
         ("compile time", duration_text(past.compile_seconds(entry))),
         ("last used", _last_used(entry, past, now)),
@@ -128,12 +146,24 @@ def _flags(entry: Entry) -> str:
     return f"{' '.join(flags) or 'none'}  ({judged[entry.flags_hash_ok]})"
 
 
-def _files(contents: Contents) -> str:
-    rows = [
-        (visible(file.name), bytes_text(file.bytes), bytes_text(file.allocated), common.instant(file.changed_at) or "")
-        for file in contents.files()
-    ]
-    return table(("file", "length", "on disk", "changed"), rows, right=(1, 2))
+def _files(contents: Contents, *, in_bucket: bool) -> str:
+    files = contents.files()
+    if in_bucket:
+        rows = [(visible(file.name), bytes_text(file.bytes), common.instant(file.changed_at) or "") for file in files]
+        return table(("object", "length", "changed"), rows, right=(1,))
+    return table(
+        ("file", "length", "on disk", "changed"),
+        [
+            (
+                visible(file.name),
+                bytes_text(file.bytes),
+                bytes_text(file.allocated),
+                common.instant(file.changed_at) or "",
+            )
+            for file in files
+        ],
+        right=(1, 2),
+    )
 
 
 def _graph(graph: HloSummary | LocalGraph | str | None) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import msgspec
+
 from neuron_top.actions.plan import Plan
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.shelf import Shelf
-from neuron_top.units import bytes_text
+from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
 
 WAYS = {"retry": ("compile", "retry")}
@@ -47,7 +49,7 @@ class CacheActs(LiveScreen):
             self.notice("mark entries of one root" if roots else "mark entries first (space), or choose one")
         else:
             paths = [f"{row.compiler}/{row.module}" for row in rows]
-            self.notice(f"planning for {len(rows)} entries")
+            self.notice(f"planning for {counted(len(rows), 'entry', 'entries')}")
             self.run_worker(partial(self._make_plan, verb, roots.pop(), paths), thread=True, exclusive=True)
 
     def _make_plan(self, verb: str, root: str, paths: list[str]) -> None:
@@ -64,7 +66,7 @@ class CacheActs(LiveScreen):
         except (NeuronTopError, OSError) as problem:
             self.app.call_from_thread(self.notice, str(problem))
             return
-        self.app.call_from_thread(self._show_plans, plans)
+        self.app.call_from_thread(self._show_plans, _with_remarks(plans))
 
     def _show_plans(self, plans: Sequence[Plan]) -> None:
         self.top.push_screen(PlanPage(plans[0], self.top.desk, self._carried_out, plans[1:]))
@@ -127,3 +129,9 @@ class CacheActs(LiveScreen):
             self.app.call_from_thread(self.query_one(Shelf).look_again)
 
         self.run_worker(run, thread=True, exclusive=True)
+
+
+def _with_remarks(plans: Sequence[Plan]) -> list[Plan]:
+    """What stands in the way of one way (no compiler here) is told where the other ways are shown, too."""
+    in_the_way = [caveat for plan in plans if not plan.steps for caveat in plan.caveats]
+    return [msgspec.structs.replace(plan, caveats=tuple(dict.fromkeys((*plan.caveats, *in_the_way)))) for plan in plans]

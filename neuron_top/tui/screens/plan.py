@@ -245,6 +245,8 @@ class PlanPage(LiveScreen):
             asked = Line(look, width).gap(2)
             if self.word and self.chosen:
                 asked.put(f"type {self.word} to go on: {self.typed}_", look.warn)
+            else:
+                asked.put("tab chooses, enter does what is chosen, esc cancels", look.quiet)
             return [line.strip(), asked.strip()]
         why = self.plan.refused or ("read-only mode" if self.desk.read_only else "there is nothing to do")
         return [line.put(why, look.quiet).strip()]
