@@ -132,6 +132,22 @@ def _failed_compiles(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
         )
 
 
+def _failed_workers(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
+    """Workers of a parallel compile that met an exception: their graphs may stay uncompiled, and no line says which."""
+    failed = [worker for worker in run.queue.workers.values() if worker.message]
+    if failed:
+        errors = run.training.errors
+        told = f"{errors[-1].exception}: {_first_line(errors[-1].message)}" if errors else failed[-1].message
+        yield Alert(
+            key="compile workers",
+            severity="error",
+            since=min((worker.finished for worker in failed if worker.finished is not None), default=None),
+            title="parallel compile worker failed",
+            evidence=f"{len(failed)} of {len(run.queue.workers)} worker(s) met an exception: {told}",
+            next_step="Its graphs may stay uncompiled: find the exception in the log, mend its cause, compile again.",
+        )
+
+
 def _memory_headroom(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
     for core in run.cores.cores.values():
         free = core.headroom
@@ -301,8 +317,8 @@ def _workers_died(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 RULES: tuple[Rule, ...] = (
-    _memory_exhausted, _workers_died, _failed_compiles, _cached_failures, _lock_waits, _disk_full, _memory_headroom,
-    _late_recompiles, _idle_cores, _telemetry_lost, _cache_unused, _several_caches, _trial_run,
+    _memory_exhausted, _workers_died, _failed_compiles, _failed_workers, _cached_failures, _lock_waits, _disk_full,
+    _memory_headroom, _late_recompiles, _idle_cores, _telemetry_lost, _cache_unused, _several_caches, _trial_run,
 )  # fmt: skip
 
 

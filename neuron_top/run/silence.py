@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from neuron_top.events import OutputGrew
 
-FOUND_SECONDS = 60.0
-"""A log that has not grown since it was opened is silent from then on."""
-FOLLOWED_SECONDS = 900.0
-"""One that grew under our eyes may be compiling: neuronx-cc prints nothing for minutes."""
+SILENT_SECONDS = 900.0
+"""A log is silent from then on. A job that compiles may print nothing for minutes."""
 
 
 class Silence:
@@ -44,11 +42,10 @@ class Silence:
 
     def seconds(self, now: float) -> float | None:
         """For how long nothing was heard; None while that is not long, or no log was read."""
-        if self.followed is not None:
-            last, limit = self.followed, 0.0 if self.closed else FOLLOWED_SECONDS
-        else:
+        last = self.followed
+        if last is None:
             last = min((time for time in (self.found, self.clock) if time is not None), default=now)
-            limit = FOUND_SECONDS
+        limit = 0.0 if self.closed else SILENT_SECONDS
         return now - last if now - last > limit else None
 
     @property

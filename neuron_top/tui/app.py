@@ -7,7 +7,6 @@ imported when they are first gone to.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import locale
 import os
@@ -17,12 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
-from neuron_top.errors import NeuronTopError
 from neuron_top.pipeline.feed import Feed
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.alerts import Limits
@@ -32,22 +30,21 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.keys import KEYS, PLACES, Key
-from neuron_top.tui.needs import Clock, Library
+from neuron_top.tui.needs import Library
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.remembered import Kept, Remembered, recall, remember
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.steered import Steered
 from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.themes import THEMES, theme_of
-from neuron_top.tui.widgets.header import Tabs
-from neuron_top.units import clock_text
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import Desk
     from neuron_top.tui.screens.logs import LogsScreen
 
 
-class TopApp(App[int]):
+class TopApp(Steered):
     """The program; `feed` is live or a replay, `first` the screen to open on."""
 
     CSS_PATH = "app.tcss"
@@ -89,10 +86,8 @@ class TopApp(App[int]):
         self._library, self._desk, self._caches = library, desk, tuple(caches)
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
-        self.paused = False
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
-        self._held: contextlib.ExitStack | None = None
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(theme_of(palette))
@@ -104,41 +99,12 @@ class TopApp(App[int]):
         chosen = super().get_driver_class()
         return LastingDriver if chosen is LinuxDriver else chosen
 
-    def on_load(self) -> None:
-        """The first screen is on its way."""
-        self.delay_update()
-
-    def delay_update(self, delay: float = 0.05) -> None:
-        """Nothing is sent until the screen that is gone to has its view; Textual would wait for the time to pass."""
-        self._held = self._held or contextlib.ExitStack()
-        self._held.enter_context(self.batch_update())
-        self._held.callback(self.set_timer(delay, self.arrived).stop)
-
-    def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
-        """A page on top of what is shown; it is sent when it has its view."""
-        if isinstance(screen, LiveScreen):
-            self.delay_update()
-        return super().push_screen(screen, *arguments, **options)
-
-    def arrived(self) -> None:
-        """The screen in front has what it shows: send it."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
-            self.screen.refresh()
-
     def on_ready(self) -> None:
         """The first frame; the feed begins after it."""
         self._refresher = Refresher(self._draw_in_turn)
         if self.front is not None and self._held is not None:
             self.front.arrive()
         self.call_after_refresh(self._begin)
-
-    def prepare(self, name: str) -> None:
-        """Make a screen before it is gone to; it is styled as it is made, and need not be once more."""
-        self._init_mode(name)
-        for screen in self._screen_stacks[name]:
-            screen._css_update_count = self._css_update_count
 
     def _draw_in_turn(self) -> None:
         """Draw after the messages that wait already: a key is answered before the next drawing."""
@@ -231,11 +197,6 @@ class TopApp(App[int]):
         self.go(name)
 
     @property
-    def replay(self) -> Clock | None:
-        """The feed's clock, when it is a replay that can be steered."""
-        return getattr(self.feed, "clock", None)
-
-    @property
     def library(self) -> Library:
         """Recordings and caches; imported only when a screen asks for them."""
         if self._library is None:
@@ -253,50 +214,6 @@ class TopApp(App[int]):
             self._desk = OfThisUser(self.settings, read_only=self.settings.read_only)
         return self._desk
 
-    def play(self, run: str) -> None:
-        """Show a recording on these screens; escape on the overview goes back to what was shown before."""
-        try:
-            feed = self.library.replay(run)
-        except NeuronTopError as problem:
-            if self.front is not None:
-                self.front.notice(str(problem))
-            return
-        self._change_feed(feed)
-
-    def leave_replay(self) -> bool:
-        """Back to the feed the program was started with; False when that is what is shown."""
-        if self.feed is self._home:
-            return False
-        self._change_feed(self._home)
-        return True
-
-    def _change_feed(self, feed: Feed) -> None:
-        if self.feed is not self._home:
-            self.feed.stop()
-        self.feed, self.paused = feed, False
-        if feed is not self._home:
-            feed.start(self.announce)
-        self.go("overview")
-        self.announce()
-
-    def toggle_pause(self) -> None:
-        """Hold the screen still, or stop a replay's clock; the same key goes on."""
-        self.paused = not self.paused
-        if self.replay is not None:
-            self.replay.pause() if self.paused else self.replay.resume()
-        self.announce()
-        if self.front is not None:
-            self.front.redraw_all()
-
-    def clock_words(self) -> str:
-        """What the header says about time: paused, or a replay's speed and position."""
-        paused = "PAUSED (space)" if self.paused else ""
-        clock = self.replay
-        if clock is None:
-            return paused
-        at, length = clock_text(clock.now - clock.start), clock_text(clock.end - clock.start)
-        return f"{paused or 'replay'} {at} of {length} at {clock.speed:g}×"
-
     def key_label(self, key: Key) -> str:
         """A key's word on the bottom line."""
         return "go on" if key.action == "pause" and self.paused else key.label
@@ -306,23 +223,6 @@ class TopApp(App[int]):
         if self.settings.read_only and key.action.startswith(("plan", "pin", "undo")):
             return False
         return self.replay is not None or not key.action.startswith(("seek", "speed"))
-
-    def seek(self, seconds: float) -> None:
-        """Move a replay by so many recorded seconds."""
-        if self.replay is not None:
-            self.replay.skip(seconds)
-            self._clock_changed()
-
-    def change_speed(self, by: int) -> None:
-        """Double (1) or halve (-1) a replay's speed."""
-        if self.replay is not None:
-            self.replay.speed *= 2.0**by
-            self._clock_changed()
-
-    def _clock_changed(self) -> None:
-        self.announce()
-        if self.front is not None:
-            self.front.query_one(Tabs).redraw()
 
     def next_theme(self) -> None:
         """The next of dark, light, high contrast."""

@@ -18,13 +18,14 @@ from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compil
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
+STANDARD_INPUT = "-"
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The job and where it stands."""
 
     name: str
-    """The run's name, else its program's; "" when nothing was met yet."""
+    """The run's name, else its program's, else that of the one log that is read; "" when nothing was met yet."""
     run: str
     command: tuple[str, ...]
     node: str
@@ -129,7 +130,7 @@ def header(run: Run, now: float) -> Header:
     end = job.finished if job.finished is not None else run.until(now)
     state = state_words(run)
     return Header(
-        name=job.name or (job.command[0].rpartition("/")[2] if job.command else ""),
+        name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
         run=job.run,
         command=job.command,
         node=job.node,
@@ -146,6 +147,14 @@ def header(run: Run, now: float) -> Header:
         last_line=run.silence.last,
         silent=silent,
     )
+
+
+def _log_name(run: Run) -> str:
+    """The one log that all is known from; "" where there are several or none."""
+    paths = list(run.job.sources)
+    if len(paths) != 1:
+        return ""
+    return "standard input" if paths[0] == STANDARD_INPUT else paths[0].rpartition("/")[2]
 
 
 def state_words(run: Run) -> str:

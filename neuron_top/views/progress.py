@@ -80,6 +80,16 @@ class CompileCard(msgspec.Struct, frozen=True, kw_only=True):
     """No further graph is expected: the job has ended, or its log has been silent for long."""
 
 
+class CachePlace(msgspec.Struct, frozen=True, kw_only=True):
+    """One cache that was looked at."""
+
+    root: str
+    entries: int
+    size: int | None
+    free: int | None
+    """Free bytes of its disk."""
+
+
 class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     """What the cache answered."""
 
@@ -104,6 +114,8 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     entries: int | None
     size: int | None
     free: int | None
+    places: tuple[CachePlace, ...] = ()
+    """The roots, each with what it holds."""
 
 
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
@@ -212,6 +224,7 @@ def cache_card(run: Run) -> CacheCard:
         entries=sum(root.entries for root in roots) if roots else None,
         size=sum(sizes) if sizes else None,
         free=min(free) if free else None,
+        places=tuple(CachePlace(root=one.root, entries=one.entries, size=one.size, free=one.free) for one in roots),
     )
 
 

@@ -57,7 +57,8 @@ def log(rate: int, seconds: float) -> dict[str, float]:
 def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
     """How long a key takes to be answered while so many cores update at 1 Hz and `rate` lines a second arrive.
 
-    The first round is told apart: nothing has been shown yet of what it goes to.
+    The first round is told apart: nothing has been shown yet of what it goes to. What of an answer's time the program
+    had the processor is told beside it: on a busy machine the rest is waiting for it.
     """
     with _followed("busy", str(cores)) as (path, terminal):
         length = rounds * len(ANSWERS) * 0.25 + 2
@@ -65,10 +66,13 @@ def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
         writer.start()
         time.sleep(1.0)
         taken: list[list[tuple[float, str]]] = []
+        worked: list[float] = []
         for _ in range(rounds):
             taken.append([])
             for key, text in ANSWERS:
+                before = terminal.cpu_exactly()
                 taken[-1].append((terminal.answer(key, text), key.decode()))
+                worked.append(terminal.cpu_exactly() - before)
                 time.sleep(0.15)
         writer.join()
     first, later = sorted(taken[0]), sorted(one for turn in taken[1:] for one in turn)
@@ -80,6 +84,9 @@ def keys(rate: int, cores: int, rounds: int = 6) -> dict[str, object]:
         "p95_ms": round(1000 * later[int(len(later) * 0.95)][0]),
         "worst_ms": round(1000 * later[-1][0]),
         "worst_key": later[-1][1],
+        "cpu_median_ms": round(1000 * statistics.median(worked)),
+        "cpu_p95_ms": round(1000 * sorted(worked)[int(len(worked) * 0.95)]),
+        "cpu_worst_ms": round(1000 * max(worked)),
         "worst_first_time_ms": round(1000 * first[-1][0]),
         "worst_first_time_key": first[-1][1],
     }

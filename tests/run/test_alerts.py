@@ -15,6 +15,7 @@ from neuron_top.events import (
     CoreSample,
     CoresSampled,
     DeviceMemoryExhausted,
+    ErrorRaised,
     LockWaited,
     ProcessSeen,
     RunFinished,
@@ -22,6 +23,8 @@ from neuron_top.events import (
     StepReported,
     TrialRunStarted,
     WorkerDied,
+    WorkerFailed,
+    WorkerStarted,
 )
 from neuron_top.run.alerts import Alert, alerts
 from neuron_top.run.model import Run
@@ -137,3 +140,16 @@ def test_a_full_disk_a_trial_run_and_a_dead_worker_are_said():
     )
     assert [alert.severity for alert in found.values()] == ["error", "error", "info"]
     assert "rank 1 (SIGKILL)" in found["worker died"].evidence
+
+
+def test_a_worker_of_a_parallel_compile_that_met_an_exception_is_told_with_it() -> None:
+    found = raised(
+        9.0,
+        WorkerStarted(worker="sub-process 0", pid=1, at=1.0),
+        WorkerStarted(worker="sub-process 1", pid=2, at=1.0),
+        ErrorRaised(exception="subprocess.CalledProcessError", message="exit status 70", at=2.0),
+        WorkerFailed(worker="sub-process 1", pid=2, message="None", at=3.0),
+    )
+    alert = found["parallel compile worker failed"]
+    assert alert.severity == "error"
+    assert alert.evidence == ("1 of 2 worker(s) met an exception: subprocess.CalledProcessError: exit status 70")

@@ -7,7 +7,7 @@ from pathlib import Path
 from neuron_top import events as ev
 from neuron_top.pipeline.assembly import paths_feed
 from neuron_top.run.model import Run
-from neuron_top.run.silence import FOLLOWED_SECONDS
+from neuron_top.run.silence import SILENT_SECONDS
 from neuron_top.settings import Settings
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import overview
@@ -53,10 +53,10 @@ def test_a_compile_that_an_old_log_breaks_off_in_is_not_counted_on() -> None:
 def test_a_log_that_grew_under_our_eyes_goes_on_until_it_is_silent_for_long() -> None:
     run = old_log()
     run.apply(ev.OutputGrew(path="/old/train.log", end=120, lines=4, seen=NOW))
-    assert run.silent(NOW + FOLLOWED_SECONDS) is None
+    assert run.silent(NOW + SILENT_SECONDS) is None
     assert run.until(NOW + 10) == NOW + 10
-    assert run.silent(NOW + FOLLOWED_SECONDS + 1) == FOLLOWED_SECONDS + 1
-    assert run.until(NOW + FOLLOWED_SECONDS + 1) == NOW
+    assert run.silent(NOW + SILENT_SECONDS + 1) == SILENT_SECONDS + 1
+    assert run.until(NOW + SILENT_SECONDS + 1) == NOW
 
 
 def test_a_pipe_that_was_closed_is_silent_at_once() -> None:

@@ -83,9 +83,9 @@ def _cache(look: Look, cache: CacheCard, width: int, over: bool) -> Strip:
         plural = "s" * (cache.failures_met > 1)
         line.put(f"{look.glyphs.failed} {cache.failures_met} cached failure{plural}", look.bad).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
-    if not asked:
+    if not asked and not cache.failures_met:
         line.put("was not asked" if over else "not asked yet", look.quiet)
-    else:
+    if asked:
         line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
         line.put(f"({cache.graphs_hit} of {asked} graphs)", look.quiet)
         ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile

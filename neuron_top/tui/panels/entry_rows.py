@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.style import Style
 from textual.strip import Strip
@@ -90,6 +90,11 @@ def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cel
         parts.append((f"  {look.glyphs.failed} {item.failed:,} failed", look.bad))
     parts.append((f"  used {duration_text(item.age)} ago", look.quiet))
     return [*parts, (f"  {item.root}", look.quiet)] if roots > 1 else parts
+
+
+def matching_text(rows: Sequence[EntryRow]) -> str:
+    """What a filter keeps, in front of the sums over all."""
+    return f"{len(rows):,} match, {bytes_text(sum(row.bytes for row in rows))} · of "
 
 
 def summary(view: EntryTable) -> str:

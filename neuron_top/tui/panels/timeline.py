@@ -13,7 +13,7 @@ from neuron_top.units import duration_text
 from neuron_top.views.timeline import Bar, Lane, Timeline
 
 LABEL = 10
-"""Cells of a lane's name on the timeline."""
+"""Cells of a lane's name on the timeline, unless a name is longer."""
 
 
 def timeline_lines(view: Timeline) -> int:
@@ -36,15 +36,19 @@ def timeline_panel(look: Look, view: Timeline, width: int, height: int) -> list[
     ]
     room = height - 1
     lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
-    strips += [_lane(look, lane, view.start, span, width) for lane in lanes]
+    label = max([LABEL, *(len(_name(lane)) + 1 for lane in lanes)])
+    strips += [_lane(look, lane, view.start, span, width, label) for lane in lanes]
     if len(lanes) < len(view.lanes):
         strips.append(Line(look, width).put(f"and {len(view.lanes) - len(lanes)} more", look.quiet).strip())
     return strips
 
 
-def _lane(look: Look, lane: Lane, start: float, span: float, width: int) -> Strip:
-    name = f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
-    line = Line(look, width).put(name, look.quiet, LABEL)
+def _name(lane: Lane) -> str:
+    return f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
+
+
+def _lane(look: Look, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
+    line = Line(look, width).put(_name(lane), look.quiet, label)
     cells: list[tuple[str, Style]] = [(look.glyphs.track, look.faint)] * line.left
     for bar in lane.bars:
         _place(look, bar, start, span, cells)

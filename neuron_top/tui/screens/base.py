@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,15 +13,11 @@ from textual.widget import Widget
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
 from neuron_top.tui.remembered import Kept
-from neuron_top.tui.screens.painted import PaintedScreen
+from neuron_top.tui.screens.filtered import FilteredScreen
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.order import words_filter
 from neuron_top.tui.widgets.shelf import Shelf
-from neuron_top.tui.widgets.table import Opened, Table
-
-if TYPE_CHECKING:
-    from textual.widgets import Input
+from neuron_top.tui.widgets.table import Opened
 
 
 def bindings_for(place: str) -> list[BindingType]:
@@ -36,11 +32,10 @@ def bindings_for(place: str) -> list[BindingType]:
     ]
 
 
-class LiveScreen(PaintedScreen):
+class LiveScreen(FilteredScreen):
     """One screen of the program. Subclasses say which view they read and how it is shown."""
 
     PLACE: ClassVar[str] = "overview"
-    FILTER_HINT: ClassVar[str] = "words to keep; !word to leave out"
     AUTO_FOCUS = ""
 
     def body(self) -> Iterable[Widget]:
@@ -54,11 +49,6 @@ class LiveScreen(PaintedScreen):
     def show(self, view: Any) -> None:
         """Hand a view to the widgets."""
         raise NotImplementedError
-
-    @property
-    def table(self) -> Table[Any] | None:
-        """The table that the moving keys move, if the screen has one."""
-        return None
 
     def compose(self) -> ComposeResult:
         """Two lines of header, the body, the line of keys."""
@@ -77,7 +67,7 @@ class LiveScreen(PaintedScreen):
             self.call_later(self._filter_again, kept.filter)
 
     async def _filter_again(self, query: str) -> None:
-        asked = await self._asking()
+        asked = await self.filter_line()
         asked.add_class("open")
         asked.value = query
 
@@ -275,59 +265,3 @@ class LiveScreen(PaintedScreen):
     def no_lines(self) -> None:
         """Nothing in any log told of it."""
         self.notice("no log line tells of it")
-
-    # The filter
-
-    async def action_filter(self) -> None:
-        """Open the line that asks for a filter; made at the first time, as its module is a slow import."""
-        if self.can_filter:
-            asked = await self._asking()
-            asked.add_class("open")
-            self.set_focus(asked)
-
-    async def _asking(self) -> Input:
-        """The filter's line, made if there is none yet."""
-        asked = self._asked
-        if asked is None:
-            from textual.widgets import Input
-
-            asked = Input(placeholder=self.FILTER_HINT, id="filter", compact=True)
-            await self.mount(asked, before=self.query_one(KeyBar))
-        return asked
-
-    @property
-    def _asked(self) -> Input | None:
-        """The filter's line, once it was needed."""
-        found = self.query("#filter")
-        return cast("Input", found.first()) if found else None
-
-    @property
-    def can_filter(self) -> bool:
-        """Whether there is anything to filter."""
-        return self.table is not None
-
-    def close_filter(self) -> bool:
-        """Drop the filter; False when there was none."""
-        asked = self._asked
-        if asked is None or (not asked.value and not asked.has_class("open")):
-            return False
-        asked.value = ""
-        asked.remove_class("open")
-        self.set_focus(None)
-        self.filtered("")
-        return True
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        """Filter while typing."""
-        self.filtered(message.value)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Enter keeps the filter and gives the keys back to the rows."""
-        if not message.value:
-            message.input.remove_class("open")
-        self.set_focus(None)
-
-    def filtered(self, query: str) -> None:
-        """Apply a filter to the rows."""
-        if self.table is not None:
-            self.table.filter(query, words_filter(query) if query.strip() else None)

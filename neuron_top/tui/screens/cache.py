@@ -53,6 +53,10 @@ class CacheScreen(CacheActs):
         yield Drawn("others", other_caches.lines, other_caches.height)
         yield Shelf(self._look_up, self._came, period=10.0)
 
+    def on_mount(self) -> None:
+        """The title stands there before the caches have been looked through."""
+        self.query_one("#title", Drawn).show("")
+
     def _columns(self) -> tuple[Any, ...]:
         return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=self._tree)
 
@@ -215,7 +219,10 @@ class CacheScreen(CacheActs):
 
     def _tell_marks(self) -> None:
         """The running totals, in the title line."""
-        text = entry_rows.marks_text(self.marked.values()) or entry_rows.summary(self._view)
+        keep = self._keep
+        kept = [row for row in self._view.rows if keep(row)] if keep is not None else []
+        matching = entry_rows.matching_text(kept) if keep is not None else ""
+        text = entry_rows.marks_text(self.marked.values()) or matching + entry_rows.summary(self._view)
         self.query_one("#title", Drawn).show(text)
         self.table.redraw()
 

@@ -13,6 +13,9 @@ from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
 from neuron_top.views.overview import Header as HeaderView
 
+_LEAST = 8
+"""A name of fewer cells tells nothing."""
+
 
 class Header(Lines):
     """The first line: program, state, job, command, elapsed time."""
@@ -37,14 +40,18 @@ def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
     if view is None:
         return line.put("looking…", look.quiet).strip()
     sign, style = state_sign(look, view)
-    line.put(f"{sign} {view.state}", style).gap(2)
-    if view.silent is not None:
-        line.put(f"no new line for {duration_text(view.silent)}", look.warn).gap(2)
+    if view.silent is None:
+        line.put(f"{sign} {view.state}", style).gap(2)
+    else:
+        words = f"no new line for {duration_text(view.silent)}"
+        state = view.state if line.left > len(view.state) + len(words) + 16 else view.state.partition(" (")[0]
+        line.put(f"{sign} {state}", style).gap(2).put(words, style).gap(2)
     ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
     elapsed = clock_text(view.elapsed if view.state != "waiting for a job" else None)
     end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
     room = max(0, line.left - len(end) - 2)
-    job = Line(look, room).put(view.name, look.strong).gap(2).put(" ".join(view.command), look.quiet)
+    job = Line(look, room if room >= _LEAST else 0)
+    job.put(view.name, look.strong).gap(2).put(" ".join(view.command), look.quiet)
     line.add([(segment.text, segment.style or look.text) for segment in job.strip()])
     return line.end(end, look.text).strip()
 
