@@ -24,7 +24,7 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
-from neuron_top.cache import lock_owner
+from neuron_top.cache import filesystem, lock_owner
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 4096
@@ -68,6 +68,7 @@ class _Execution:
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
+        self.tells_reads = filesystem.describe(str(trash.root)).access_times != "noatime"
         self.earlier = frozenset(
             record.owner.token
             for record in trash.records()
@@ -217,11 +218,11 @@ class _Execution:
         elif step.action is Action.EVICT:
             folder = self.loot.above(step.path)
             with Held(entry, self.token, as_planned=fresh):
-                entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used)
+                entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used if self.tells_reads else None)
                 entry.rename_into(folder)
         else:
             beside = self._beside(step.path)
-            used = step.last_used if step.action in NEEDS_QUIET else None
+            used = step.last_used if self.tells_reads and step.action in NEEDS_QUIET else None
             with Held(entry, self.token, as_planned=fresh):
                 if fresh:  # else the artefact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at, used)

@@ -11,7 +11,7 @@ import pytest
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.last_reads import plan_with_reads
-from neuron_top.cache import scan
+from neuron_top.cache import filesystem, scan
 from neuron_top.cache.snapshot import Snapshot
 from tests.actions import caches
 
@@ -56,6 +56,8 @@ def test_what_was_read_since_the_catalogue_looked_stays_and_the_next_goes(root: 
 
 @pytest.mark.parametrize("slim", [False, True])
 def test_the_hand_refuses_what_was_read_within_a_day_and_later_than_the_plan_says(root: Path, slim: bool) -> None:
+    if filesystem.describe(str(root)).access_times == "noatime":
+        pytest.skip("this mount keeps no access times: the hand does not believe them")
     before = seen_before(root)
     around = caches.around(before)
     plan = plan_eviction(before.entries, str(root), EvictPolicy(older_than=0.0, slim=slim), around)
