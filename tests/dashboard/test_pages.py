@@ -12,7 +12,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures, whys
+from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures, parts, whys
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import DARK, LIGHT
@@ -182,6 +182,21 @@ def test_a_stack_of_kinds_is_a_total_that_there_was_even_where_the_kinds_peaked_
     assert 11 in totals, "the peak of the total is kept"
     assert totals <= {3, 9, 11}, "17 GiB, the sum of the peaks, never were"
     assert max(whole["y"]) == 11
+
+
+def test_a_chart_of_one_moment_shows_a_minute_and_one_of_several_shows_them_all() -> None:
+    at = figures.iso(START)
+    around = [text[:19] for text in figures.moments([at, at])["range"]]
+    assert around == [figures.iso(START - 30)[:19], figures.iso(START + 30)[:19]]
+    assert "range" not in figures.moments([at, figures.iso(START + 1)])
+    assert "range" not in figures.moments([])
+
+
+def test_commands_in_a_sentence_are_set_as_code_and_a_lone_mark_stays() -> None:
+    assert [getattr(part, "children", part) for part in parts.note("try `neurontop run` now").children] == [
+        "try ", "neurontop run", " now",
+    ]  # fmt: skip
+    assert parts.note("it`s").children == "it`s"
 
 
 def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
