@@ -63,6 +63,10 @@ class Confirmation(msgspec.Struct, forbid_unknown_fields=True):
     typed: str = ""
 
 
+_wish = msgspec.json.Decoder(PlanWish)  # made once, in one thread: see `cache/index.py`
+_confirmation = msgspec.json.Decoder(Confirmation)
+
+
 class Endpoint(NamedTuple):
     """One row of the API."""
 
@@ -149,14 +153,14 @@ def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
 
 def _acting(desk: CacheDesk) -> tuple[Endpoint, ...]:
     async def plan(request: Request) -> list[Work]:
-        wish = await _body(request, PlanWish)
+        wish = _wish.decode(await request.body())
         return await asyncio.to_thread(desk.plan, wish.verb, wish.keys)
 
     async def work(request: Request) -> Work:
         return desk.work(request.path_params["identity"])
 
     async def carry_out(request: Request) -> Work:
-        confirmation = await _body(request, Confirmation)
+        confirmation = _confirmation.decode(await request.body())
         return desk.carry_out(request.path_params["identity"], confirmation.typed)
 
     async def stop(request: Request) -> Work:
@@ -291,10 +295,6 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MOST_LINES:
         raise UsageError(f"count must lie between 1 and {MOST_LINES}")
     return int(text)
-
-
-async def _body(request: Request, kind: Any) -> Any:
-    return msgspec.json.decode(await request.body(), type=kind)
 
 
 def _problem(status: int, text: str) -> Response:

@@ -136,7 +136,12 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--how", choices=("full", "regions", "blocks", "plugin"), default="regions", help="what is compiled (%(default)s)")
+    add(
+        "--how",
+        choices=("full", "regions", "blocks", "plugin"),
+        default="regions",
+        help="what is compiled (%(default)s)",
+    )
     add("--backend", default="neurontop", help="of torch.compile (%(default)s)")
     add("--blocks", type=int, default=12, help="equal transformer blocks (%(default)s)")
     add("--hidden", type=int, default=256, help="(%(default)s)")

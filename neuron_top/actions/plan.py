@@ -204,6 +204,9 @@ def identity_of(verb: str, root: str, made_at: float, steps: Sequence[Step]) -> 
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 
+_saved = msgspec.json.Decoder(Saved)  # made once, in one thread: see `cache/index.py`
+
+
 def encode(*plans: Plan) -> bytes:
     """Plans as one indented JSON document, to be reviewed and applied later."""
     return msgspec.json.format(msgspec.json.encode(Saved(plans=plans)), indent=2) + b"\n"
@@ -214,7 +217,7 @@ def decode(data: bytes) -> tuple[Plan, ...]:
 
     A plan file is somebody's text: every name in it that becomes a path is checked here.
     """
-    saved = msgspec.json.decode(data, type=Saved)
+    saved = _saved.decode(data)
     for plan in saved.plans:
         if (saved.schema, plan.schema) != (SCHEMA, SCHEMA):
             raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")

@@ -61,6 +61,9 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """What the compiler assumed about symbolic sizes, as a Python expression over them; empty when nothing."""
 
 
+_stats = msgspec.json.Decoder(Stats)  # made once, in one thread: see `cache/index.py`
+
+
 class Entry:
     """One `MODULE_<graph>+<flags>` directory. The names of its files are the compiler's."""
 
@@ -86,7 +89,7 @@ class Entry:
     def stats(self) -> Stats | None:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
-            return msgspec.json.decode((self.path / layout.STATS).read_bytes(), type=Stats)
+            return _stats.decode((self.path / layout.STATS).read_bytes())
         except (OSError, msgspec.MsgspecError):
             return None
 
