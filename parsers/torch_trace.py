@@ -37,6 +37,7 @@ from neuron_top.parsers.base import clip
 from neuron_top.parsers.lines import LineBuffer
 
 FAMILY = "torch trace"
+_FILE_RANK = re.compile(r"rank_(\d{1,9})_")
 LINE_BYTES = 4 << 20
 """A longer line is given up: PyTorch cuts payloads into lines."""
 PAYLOAD_BYTES = 8 << 20
@@ -116,6 +117,12 @@ class TorchTraceReader:
         self._phases: dict[tuple[int, str], list[float]] = {}
         self._zone: tuple[int, float] | None = None
         """Year, and seconds by which the header's clock is ahead of UTC."""
+
+    @classmethod
+    def of_file(cls, path: str) -> TorchTraceReader:
+        """A reader for the file at `path`, whose name tells the rank."""
+        rank = _FILE_RANK.search(path.rpartition("/")[2])
+        return cls(f"torch-trace:{path}", int(rank[1]) if rank else None)
 
     def feed(self, data: bytes) -> list[AnyEvent]:
         """The events that these bytes complete. Never raises, whatever the bytes."""

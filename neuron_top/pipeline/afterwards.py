@@ -15,7 +15,6 @@ from neuron_top.events import OutputGrew
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
 from neuron_top.pipeline.recordings import find_recording, load_run, store_path
-from neuron_top.pipeline.torch_trace import trace_reader
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
@@ -85,7 +84,7 @@ def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
     """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
     first = next(portions, b"")
     trace = is_trace(first)
-    reader: LogReader | TorchTraceReader = trace_reader(Path(name)) if trace else LogReader(f"log:{name}")
+    reader: LogReader | TorchTraceReader = TorchTraceReader.of_file(name) if trace else LogReader(f"log:{name}")
     size = 0
     for data in itertools.chain((first,), portions):
         size += len(data)

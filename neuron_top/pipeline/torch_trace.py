@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 from pathlib import Path
 
 from neuron_top.events import SourceUnavailable
@@ -20,7 +19,6 @@ from neuron_top.runtime.tail import FileTail, Turn
 
 TRACE_BYTES = 256 << 20
 _PREFIX = "dedicated_log_torch_trace_"
-_RANK = re.compile(r"rank_(\d{1,9})_")
 _MOST_FILES = 2000
 _LEFT_BYTES = 1 << 20
 """The end of what was read stays: the tail knows the file again by it."""
@@ -81,7 +79,7 @@ class TorchTraces:
                 self._old |= {name}
                 continue
             path = self._folder / name
-            self._tails[name] = FileTail(path), trace_reader(path)
+            self._tails[name] = FileTail(path), TorchTraceReader.of_file(str(path))
             self._wakeup.watch(path)
 
     def _read(self, name: str, tail: FileTail, reader: TorchTraceReader, emit: Emit) -> None:
@@ -101,12 +99,6 @@ class TorchTraces:
         length = tail.position - _LEFT_BYTES - begin
         if length >= _LEFT_BYTES and _punch(tail.path, begin, length):
             self._holes[name] = begin + length
-
-
-def trace_reader(path: Path) -> TorchTraceReader:
-    """A reader for a trace; its file's name tells the rank."""
-    rank = _RANK.search(path.name)
-    return TorchTraceReader(f"torch-trace:{path}", int(rank[1]) if rank else None)
 
 
 def _punch(path: str, begin: int, length: int) -> bool:
