@@ -315,6 +315,11 @@ def test_whole_payloads_are_verified_and_one_entry_and_the_sums_are_shown(
     shown = json.loads(run("show", bucket.url, place.name, "--json").stdout)
     assert (shown["root"], shown["state"], len(shown["files"])) == (bucket.url, "hit", 4)
     assert shown["neff"]["header"] is not None
+    assert (
+        shown["bytes"]
+        == sum(file["allocated"] for file in shown["files"])
+        == sum(file["bytes"] for file in shown["files"])
+    )
     text = run("show", bucket.url, place.name).stdout
     assert "in length" in text
     assert "on disk" not in text, "a bucket has no blocks"

@@ -88,11 +88,11 @@ def fetched_from(url: str, entry: Entry) -> contextlib.AbstractContextManager[tu
 
 @contextlib.contextmanager
 def fetched(bucket: s3.Bucket, objects: Iterable[s3.Object], entry: Entry) -> Iterator[tuple[str, Entry]]:
-    """(root, entry) of a copy of one entry in a folder of its own, gone afterwards."""
+    """(root, entry) of a copy of one entry in a folder of its own, gone afterwards. There it takes its length."""
     with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
         s3.fetch(bucket, objects, Path(root))
         found = next((each for each in scan.scan(root).entries if each.path == entry.path), None)
-        yield root, found or entry
+        yield root, msgspec.structs.replace(found, allocated=found.apparent) if found else entry
 
 
 def _around(listing: s3.Listing, bucket: s3.Bucket, arguments: argparse.Namespace) -> Surroundings:

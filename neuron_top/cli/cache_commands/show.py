@@ -12,11 +12,12 @@ Floating-point operations count `dot` alone and loop bodies once; bytes are an u
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from neuron_top.cache.contents import Contents, LocalGraph, Neff
+from neuron_top.cache.contents import Contents, File, LocalGraph, Neff
 from neuron_top.cache.entry import MEANINGS, Entry
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import Past
@@ -61,7 +62,7 @@ def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
             {
                 "root": common.root_text(root),
                 **common.entry_json(entry, common.now(), past),
-                "files": contents.files(),
+                "files": _files_of(root, contents),
                 "neff": None if neff is None else _neff_json(neff),
                 "graph": _graph_json(graph),
                 "log": log,
@@ -73,7 +74,7 @@ def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
             part
             for part in (
                 _head(entry, past, _size(root, entry)),
-                _files(contents, in_bucket=_in_bucket(root)),
+                _files(_files_of(root, contents), in_bucket=_in_bucket(root)),
                 _graph(graph),
                 _neff(neff),
                 _log(log),
@@ -146,8 +147,13 @@ def _flags(entry: Entry) -> str:
     return f"{' '.join(flags) or 'none'}  ({judged[entry.flags_hash_ok]})"
 
 
-def _files(contents: Contents, *, in_bucket: bool) -> str:
+def _files_of(root: str, contents: Contents) -> list[File]:
+    """An object takes its length; the blocks of the copy we fetched of it are nobody's."""
     files = contents.files()
+    return [msgspec.structs.replace(file, allocated=file.bytes) for file in files] if _in_bucket(root) else files
+
+
+def _files(files: Sequence[File], *, in_bucket: bool) -> str:
     if in_bucket:
         rows = [(visible(file.name), bytes_text(file.bytes), common.instant(file.changed_at) or "") for file in files]
         return table(("object", "length", "changed"), rows, right=(1,))
