@@ -38,7 +38,7 @@ def _wide_enough(one: Column) -> Column:
 
 
 GRAPH_COLUMNS = (
-    column("graph", "Graph", 330), column("state", "State", 130),
+    column("graph", "Graph", 365), column("state", "State", 130),
     number("seconds", "Compile time", "seconds", 130), number("elapsed", "Since", "seconds"),
     number("left", "Left, at most", "seconds", 130),
     number("rank", "Rank", width=95), number("workers", "Workers", width=115), number("hits", "Hits", width=90),
@@ -56,7 +56,7 @@ RUN_COLUMNS = (
 )  # fmt: skip
 
 ENTRY_COLUMNS = (
-    column("module", "Module", 300, filter=False), column("state", "State", 130, filter=False),
+    column("module", "Module", 360, filter=False), column("state", "State", 130, filter=False),
     column("compiler", "Compiler", 200, filter=False), number("bytes", "Size", "bytes", filter=False),
     number("age", "Unused for", "seconds", 120, filter=False),
     number("seconds", "Compile time", "seconds", 130, filter=False),

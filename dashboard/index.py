@@ -49,6 +49,8 @@ def _used(scripts: str) -> str:
 
 
 def _grids(scripts: str) -> str:
-    """The address of the grids' component."""
-    line = next(line for line in scripts.splitlines() if _GRIDS in line)
-    return unescape(line.split('src="')[1].split('"')[0])
+    """The address of the grids' component; empty where no script is known as theirs: then Dash's page brings it along,
+    and `grids.js` leaves it in its place.
+    """
+    line = next((line for line in scripts.splitlines() if _GRIDS in line), "")
+    return unescape(line.partition('src="')[2].partition('"')[0])

@@ -5,6 +5,7 @@
   const WITH_GRID = /\/(compile|cache|runs)\/?$/, AGAIN_MS = 1000;
   const LEAST = 220, REST = 20;  // pixels; the rest: borders, and a bar to scroll
   const address = document.querySelector("meta[name=grids]").content, React = window.React;
+  if (!address) { return; }  // another version of the grids, under a name unknown here: the page has read it already
   let begun = null, ready = false;
 
   function load() {

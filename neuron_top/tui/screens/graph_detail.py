@@ -7,15 +7,15 @@ from functools import partial
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.graph_page import graph_page_lines
-from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.asking import AskingPage
 from neuron_top.views.graphs import GraphPage, graph_page
-from neuron_top.views.why import Question, Why, question
+from neuron_top.views.why import Why, question
 
 Shown = tuple[GraphPage, list[LogLine], Why | None]
 
 
-class GraphDetail(DetailPage):
-    """One graph by its key. `ask`: ask why it missed at once."""
+class GraphDetail(AskingPage):
+    """One graph by its key."""
 
     def __init__(self, key: str, *, ask: bool = False) -> None:
         super().__init__(
@@ -24,15 +24,10 @@ class GraphDetail(DetailPage):
             f"{key} is not part of this run any more.",
             complete=self._with_lines,
             place=lambda view: newest_line(view[0]),
+            ask=ask,
         )
-        self._key, self._ask = key, ask
+        self._key = key
         self._known: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
-        self._why: Why | None = None
-
-    def on_mount(self) -> None:
-        """Ask, if that is what the page was opened for."""
-        if self._ask:
-            self.action_why()
 
     def _page(self, run: Run, now: float) -> GraphPage | None:
         return graph_page(run, now, self._key, self.top.estimator)
@@ -49,16 +44,10 @@ class GraphDetail(DetailPage):
         if asked is None:
             self.notice("it did not miss in this run, or no line named it")
         else:
-            self.notice("looking into the cache…")
-            self.run_worker(partial(self._answer, asked), thread=True)
+            self.look_up(asked)
 
-    def _answer(self, asked: Question) -> None:
-        answer = self.top.library.why(asked)
-        self.top.call_from_thread(self._answered, answer)
-
-    def _answered(self, answer: Why) -> None:
-        self._why = answer
-        self.notice("")
+    def answered(self) -> None:
+        """Show it with the rest."""
         self.top.draw()
 
 

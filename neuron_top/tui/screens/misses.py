@@ -6,7 +6,6 @@ The answers are read from caches, in a thread: they stand for the moment in whic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from textual.strip import Strip
 
@@ -15,6 +14,7 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.entry_rows import entry_lines
 from neuron_top.tui.panels.why import misses_lines, why_lines
+from neuron_top.tui.screens.asking import AskingPage
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.why import Misses, Question, Why
@@ -50,33 +50,20 @@ class MissesPage(DetailPage):
         self.notice("this page is the answer")
 
 
-class EntryDetail(DetailPage):
-    """A cache entry, and why its graph was not found when it was looked up. `ask`: ask at once."""
+class EntryDetail(AskingPage):
+    """A cache entry, and why its graph was not found when it was looked up."""
 
     def __init__(self, row: EntryRow, *, ask: bool = False) -> None:
-        super().__init__(lambda run, now: (row, self._why), _entry_page, "")
-        self._row, self._ask = row, ask
-        self._why: Why | None = None
-
-    def on_mount(self) -> None:
-        """Ask, if that is what the page was opened for."""
-        if self._ask:
-            self.action_why()
+        super().__init__(lambda run, now: (row, self._why), _entry_page, "", ask=ask)
+        self._row = row
 
     def action_why(self) -> None:
-        """Ask the cache, in a thread."""
-        asked = Question(module=self._row.module, roots=(self._row.root,), compiler=self._row.compiler)
-        self.notice("looking into the cache…")
-        self.run_worker(partial(self._answer, asked), thread=True)
+        """Ask the cache of the entry."""
+        self.look_up(Question(module=self._row.module, roots=(self._row.root,), compiler=self._row.compiler))
 
-    def _answer(self, asked: Question) -> None:
-        answer = self.top.library.why(asked)
-        self.top.call_from_thread(self._answered, answer)
-
-    def _answered(self, answer: Why) -> None:
-        self._why = answer
-        self.notice("")
-        self.show((self._row, answer))
+    def answered(self) -> None:
+        """Show it under the entry."""
+        self.show((self._row, self._why))
 
 
 def _entry_page(look: Look, view: tuple[EntryRow, Why | None], width: int) -> Sequence[Strip]:
