@@ -14,7 +14,7 @@ from tests import builders
 
 async def test_a_cache_that_is_watched_is_listed_by_its_own_name(tmp_path: Path) -> None:
     root = tmp_path / "elsewhere"
-    builders.write_entry(root, {"model.neff": builders.neff(), "model.done": b""})
+    entry = builders.write_entry(root, {"model.neff": builders.neff(), "model.done": b""})
     assert is_cache_root(root)
     settings = Settings(state_dir=str(tmp_path / "state"))
     app = TopApp(paths_feed(settings, [str(root)]), settings, first="cache", caches=[str(root)])
@@ -25,5 +25,5 @@ async def test_a_cache_that_is_watched_is_listed_by_its_own_name(tmp_path: Path)
         await app.workers.wait_for_complete()
         await pilot.pause()
         rows = [row for row in screen.table.order.rows if isinstance(row, EntryRow)]
-        assert [row.root for row in rows] == [str(root)]
-        assert (str(root), "named on the command line", True) in screen._view.roots
+        assert [row.module for row in rows if row.root == str(root)] == [entry.name], "beside what this machine has"
+        assert screen._view.roots[0] == (str(root), "named on the command line", True)
