@@ -27,21 +27,28 @@ _RULES: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"\bLUR015\b|too many instructions"), DETERMINISTIC, _HBM),
     (
         re.compile(
-            r"\bSIGKILL\b|\bKilled\b|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b|signal 9\b|oom-kill"
+            r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
+            r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
         ),
         ENVIRONMENT,
         MEMORY_ADVICE,
     ),
     (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), ENVIRONMENT, MEMORY_ADVICE),
     (
-        re.compile(r"KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"),
+        re.compile(r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"),
         ENVIRONMENT,
         "it was interrupted: retry",
     ),
-    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]"), DETERMINISTIC, _COMPILER),
+    (
+        re.compile(r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"),
+        ENVIRONMENT,
+        "the compiler's installation lacks a part: install what the message names, then retry",
+    ),
+    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]"), DETERMINISTIC, _COMPILER),
     (re.compile(r"\bInternal\b.{0,40}\berror\b", re.IGNORECASE), DETERMINISTIC, _COMPILER),
 )
-_CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3})\]")
+_CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3}|F1\d\d)\]")
+"""F and 128 plus the number of the signal that ended the compiler: F137 killed, F139 a segmentation fault."""
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z")
 _CLIENT = re.compile(r"\[libneuronxla [^\]]*\]\]?\s*\Z")
 _BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and stderr:\s*")

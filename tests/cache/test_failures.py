@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.cache.failures import read_failure
+from neuron_top.cache.failures import MEMORY_ADVICE, read_failure
 
 START = "Failed compilation with ['neuronx-cc', 'compile', '--tensorizer-options=[a]: b ', '--verbose=35']:"
 
@@ -19,6 +19,11 @@ CASES = [
     (" /bin/sh: line 1: 4711 Killed", "environment", None),
     (" neuronx-cc exited with code -9", "environment", None),
     (" exit status 137", "environment", None),
+    (" 2026-02-03T04:05:06Z [F137] ended from outside", "environment", "F137"),
+    (" the compiler was forcibly killed", "environment", None),
+    (" [F143] asked to end", "environment", "F143"),
+    (" [F139] ended abnormally", "deterministic", "F139"),
+    (" walrus_driver: error while loading shared libraries: libexample.so.1", "environment", None),
     (" OSError: [Errno 28] No space left on device", "environment", None),
     (" KeyboardInterrupt", "environment", None),
     (" [NCC_ITIN902] something new", "deterministic", "NCC_ITIN902"),
@@ -32,6 +37,12 @@ def test_a_log_is_classified_by_what_it_says(message: str, kind: str, code: str 
     assert failure is not None
     assert (failure.kind, failure.code) == (kind, code)
     assert failure.advice
+
+
+def test_a_compiler_that_was_killed_wants_fewer_at_a_time() -> None:
+    failure = read_failure(START + " [F137] ended from outside")
+    assert failure is not None
+    assert failure.advice == MEMORY_ADVICE
 
 
 def test_the_time_is_that_of_the_compile_and_the_message_its_telling_line() -> None:

@@ -15,6 +15,7 @@ from neuron_top.cache.inductor import InductorEntry
 from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures, parts, whys
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.look import DARK, LIGHT
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
@@ -364,3 +365,10 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
     )  # fmt: skip
     assert bars["customdata"] == [""], "a click on it opens no graph of the compile cache"
     assert shown["compile-cumulative"].figure["data"][0]["y"] == [2.0]
+
+
+def test_a_grid_library_of_another_name_is_left_to_dash() -> None:
+    script = '<script src="/_dash-component-suites/renamed/grids.js"></script>'
+    page = index_page("/", [], dict.fromkeys(("metas", "css", "config", "renderer"), "") | {"scripts": script})
+    assert 'name="grids" content=""' in page
+    assert script in page
