@@ -28,7 +28,7 @@ class Wish(NamedTuple):
     def used(self, given: int, width: int) -> int:
         """Lines that are really filled when so many are given."""
         room = given - (self.full - self.items) if self.items else given
-        if self.items <= room or room < 1:
+        if self.items <= room or room < 1 or given < 2:  # a line for the title and one for items, at least
             return min(given, self.full)
         across = min(-(-self.items // (given - 1)), self._across(width))
         return min(given, 1 + -(-self.items // across))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neuron_top.tui.arrange import Box, Wish, arrange, share_out
@@ -28,6 +28,12 @@ def test_no_panel_overlaps_another_or_leaves_the_screen(width: int, height: int,
         seen |= cells
 
 
+NO_TITLE = {
+    "cores": Wish(0, 0), "compile": Wish(0, 2, 2, 26), "training": Wish(4, 4), "alerts": Wish(6, 6)
+}  # fmt: skip
+
+
+@example(40, 15, NO_TITLE)
 @given(st.integers(40, 300), st.integers(10, 120), WISHES)
 def test_the_last_line_is_always_used(width: int, height: int, wishes: dict[str, Wish]) -> None:
     boxes = arrange(width, height, wishes).values()
