@@ -82,8 +82,8 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, arou
     candidates, exclusions = _sorted_out(everything, policy, around)
     if _bytes_wanted(policy, around) == 0:
         return assembled("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
-    steps, gone, missed = _until_goal(candidates, everything, policy, around)
-    emptied = () if policy.slim else _emptied(everything, gone)
+    steps, missed = _until_goal(candidates, everything, policy, around)
+    emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
     return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
 
 
@@ -158,10 +158,10 @@ def _any_of(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
     return re.compile("|".join(map(fnmatch.translate, patterns))).match if patterns else None
 
 
-def _emptied(everything: list[Entry], gone: list[str]) -> tuple[str, ...]:
-    """Compiler folders that lose all their entries; `gone` names the folder of each entry that goes."""
+def _emptied(everything: list[Entry], going: list[_Candidate]) -> tuple[str, ...]:
+    """Compiler folders that lose all their entries."""
     left = Counter(map(_COMPILER, everything))
-    left.subtract(Counter(gone))
+    left.subtract(Counter([candidate.entry.compiler for candidate in going]))
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
@@ -214,40 +214,41 @@ def _of_broken_artefact(entry: Entry, problem: str) -> bool:
 
 def _until_goal(
     candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: Surroundings
-) -> tuple[list[Step], list[str], str]:
-    """(steps, the compiler folder of each, why the goal is missed)."""
+) -> tuple[list[Step], str]:
+    """(steps, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
     linked = [entry.links for entry in everything if entry.links]
     sharers = Counter(inode for links in linked for inode, _ in links)
-    action, slim, now, reason = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now, Worth.reason
+    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now
     steps: list[Step] = []
-    folders: list[str] = []
     freed = 0
     for candidate in candidates:
         if wanted is not None and freed >= wanted:
             break
         entry = candidate.entry
         frees = entry.allocated if not (slim or entry.links) else _frees(entry, sharers, slim=slim)
-        steps.append(
-            Step(
-                action=action,
-                path=f"{entry.compiler}/{entry.module}",
-                reason=reason(candidate.rank, entry, now - candidate.last_use),
-                frees=frees,
-                files=files_taken(action, entry),
-                fingerprint=Fingerprint.of(entry),
-                rebuild_seconds=candidate.rebuild_seconds,
-                rebuild_from=candidate.rebuild_from,
-                last_used=candidate.last_use,
-                last_used_from=candidate.last_use_from,
-            )
-        )
-        folders.append(entry.compiler)
+        steps.append(_step(action, candidate, frees, now))
         freed += frees
     if wanted is not None and freed < wanted:
         rest = "the rest is graphs and flags, or protected" if slim else "the rest is protected"
-        return steps, folders, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; {rest}"
-    return steps, folders, ""
+        return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; {rest}"
+    return steps, ""
+
+
+def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
+    entry = candidate.entry
+    return Step(
+        action=action,
+        path=f"{entry.compiler}/{entry.module}",
+        reason=Worth.reason(candidate.rank, entry, now - candidate.last_use),
+        frees=frees,
+        files=files_taken(action, entry),
+        fingerprint=Fingerprint.of(entry),
+        rebuild_seconds=candidate.rebuild_seconds,
+        rebuild_from=candidate.rebuild_from,
+        last_used=candidate.last_use,
+        last_used_from=candidate.last_use_from,
+    )
 
 
 def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:

@@ -1,12 +1,38 @@
-"""A page of one thing that missed, which tells why once somebody asks: the answer is read from caches, in a thread."""
+"""Pages whose answers are read from disks, in a thread: one that is its answer, and one that tells why when asked."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.errors import NeuronTopError
+from neuron_top.tui.screens.detail import DetailPage, Draw
 from neuron_top.views.why import Question, Why
+
+
+class AnswerPage(DetailPage):
+    """`find` is called once; until it answers `waiting` stands there, and `failed` with what it raised when it did."""
+
+    def __init__(self, find: Callable[[], Any], draw: Draw, *, waiting: str, failed: str) -> None:
+        super().__init__(lambda run, now: self._answer, draw, "")
+        self._find, self._failed = find, failed
+        self._answer: Any = waiting
+
+    def on_mount(self) -> None:
+        """Begin to ask."""
+        self.run_worker(self._ask, thread=True)
+
+    def _ask(self) -> None:
+        try:
+            answer = self._find()
+        except (NeuronTopError, OSError) as problem:
+            answer = f"{self._failed}: {problem}"
+        self.top.call_from_thread(self._came, answer)
+
+    def _came(self, answer: Any) -> None:
+        self._answer = answer
+        self.show(answer)
 
 
 class AskingPage(DetailPage):

@@ -9,45 +9,30 @@ from collections.abc import Callable, Sequence
 
 from textual.strip import Strip
 
-from neuron_top.errors import NeuronTopError
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.entry_rows import entry_lines
 from neuron_top.tui.panels.why import misses_lines, why_lines
-from neuron_top.tui.screens.asking import AskingPage
-from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.asking import AnswerPage, AskingPage
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.why import Misses, Question, Why
 
 
-class MissesPage(DetailPage):
-    """`ask` is called once; what it raises is told in its place."""
+class MissesPage(AnswerPage):
+    """What `ask` finds."""
 
     def __init__(self, ask: Callable[[], Misses]) -> None:
-        super().__init__(lambda run, now: self._answer, misses_lines, "")
-        self._look = ask
-        self._answer: Misses | str = "Looking into the cache…"
-
-    def on_mount(self) -> None:
-        """Begin to ask."""
-        self.run_worker(self._ask, thread=True)
-
-    def _ask(self) -> None:
-        try:
-            answer: Misses | str = self._look()
-        except (NeuronTopError, OSError) as problem:
-            answer = f"It cannot be told: {problem}"
-        if isinstance(answer, Misses) and not answer.met:
-            answer = "Nothing missed: every graph of this run came from the cache, or none was named."
-        self.top.call_from_thread(self._came, answer)
-
-    def _came(self, answer: Misses | str) -> None:
-        self._answer = answer
-        self.show(answer)
+        super().__init__(
+            lambda: _found(ask()), misses_lines, waiting="Looking into the cache…", failed="It cannot be told"
+        )
 
     def action_why(self) -> None:
         """It is the answer."""
         self.notice("this page is the answer")
+
+
+def _found(answer: Misses) -> Misses | str:
+    return answer if answer.met else "Nothing missed: every graph of this run came from the cache, or none was named."
 
 
 class EntryDetail(AskingPage):
