@@ -59,17 +59,19 @@ class EntryLook:
     kernels_bytes: int | None = None
     lock_since: float | None = None
     failure: Failure | None = None
-    inodes: frozenset[int] = frozenset()
-    links: tuple[tuple[int, int], ...] = ()
-    others: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    links: dict[int, int] | None = None
+    """Inode → allocated bytes, of files with several names and of those that links lead to."""
+    others: list[str] | None = None
+    problems: list[str] | None = None
 
     def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
         self.house, self.module, self.folder, self.before = house, module, folder, before
 
     def problem(self, text: str) -> None:
         """Note what could not be read or is wrong."""
-        self.problems = (*self.problems, text)
+        if self.problems is None:
+            self.problems = []
+        self.problems.append(text)
 
     def artefact(self, name: str) -> os.stat_result:
         """Status of the artefact; its header only when it is not the file that `before` found valid."""
@@ -189,10 +191,11 @@ class EntryLook:
         return self._shared(part, info)
 
     def _shared(self, part: int, info: os.stat_result) -> tuple[int, int, int]:
-        if info.st_ino in self.inodes:
+        if self.links is None:
+            self.links = {}
+        if info.st_ino in self.links:
             return part, info.st_size, 0
-        self.inodes |= {info.st_ino}
-        self.links = (*self.links, (info.st_ino, info.st_blocks * 512))
+        self.links[info.st_ino] = info.st_blocks * 512
         return part, info.st_size, info.st_blocks * 512
 
     def _target(self, name: str) -> _Linked | None:
@@ -218,7 +221,9 @@ class EntryLook:
         elif part == Part.KERNELS:
             self.kernels_bytes = size
         else:
-            self.others = (*self.others, name_text(name))
+            if self.others is None:
+                self.others = []
+            self.others.append(name_text(name))
 
     def _text(self, name: str, limit: int) -> str:
         try:
@@ -274,9 +279,9 @@ class EntryLook:
             self.failure,
             own.st_ino,
             own.st_mtime_ns,
-            self.links,
-            self.others,
-            self.problems,
+            tuple(self.links.items()) if self.links else (),
+            tuple(self.others or ()),
+            tuple(self.problems or ()),
             self.graph_at,
         )
 

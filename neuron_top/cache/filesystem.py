@@ -50,7 +50,7 @@ def describe(path: str, proc: str = "/proc") -> Filesystem:
         space = os.statvfs(path)
     except OSError:
         return Filesystem()
-    kind, mount_root, options = _mount_of(os.path.realpath(path), proc)
+    kind, mount_root, options, _ = _mount_of(os.path.realpath(path), proc)
     why = _why_shared(kind, mount_root, proc)
     return Filesystem(
         kind=kind,
@@ -64,9 +64,28 @@ def describe(path: str, proc: str = "/proc") -> Filesystem:
     )
 
 
-def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str]]:
-    """(kind, root of the mount inside its file system, options) of the innermost mount above `path`."""
-    best: tuple[int, str | None, str, set[str]] = (-1, None, "/", set())
+def mounted_below(path: str, proc: str = "/proc") -> str | None:
+    """A place at or below `path` where something else is mounted; None when there is none, or /proc does not say.
+
+    What is mounted there belongs to somebody else, and a folder of the same file system has no other device number.
+    """
+    real = os.path.realpath(path)
+    try:
+        with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+            places = [_unescaped(line.split(" ", 5)[4]) for line in table]
+    except (OSError, IndexError):
+        return None
+    return next((place for place in places if place == real or place.startswith(real.rstrip("/") + "/")), None)
+
+
+def device_of(path: str, proc: str = "/proc") -> int | None:
+    """The device number of the mount that `path` lies on; None when unknown. `stat` tells another on some kinds."""
+    return _mount_of(os.path.realpath(path), proc)[3]
+
+
+def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str], int | None]:
+    """(kind, root of the mount inside its file system, options, device) of the innermost mount above `path`."""
+    best: tuple[int, str | None, str, set[str], int | None] = (-1, None, "/", set(), None)
     try:
         with open(f"{proc}/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
             for line in table:
@@ -75,10 +94,15 @@ def _mount_of(path: str, proc: str) -> tuple[str | None, str, set[str]]:
                 place = _unescaped(fields[4])
                 inside = path == place or path.startswith(place.rstrip("/") + "/")
                 if inside and len(place) >= best[0]:
-                    best = (len(place), kind, _unescaped(fields[3]), set(fields[5].split(",")))
+                    best = (len(place), kind, _unescaped(fields[3]), set(fields[5].split(",")), _device(fields[2]))
     except (OSError, IndexError):
-        return None, "/", set()
+        return None, "/", set(), None
     return best[1:]
+
+
+def _device(field: str) -> int | None:
+    major, _, minor = field.partition(":")
+    return os.makedev(int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
 
 
 def _unescaped(field: str) -> str:

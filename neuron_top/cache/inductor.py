@@ -15,11 +15,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import closing, suppress
 
 import msgspec
 
 from neuron_top.cache.quiet import QuietReader, name_text
-from neuron_top.cache.tree import measure
+from neuron_top.cache.tree import FILES_LIMIT, measure
+from neuron_top.folders import Descent
 
 FX_GRAPH, AOT_AUTOGRAD, CODE, TRITON = "fx-graph", "aot-autograd", "code", "triton"
 KINDS = {
@@ -62,6 +64,52 @@ def entries(root: str) -> list[InductorEntry]:
             break
     order = list(KINDS)
     return sorted(found, key=lambda entry: (order.index(entry.kind), entry.key))
+
+
+def files(entry: InductorEntry) -> list[tuple[str, int]]:
+    """(path below the entry, length) of each of its files, at any depth; what cannot be read is left out."""
+    reader = QuietReader()
+    found: list[tuple[str, int]] = []
+    try:
+        top = reader.open_folder(entry.path)
+    except OSError:
+        return found
+    try:
+        with closing(Descent(top, reader.open_folder)) as place, suppress(OSError):
+            _files_below(place, found)
+    finally:
+        os.close(top)
+    return found
+
+
+def _files_below(place: Descent, found: list[tuple[str, int]]) -> None:
+    """Raises OSError when a folder is moved from under the walk."""
+    way: list[str] = []
+    waiting = [_listed(place.handle, "", found)]
+    while waiting:
+        if waiting[-1]:
+            name = waiting[-1].pop()
+            with suppress(OSError):
+                place.enter(name)
+                way.append(name_text(name))
+                waiting.append(_listed(place.handle, "/".join(way) + "/", found))
+            continue
+        waiting.pop()
+        if waiting:
+            place.leave()
+            way.pop()
+
+
+def _listed(handle: int, prefix: str, found: list[tuple[str, int]]) -> list[str]:
+    """Add a folder's files to `found`, at most FILES_LIMIT; its sub-folders."""
+    folders: list[str] = []
+    with suppress(OSError), os.scandir(handle) as members:
+        for member in members:
+            if member.is_dir(follow_symlinks=False):
+                folders.append(member.name)
+            elif len(found) < FILES_LIMIT:
+                found.append((prefix + name_text(member.name), member.stat(follow_symlinks=False).st_size))
+    return folders
 
 
 def _places(root: str, reader: QuietReader) -> Iterator[tuple[str, str, str]]:

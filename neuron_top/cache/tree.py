@@ -1,16 +1,18 @@
-"""The size of a folder tree: blocks once per inode, links not followed, bounded, access times kept."""
+"""The size of a folder tree: blocks once per inode, links not followed, any depth, bounded, access times kept."""
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
 
 import msgspec
 
 from neuron_top.cache.quiet import QuietReader
+from neuron_top.folders import Descent
 
 FILES_LIMIT = 1_000_000
-"""Where a walk stops and says that it is incomplete: nobody's home folder is walked for ever."""
+"""Files and folders at which a walk stops and says that it is incomplete: nobody's home folder is walked for ever."""
 
 
 class TreeSize(msgspec.Struct, frozen=True, array_like=True):
@@ -34,45 +36,71 @@ def measure(path: str, reader: QuietReader | None = None, limit: int = FILES_LIM
 class _Walk:
     def __init__(self, reader: QuietReader, limit: int) -> None:
         self.reader, self.limit = reader, limit
-        self.allocated = self.apparent = self.files = 0
+        self.allocated = self.apparent = self.files = self.folders = 0
         self.newest: float | None = None
         self.complete = True
         self.device: int | None = None
         self.linked: set[int] = set()
-        self.waiting: list[str] = []
 
     def run(self, path: str) -> None:
-        self.waiting.append(path)
-        while self.waiting:
-            try:
-                self._folder(self.waiting.pop())
-            except OSError:
-                self.complete = False
-            if self.files >= self.limit:
+        try:
+            top = self.reader.open_folder(path)
+        except OSError:
+            self.complete = False
+            return
+        try:
+            with closing(Descent(top, self.reader.open_folder)) as place:
+                self._below(place)
+        except OSError:
+            self.complete = False  # somebody moved a folder from under the walk
+        finally:
+            os.close(top)
+
+    def _below(self, place: Descent) -> None:
+        waiting = [self._folder(place)]
+        """Of each folder on the way down: sub-folders that were not measured yet."""
+        while waiting:
+            if self.files + self.folders >= self.limit:
                 self.complete = False
                 return
+            if not waiting[-1]:
+                waiting.pop()
+                if waiting:
+                    place.leave()
+                continue
+            try:
+                place.enter(waiting[-1].pop())
+            except OSError:
+                self.complete = False
+                continue
+            waiting.append(self._folder(place))
 
-    def _folder(self, path: str) -> None:
-        descriptor = self.reader.open_folder(path)
+    def _folder(self, place: Descent) -> list[str]:
+        """Measure the present folder's files; its sub-folders."""
+        folders: list[str] = []
         try:
-            device = os.fstat(descriptor).st_dev
+            device = os.fstat(place.handle).st_dev
             if self.device is None:
                 self.device = device
             if device != self.device:
-                return
-            with os.scandir(descriptor) as entries:
+                return folders
+            with os.scandir(place.handle) as entries:
                 for entry in entries:
-                    self._member(path, entry)
-        finally:
-            os.close(descriptor)
+                    self._member(entry, folders)
+                    if self.files + self.folders >= self.limit:
+                        break
+        except OSError:
+            self.complete = False
+        return folders
 
-    def _member(self, path: str, entry: os.DirEntry[str]) -> None:
+    def _member(self, entry: os.DirEntry[str], folders: list[str]) -> None:
         try:
             info = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
             return
         if stat.S_ISDIR(info.st_mode):
-            self.waiting.append(f"{path}/{entry.name}")
+            folders.append(entry.name)
+            self.folders += 1
             return
         self.files += 1
         if self.newest is None or info.st_mtime > self.newest:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import RunFinished, RunStarted
 from neuron_top.pipeline.job import JobOutput
 from neuron_top.pipeline.lines import LogBook
@@ -132,9 +132,15 @@ class Recording:
             with Store(store_path(self._settings)) as store:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
                 store.remember_compiles(self.feed.read(lambda run, _now: measured_compiles(run)))
-                enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
+                self._drop_old(store)
         except (NeuronTopError, OSError) as problem:
             self._warn(f"the end of the run is not recorded: {problem}")
+
+    def _drop_old(self, store: Store) -> None:
+        try:
+            enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
+        except RefusedForSafety as problem:
+            self._warn(f"not every old recording could be deleted: {problem}")
 
 
 def measured_compiles(run: Run) -> list[CompileRecord]:

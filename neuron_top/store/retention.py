@@ -6,8 +6,8 @@ recording's id, never a link, never a recording that still runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -16,7 +16,10 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from neuron_top.cache.filesystem import mounted_below
+from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety
+from neuron_top.folders import FOLDER_FLAGS, remove_folders
 from neuron_top.store.records import RunRecord
 from neuron_top.store.sqlite import Store
 
@@ -76,13 +79,27 @@ def surplus(
 
 
 def enforce(store: Store, state: Path, keep_runs: int, keep_bytes: int) -> list[Dropped]:
-    """Delete what exceeds the limits; the newest recording always stays. Returns what went."""
+    """Delete what exceeds the limits; the newest recording always stays. Returns what went.
+
+    One that cannot be deleted stops none of the others; RefusedForSafety then says at the end which and why.
+    """
     going = surplus(store.runs(), lambda record: record.bytes + _folder_bytes(state, record.id), keep_runs, keep_bytes)
-    return [delete(store, state, record.id) for record in going]
+    dropped, problems = [], []
+    for record in going:
+        try:
+            dropped.append(delete(store, state, record.id))
+        except RefusedForSafety as problem:
+            problems.append(str(problem))
+    if problems:
+        raise RefusedForSafety("; ".join(problems))
+    return dropped
 
 
 def delete(store: Store, state: Path, run: str) -> Dropped:
-    """Delete one recording, rows and folder. Raises RefusedForSafety while it runs, or when its folder is a link."""
+    """Delete one recording, rows and folder.
+
+    Raises RefusedForSafety while it runs, and when its folder is a link or cannot be removed.
+    """
     record = next((one for one in store.runs() if one.id == run), None)
     if record is not None and recorder_alive(record):
         raise RefusedForSafety(f"recording {run} is still being written by process {record.pid}")
@@ -90,19 +107,28 @@ def delete(store: Store, state: Path, run: str) -> Dropped:
     if folder.is_symlink():
         raise RefusedForSafety(f"{folder} is a link; remove it by hand if it is not needed")
     size = _folder_bytes(state, run) + (record.bytes if record is not None else 0)
+    mount = mounted_below(str(folder))
+    if mount:
+        raise RefusedForSafety(f"{mount} is mounted in recording {run}: unmount it, then delete the recording")
     store.forget(run)  # rows first: a folder without rows is swept later, rows without a folder would mislead
-    if folder.is_dir():
-        shutil.rmtree(folder)
+    try:
+        _remove(folder)
+    except OSError as problem:
+        raise RefusedForSafety(
+            f"recording {run} is forgotten, but {folder} cannot be removed ({problem.strerror}: {problem.filename}): "
+            "remove it by hand"
+        ) from None
     return Dropped(id=run, freed_bytes=size)
+
+
+def _remove(folder: Path) -> None:
+    """Of any depth; what is not there is removed. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError), contextlib.ExitStack() as stack:
+        above = os.open(folder.parent, FOLDER_FLAGS)
+        stack.callback(os.close, above)
+        remove_folders(above, [folder.name])
 
 
 def _folder_bytes(state: Path, run: str) -> int:
     """Allocated bytes of a recording's files; what vanishes meanwhile counts nothing."""
-    total = 0
-    for folder, _names, files in os.walk(folder_of(state, run), onerror=lambda _error: None):
-        for name in files:
-            try:
-                total += os.lstat(Path(folder, name)).st_blocks * 512
-            except OSError:
-                continue
-    return total
+    return measure(str(folder_of(state, run))).allocated

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from neuron_top.actions.emptying import Gone, _one_name_of_several, empty
+from neuron_top.actions.emptying import empty
+from neuron_top.folders import Removed, _one_name_of_several
 
 
 def blocks(path: Path) -> int:
@@ -22,7 +23,7 @@ def test_all_that_lies_below_goes_and_the_folder_stays(tmp_path: Path) -> None:
     place = tmp_path / "plan"
     found = [filled(place / name, 5000) for name in ("plan.json", "c/a/model.neff", "c/b/model.neff", "c/b/deep/er/f")]
     freed = sum(map(blocks, found))
-    assert empty(place) == Gone(freed, files=4)
+    assert empty(place) == Removed(freed, files=4)
     assert list(place.iterdir()) == []
 
 
@@ -58,5 +59,5 @@ def test_an_inode_of_many_names_is_free_once_and_only_with_its_last(tmp_path: Pa
         os.link(shared, place / f"c/{number}/shared")
         os.link(kept, place / f"c/{number}/kept")
     shared.unlink()
-    assert empty(place) == Gone(freed, files=400)
+    assert empty(place) == Removed(freed, files=400)
     assert kept.stat().st_nlink == 1

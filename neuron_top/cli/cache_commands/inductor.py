@@ -70,8 +70,7 @@ def show(arguments: argparse.Namespace) -> int:
     if len(found) > 1:
         raise UsageError(f"{count_text(len(found))} entries have {texts[0]!r} in their key; give more of it")
     entry = found[0]
-    files = sorted((str(path.relative_to(entry.path)), path.lstat().st_size)
-                   for path in Path(entry.path).rglob("*") if not path.is_dir())  # fmt: skip
+    files = sorted(inductor.files(entry))
     if arguments.json:
         print_json({"kind": "inductor", "root": root, "entry": entry, "files": dict(files)})
         return 0
