@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import uuid
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import msgspec
 from neuron_top.cache.layout import LOCK_SUFFIX, OWNER_SUFFIX
 
 _LARGEST_RECORD = 4096
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,9 +79,11 @@ def process_start(pid: int) -> int | None:
 
 
 def read_record(path: Path) -> LockOwner | None:
-    """The owner named in this one file, None for an empty, foreign or missing file."""
+    """The owner named in this one file, None for an empty, foreign or missing file, for a link and for a pipe."""
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, _FLAGS), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             return _record.decode(file.read(_LARGEST_RECORD))
     except (OSError, msgspec.MsgspecError):
         return None

@@ -1,9 +1,10 @@
 """Is the holder of a lock alive? The evidence, and what it proves.
 
 The SDK's lock is an empty file without an owner, so its age alone proves nothing. A verdict needs proof of life
-(a compiler that names the key, or its work folder growing) or proof of death (older than the machine's last start;
-nobody uses this cache any more; or no process, no growth, and older than the longest compile known). Our own
-locks name their holder. On shared file systems death is never proved from one host. Everything else is unknown.
+(a compiler that names the key, its work folder growing, a living process that has the file locked or open) or proof
+of death (older than the machine's last start; nobody uses this cache any more; or no process, no growth, and older
+than the longest compile known). Our own locks name their holder. On shared file systems death is never proved from
+one host. Everything else is unknown.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache import filesystem, layout, lock_owner, processes, work_dirs
+from neuron_top.cache import filesystem, layout, lock_holders, lock_owner, processes, work_dirs
 from neuron_top.cache.entry import Entry, Lock, Verdict
+from neuron_top.cache.lock_holders import Held
 from neuron_top.cache.lock_owner import LockOwner
 from neuron_top.cache.processes import Process
 from neuron_top.cache.quiet import QuietReader
@@ -49,8 +51,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     longest_compile: float = LONGEST_COMPILE
 
 
-def judge(module: str, since: float, evidence: Evidence, owner: Lock | None = None) -> Lock:
-    """The lock of `module`, held since `since`, in the light of the evidence. `owner` is what our own mark says."""
+def judge(
+    module: str, since: float, evidence: Evidence, owner: Lock | None = None, held: Held | None = None
+) -> Lock:  # fmt: skip
+    """The lock of `module`, held since `since`, in the light of the evidence.
+
+    `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first.
+    """
+    if owner is not None and owner.verdict is Verdict.ALIVE:
+        return owner
+    if held is not None:
+        return Lock(since, Verdict.ALIVE, held.proof, f"pid {held.pid}" if held.pid is not None else None)
     if owner is not None and owner.verdict is not Verdict.UNKNOWN:
         return owner
     life = _life(module, evidence)
@@ -128,11 +139,18 @@ def gather(
 def judge_all(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
     """A verdict on every lock of a root from what runs on this machine now; by entry path."""
     evidence = gather(root, {entry.module for entry in locked}, newest_change=newest_change)
+    holders = _holders(root, locked)
     return {
-        entry.path: judge(entry.module, entry.lock.since, evidence, owner_of(root, entry))
+        entry.path: judge(entry.module, entry.lock.since, evidence, owner_of(root, entry), holders.get(entry.path))
         for entry in locked
         if entry.lock is not None
     }
+
+
+def _holders(root: str, locked: Sequence[Entry]) -> dict[str, Held]:
+    """By entry path."""
+    found = lock_holders.find(root, (f"{entry.path}/{name}" for entry in locked for name in _LOCK_NAMES))
+    return {path.rpartition("/")[0]: held for path, held in found.items()}
 
 
 def owner_of(root: str, entry: Entry) -> Lock | None:

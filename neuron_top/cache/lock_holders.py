@@ -1,0 +1,188 @@
+"""Which living process holds a lock file: by what the kernel lists, and by what processes have open.
+
+An age proves nothing here: a lock file may be older than the machine's last start and held all the same, because who
+takes it anew does not touch its times. Asked are `/proc/locks` (flock, fcntl, open file descriptions), the open files
+of each process that may be looked at, and the kernel itself for locks of processes that cannot be seen from here.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import stat
+import struct
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from neuron_top.cache.filesystem import device_of
+from neuron_top.cache.quiet import QuietReader
+
+_LINE = re.compile(r"\d+: (FLOCK|POSIX|OFDLCK) +\w+ +\w+ +(-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.ASCII)
+"""One lock in force; `->` stands before the kind of one that is waited for, and an incomplete line is none."""
+_KINDS = {"FLOCK": "flock", "POSIX": "fcntl", "OFDLCK": "fcntl, open file description"}
+_F_OFD_GETLK = getattr(fcntl, "F_OFD_GETLK", 36)
+_FLOCK = struct.Struct("hhqqi4x")
+"""`struct flock` of 64-bit Linux: type, whence, start, length, process."""
+
+Identity = tuple[int, int]
+"""(device as `stat` tells it, inode)."""
+
+
+class Held(NamedTuple):
+    """A lock that a living process holds. `pid` is None where it cannot be told."""
+
+    proof: str
+    pid: int | None
+
+
+class _Listed(NamedTuple):
+    """A line of /proc/locks. `pid` is -1 for a lock that no single process owns."""
+
+    kind: str
+    pid: int
+
+
+def find(root: str, names: Iterable[str], proc: str = "/proc") -> dict[str, Held]:
+    """Who holds which of the lock files `names` (paths below `root`); what nothing proves is left out. Looks only."""
+    files: dict[Identity, str] = {}
+    for name in names:
+        with suppress(OSError):
+            facts = os.lstat(f"{root}/{name}")
+            if stat.S_ISREG(facts.st_mode):
+                files[facts.st_dev, facts.st_ino] = name
+    if not files:
+        return {}
+    listed = _listed(files, device_of(root, proc), proc)
+    opened = _opened(files, listed, proc)
+    found = {}
+    for identity, name in files.items():
+        held = _held(listed.get(identity), opened.get(identity, {}), f"{root}/{name}", proc)
+        if held is not None:
+            found[name] = held
+    return found
+
+
+def of_open_file(handle: int) -> str | None:
+    """Why an open lock file must stay: somebody has a lock of either kind on it; None leaves a flock of ours on it.
+
+    Asked right before it goes: `/proc` tells nothing of processes in other namespaces, the kernel does.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno in (errno.EWOULDBLOCK, errno.EACCES):  # else a file system without such locks
+            return "a living process holds a lock on it (flock)"
+    return "a living process holds a lock on it (fcntl)" if _fcntl_locked(handle) else None
+
+
+def _held(listed: _Listed | None, opened: Mapping[int, Sequence[str]], path: str, proc: str) -> Held | None:
+    """The proof. Who says of its open file that it is locked holds it, also where the process that took it is gone."""
+    for pid, descriptors in sorted(opened.items()):
+        for descriptor in descriptors:
+            kind = _kind_held(descriptor)
+            if kind:
+                return Held(f"process {pid} holds a lock on it ({kind})", pid)
+    if listed is not None and listed.pid > 0 and os.path.exists(f"{proc}/{listed.pid}"):
+        return Held(f"process {listed.pid} holds a lock on it ({_KINDS[listed.kind]})", listed.pid)
+    if listed is not None:
+        return Held(f"a process that cannot be seen from here holds a lock on it ({_KINDS[listed.kind]})", None)
+    if opened:
+        return Held(f"process {min(opened)} has it open", min(opened))
+    if _is_locked(path):
+        return Held(f"a process that cannot be seen from here holds a lock on it ({_KINDS['POSIX']})", None)
+    return None
+
+
+def _listed(files: Collection[Identity], mounted: int | None, proc: str) -> dict[Identity, _Listed]:
+    """The locks in force on these files. `mounted` is the device as the kernel lists it, which `stat` may not tell."""
+    inodes: dict[int, list[Identity]] = {}
+    for identity in files:
+        inodes.setdefault(identity[1], []).append(identity)
+    found: dict[Identity, _Listed] = {}
+    with suppress(OSError, OverflowError), open(f"{proc}/locks", encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            match = _LINE.match(line)
+            if match is None:
+                continue
+            kind, pid, major, minor, inode = match.groups()
+            device = os.makedev(int(major, 16), int(minor, 16))
+            for identity in inodes.get(int(inode), ()):
+                if device in (identity[0], mounted):
+                    found[identity] = _Listed(kind, int(pid))
+    return found
+
+
+def _opened(
+    files: Mapping[Identity, str], listed: Collection[Identity], proc: str
+) -> dict[Identity, dict[int, list[str]]]:
+    """File → process → its descriptors of it. Files shown under other names count where the kernel lists a lock."""
+    names = {os.path.basename(name) for name in files.values()}
+    found: dict[Identity, dict[int, list[str]]] = {}
+    own = str(os.getpid())
+    for pid in _processes(proc):
+        for descriptor, target in _open_files(pid, proc) if pid != own else ():
+            if not listed and os.path.basename(target.removesuffix(" (deleted)")) not in names:
+                continue
+            with suppress(OSError):
+                facts = os.stat(descriptor)
+                identity = facts.st_dev, facts.st_ino
+                if identity in files:
+                    found.setdefault(identity, {}).setdefault(int(pid), []).append(descriptor)
+    return found
+
+
+def _kind_held(descriptor: str) -> str:
+    """Which lock its process holds by a descriptor: `fdinfo` has a line for each; empty for none."""
+    with suppress(OSError), open(descriptor.replace("/fd/", "/fdinfo/"), encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            match = _LINE.match(line.removeprefix("lock:").lstrip())
+            if match is not None:
+                return _KINDS[match[1]]
+    return ""
+
+
+def _processes(proc: str) -> list[str]:
+    try:
+        return sorted((name for name in os.listdir(proc) if name.isdigit()), key=int)
+    except OSError:
+        return []
+
+
+def _open_files(pid: str, proc: str) -> Iterator[tuple[str, str]]:
+    """(path of the descriptor, what it shows) of each file that a process has open; nothing where that is hidden."""
+    folder = f"{proc}/{pid}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            target = os.readlink(f"{folder}/{name}")
+        except OSError:
+            continue
+        if target.startswith("/") and not target.startswith(("/dev/", "/proc/", "/sys/")):
+            yield f"{folder}/{name}", target
+
+
+def _is_locked(path: str) -> bool:
+    """Whether the kernel knows of an fcntl lock on the file, whoever holds it."""
+    try:
+        handle = QuietReader().open_file(path)
+    except OSError:
+        return False
+    try:
+        return _fcntl_locked(handle)
+    finally:
+        os.close(handle)
+
+
+def _fcntl_locked(handle: int) -> bool:
+    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    try:
+        answer = fcntl.fcntl(handle, _F_OFD_GETLK, asked)
+    except OSError:
+        return False  # a file system without such locks
+    return bool(_FLOCK.unpack(answer)[0] != fcntl.F_UNLCK)
