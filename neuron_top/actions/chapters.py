@@ -14,22 +14,27 @@ from neuron_top.actions.records import (
     PlanEnded,
     PlanPurged,
     PlanRestored,
+    PurgeFailed,
     StepsRefused,
 )
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 
+UNDOABLE = frozenset({"done", "interrupted", "found"})
+"""States of a plan whose loot may lie in the trash, and can be brought back."""
+
 
 class Chapter:
-    """What the journal says of one plan."""
+    """What the journal says of one plan. `found`: it says nothing, and the plan's folder in the trash was read."""
 
-    def __init__(self, begun: PlanBegun) -> None:
-        self.begun = begun
+    def __init__(self, begun: PlanBegun, *, found: bool = False) -> None:
+        self.begun, self.found = begun, found
         self.moves: list[Move] = []
         self.refused: list[tuple[int, str]] = []
         self.ended: PlanEnded | None = None
         self.restored: PlanRestored | None = None
         self.purged: PlanPurged | None = None
+        self.apart: PurgeFailed | None = None
 
     def add(self, record: AnyRecord) -> None:
         """Take a record into account."""
@@ -44,6 +49,8 @@ class Chapter:
                 self.restored = record
             case PlanPurged():
                 self.purged = record
+            case PurgeFailed():
+                self.apart = record
             case PlanBegun():
                 # A plan that is resumed begins again under its name.
                 self.ended = None
@@ -56,9 +63,11 @@ class Chapter:
 
     @property
     def state(self) -> str:
-        """`done`, `restored`, `purged`, `running` (by a live process) or `interrupted`."""
+        """`done`, `restored`, `purged`, `found`, `running` (by a live process) or `interrupted`."""
         if self.purged:
             return "purged"
+        if self.found:
+            return "found"
         if self.restored and not self.restored.kept:
             return "restored"
         if self.ended and not self.ended.interrupted:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import gather, history
-from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.chapters import UNDOABLE, Chapter
 from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute
@@ -100,7 +100,7 @@ class Desk:
 
     def last_done(self, root: str) -> Chapter:
         """The newest plan that can be undone. Raises NothingToShow."""
-        chapters = [each for each in Trash(root).entries() if each.state in ("done", "interrupted") and each.moves]
+        chapters = [each for each in Trash(root).entries() if each.state in UNDOABLE and each.moves]
         if not chapters:
             raise NothingToShow(f"nothing that was done to {root} can be undone")
         return chapters[-1]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 
 from neuron_top.actions.opened import Changed, OpenEntry
 from neuron_top.actions.plan import Action
-from neuron_top.cache import layout, lock_owner
+from neuron_top.cache import layout, lock_holders, lock_owner
 
 NAMES = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
 _OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
@@ -79,12 +80,16 @@ def free(entry: OpenEntry, inode: int) -> None:
                     os.unlink(name, dir_fd=entry.handle)
 
 
-def take_away(entry: OpenEntry, target: Path) -> None:
-    """Rename the lock and its owner's record into `target`. Raises Changed when it is gone, or comes anew."""
+def take_away(entry: OpenEntry, target: int) -> None:
+    """Rename the lock and its owner's record into the open folder `target`.
+
+    Raises Changed when it is gone, or comes anew.
+    """
     with _taking_over(entry):
         if not any(map(entry.has, NAMES)):
             raise Changed("the lock is gone")
-        entry.move_files(Action.UNLOCK, target)
+        with _unheld(entry):
+            entry.move_files(Action.UNLOCK, target)
         if any(map(entry.has, NAMES)):
             raise Changed("a new lock appeared")
 
@@ -108,9 +113,29 @@ def break_dead(entry: OpenEntry) -> None:
     with _taking_over(entry):
         # Somebody may have broken it by now, and hold the entry: what is there is read again, and compared.
         if _owner_among(entry, entry.names()) == holder:
-            for name in (*_OWNERS, *NAMES):
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(name, dir_fd=entry.handle)
+            with contextlib.suppress(Changed), _unheld(entry):
+                for name in (*_OWNERS, *NAMES):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(name, dir_fd=entry.handle)
+
+
+@contextlib.contextmanager
+def _unheld(entry: OpenEntry) -> Iterator[None]:
+    """A flock of ours on each lock file while the block runs. Raises Changed when a living process holds one."""
+    with contextlib.ExitStack() as stack:
+        for name in NAMES:
+            try:
+                handle = os.open(name, _LOOKED_AT, dir_fd=entry.handle)
+            except OSError:
+                continue  # not there, a link, or not ours to open
+            stack.callback(os.close, handle)
+            why = lock_holders.of_open_file(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+            if why:
+                raise Changed(why)
+        yield
+
+
+_LOOKED_AT = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextlib.contextmanager

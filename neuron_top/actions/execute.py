@@ -12,7 +12,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -20,11 +19,12 @@ from neuron_top.actions import chapters, entry_lock, gather, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.admission import admit
 from neuron_top.actions.entry_lock import Held
+from neuron_top.actions.found_again import PLAN_FILE
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
-from neuron_top.cache import filesystem, lock_owner
+from neuron_top.cache import filesystem, lock_holders, lock_owner
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 4096
@@ -68,6 +68,7 @@ class _Execution:
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
+        self.token = self.place / f"lock.{self.owner.token}"
         self.tells_reads = filesystem.describe(str(trash.root)).access_times != "noatime"
         self.earlier = frozenset(
             record.owner.token
@@ -77,39 +78,42 @@ class _Execution:
         self.done = self.moved = 0
         self.refused: list[tuple[int, str]] = []
         self.interrupted = False
+        self.holders: dict[str, lock_holders.Held] = {}
 
     def __enter__(self) -> _Execution:
-        self.token = self.place / f"lock.{self.owner.token}"
-        try:
-            self.place.mkdir(mode=0o700, exist_ok=True)
-            (self.place / "plan.json").write_bytes(plans.encode(self.plan))
-            # Written once and hard-linked into each entry: a lock never exists without its owner.
-            self.token.write_bytes(msgspec.json.encode(self.owner))
-            self.trash.write(chapters.begun(self.plan, self.owner))
-            self.root, self.loot = OpenRoot(self.trash.root), OpenRoot(self.place)
-        except OSError as problem:
-            self._give_up()
-            raise RefusedForSafety(
-                f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): purge the trash "
-                "(neurontop cache purge), or name another with --trash"
-            ) from None
-        except RefusedForSafety:
-            self._give_up()
-            raise
+        self.trash.keep(self.plan)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._give_up)
+            try:
+                self.loot = undo.enter_context(contextlib.closing(self.trash.opened(self.plan.identity)))
+                self.root = undo.enter_context(contextlib.closing(OpenRoot(self.trash.root)))
+                # Written once and hard-linked into each entry: a lock never exists without its owner.
+                self.loot.write(self.token.name, msgspec.json.encode(self.owner))
+                self.trash.write(chapters.begun(self.plan, self.owner))
+            except OSError as problem:
+                raise RefusedForSafety(
+                    f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): purge the trash "
+                    "(neurontop cache purge), or name another with --trash"
+                ) from None
+            undo.pop_all()
         return self
 
     def _give_up(self) -> None:
         """Take back what was made before anything was done."""
-        if not self.earlier:
-            for path in (self.token, self.place / "plan.json"):
-                path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
+        with (
+            contextlib.suppress(OSError, RefusedForSafety),
+            contextlib.closing(self.trash.opened(self.plan.identity)) as place,
+        ):
+            place.remove(self.token.name)
+            if not self.earlier and place.names() == {PLAN_FILE}:
+                place.remove(PLAN_FILE)
                 self.place.rmdir()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with contextlib.suppress(OSError):  # on a disk that became read-only; the next maintainer removes it
+            self.loot.remove(self.token.name)
         self.root.close()
         self.loot.close()
-        self.token.unlink(missing_ok=True)
         self.interrupted = self.interrupted or kind is not None
         # Where even this line finds no room, the plan counts as interrupted: it can be gone on with, or undone.
         with contextlib.suppress(RefusedForSafety):
@@ -135,6 +139,8 @@ class _Execution:
         before = len(self.refused)
         intents = [move for number, step in enumerate(batch, start) for move in self._intents(number, step)]
         self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=tuple(intents)))
+        locks = [f"{step.path}/{name}" for step in batch if step.action is Action.UNLOCK for name in entry_lock.NAMES]
+        self.holders = lock_holders.find(str(self.trash.root), locks)
         for number, step in enumerate(batch, start):
             self._step(number, step)
             progress = Progress(self.done, len(self.refused), len(self.plan.steps), self.moved, step.path)
@@ -173,11 +179,10 @@ class _Execution:
         self.done += 1
         self.moved += step.frees
 
-    def _beside(self, path: str) -> Path:
-        """Where files of an entry that stays go."""
-        target = self.place / path
-        target.mkdir(parents=True, exist_ok=True)
-        return target
+    def _beside(self, path: str) -> OpenEntry:
+        """Where files of an entry that stays go, to be closed by a `with`."""
+        self.loot.make(path)
+        return self.loot.entry(path)
 
     def _check_quiet(self, step: Step) -> None:
         """Raises Changed when a job uses the cache by now and the step could take something from under it."""
@@ -188,6 +193,13 @@ class _Execution:
             self.asked = time.monotonic()
         if self.busy:
             raise Changed(f"the cache is in use: {self.busy}")
+
+    def _check_unheld(self, step: Step) -> None:
+        """Raises Changed when a living process has the lock by now."""
+        for name in entry_lock.NAMES:
+            held = self.holders.get(f"{step.path}/{name}")
+            if held is not None:
+                raise Changed(held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
@@ -214,19 +226,20 @@ class _Execution:
                 raise Changed(busy)
             entry.rename_into(self.loot.above(step.path))
         elif step.action is Action.UNLOCK:
-            entry_lock.take_away(entry, self._beside(step.path))
+            self._check_unheld(step)
+            with self._beside(step.path) as beside:
+                entry_lock.take_away(entry, beside.handle)
         elif step.action is Action.EVICT:
             folder = self.loot.above(step.path)
             with Held(entry, self.token, as_planned=fresh):
                 entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used if self.tells_reads else None)
                 entry.rename_into(folder)
         else:
-            beside = self._beside(step.path)
             used = step.last_used if self.tells_reads and step.action in NEEDS_QUIET else None
-            with Held(entry, self.token, as_planned=fresh):
+            with self._beside(step.path) as beside, Held(entry, self.token, as_planned=fresh):
                 if fresh:  # else the artefact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at, used)
-                entry.move_files(step.action, beside)
+                entry.move_files(step.action, beside.handle)
 
     def outcome(self) -> Outcome:
         """What to tell."""

@@ -2,7 +2,9 @@
 
 The trash lies beside the root, on the same file system and outside it (the SDK walks its root for graphs), so every
 step is a rename and costs no space. A line of the journal is written and flushed before the first rename it speaks
-of; after a kill the disk itself says how far a plan came. Only `actions.execute` and this module remove anything.
+of; after a kill the disk itself says how far a plan came, and where the journal is lost it says what there is
+(`found_again`). What the trash holds is opened without following links. Only `actions.execute` and this module remove
+anything.
 
     <parent of root>/.neurontop-trash-<uid>/<name>-<hash of the root's path>/
         journal.jsonl       one record a line, oldest first
@@ -10,6 +12,7 @@ of; after a kill the disk itself says how far a plan came. Only `actions.execute
         reserve             room for journal and plan on a disk that is full by then
         <plan>/plan.json    the plan as it was confirmed
         <plan>/<path>/…     what was taken away, under the path it had below the root
+        <plan>.purging      being deleted for ever; `<plan>.apart`: that could not be finished
 """
 
 from __future__ import annotations
@@ -25,38 +28,58 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import leftovers, records
+from neuron_top.actions import found_again, leftovers, records
 from neuron_top.actions import plan as plans
-from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.chapters import UNDOABLE, Chapter
 from neuron_top.actions.emptying import empty
+from neuron_top.actions.found_again import APART, GOING, PLAN_FILE
+from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged
+from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed
 from neuron_top.actions.user import user_name
-from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.cache.filesystem import mounted_below
+from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
+from neuron_top.folders import Removed
 
 TRASH = f".neurontop-trash-{os.getuid()}"
 """One per user, as in the trash of desktops: in a folder like /var/tmp nobody can get in another's way."""
-_GOING = ".purging"
 RESERVE_BYTES = 4 * 1024**2
 """Enough for the plan and the journal of some thousand entries; on a small disk a 64th of what is free."""
 _LEAST_RESERVE = 16 * 1024
+_LONGEST_LINE = 256 * 1024**2
+"""Many times what the moves of a batch take: a journal that is somebody else's must not fill the memory."""
 ADDING = frozenset({"compile", "copy"})
 """Verbs of plans that take nothing away: there is nothing to bring back."""
 
 
+class CannotPurge(RefusedForSafety):
+    """A plan in the trash cannot be deleted, or not all of it; it was set apart, and stops nothing else."""
+
+    exit_code = 1
+
+
 class Trash:
-    """The trash of one root. Nothing is made on disk before `prepare`."""
+    """The trash of one root. Nothing is made on disk before `prepare`.
+
+    `remarks` tells what went wrong beside what was asked for, in words.
+    """
 
     def __init__(self, root: str | Path, folder: str | Path | None = None) -> None:
         self.root: Path = Path(os.path.realpath(root))
         name = f"{self.root.name}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]}"
         self.folder = (Path(folder) if folder else self.root.parent / TRASH) / name
         self.journal = self.folder / "journal.jsonl"
+        self.remarks: list[str] = []
 
     def prepare(self) -> None:
-        """Make the folder. Raises RefusedForSafety where it would lie in the root or on another file system."""
+        """Make the folder.
+
+        Raises RefusedForSafety where it would lie in the root or on another file system, NothingToShow without a root.
+        """
         if self.folder.is_relative_to(self.root):
             raise RefusedForSafety(f"the trash {self.folder} would lie inside the cache, where its clients look")
+        device = self._device()
+        self._check_links()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as problem:
@@ -70,11 +93,27 @@ class Trash:
                 raise RefusedForSafety(
                     f"the trash {folder} is a link or belongs to another user: name another (--trash)"
                 )
-        if self.folder.stat().st_dev != self.root.stat().st_dev:
+        if self.folder.stat().st_dev != device:
             raise RefusedForSafety(
                 f"{self.folder} is not on the cache's own file system: name a folder there with --trash"
             )
         self._keep_reserve()
+
+    def _device(self) -> int:
+        """Of the file system that the root lies on."""
+        try:
+            facts = self.root.stat()
+        except OSError as problem:
+            raise NothingToShow(f"the cache {self.root} cannot be reached ({problem.strerror})") from None
+        if not stat.S_ISDIR(facts.st_mode):
+            raise NothingToShow(f"no cache at {self.root}: it is a file")
+        return facts.st_dev
+
+    def _check_links(self) -> None:
+        """Raises RefusedForSafety where the trash is a link: somebody else chose where that leads."""
+        for folder in (self.folder.parent, self.folder):
+            if folder.is_symlink():
+                raise RefusedForSafety(f"the trash {folder} is a link: name another (--trash)")
 
     def _keep_reserve(self) -> None:
         """Room that is given back when the disk is full: taking something from a full disk must be possible."""
@@ -107,14 +146,8 @@ class Trash:
         while another maintainer holds the lock.
         """
         self.prepare()
-        handle = os.open(self.folder / "maintain.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = self._maintainers_lock()
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RefusedForSafety(
-                    f"another neurontop is at work on {self.root}: try again when it is done"
-                ) from None
             self._make_room()
             leftovers.free_locks(self, resuming)
             self._finish_purges()
@@ -122,13 +155,31 @@ class Trash:
         finally:
             os.close(handle)
 
+    def _maintainers_lock(self) -> int:
+        """Its descriptor; closing that gives the lock back. Raises RefusedForSafety."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            with contextlib.ExitStack() as undo:
+                handle = os.open(self.folder / "maintain.lock", flags, 0o600)
+                undo.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                undo.pop_all()
+                return handle
+        except BlockingIOError:
+            raise RefusedForSafety(f"another neurontop is at work on {self.root}: try again when it is done") from None
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"nothing was done: the trash {self.folder} cannot be written ({problem.strerror}): purge the trash "
+                "(neurontop cache purge), or name another with --trash"
+            ) from None
+
     def write(self, *records: AnyRecord) -> None:
         """Append records and flush them to the disk. Raises RefusedForSafety when they can't be written."""
         data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         try:
-            handle = os.open(self.journal, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(self.journal, _APPENDED, 0o600)
             try:
-                size = os.fstat(handle).st_size
+                size = _file_size(handle)
                 if size and os.pread(handle, 1, size - 1) != b"\n":
                     data = b"\n" + data  # a line that a crash cut must not swallow this one
                 if os.write(handle, data) != len(data):
@@ -148,28 +199,54 @@ class Trash:
         place = self.folder / plan.identity
         try:
             place.mkdir(mode=0o700, exist_ok=True)
-            (place / "plan.json").write_bytes(plans.encode(plan))
+            with contextlib.closing(self.opened(plan.identity)) as folder:
+                folder.write(PLAN_FILE, plans.encode(plan))
         except OSError as problem:
+            with contextlib.suppress(OSError):
+                place.rmdir()  # only where nothing lies in it
             raise RefusedForSafety(
-                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror})"
+                f"nothing was done: the plan cannot be kept in {place} ({problem.strerror}): purge the trash "
+                "(neurontop cache purge), or name another with --trash"
             ) from None
 
+    def opened(self, identity: str) -> OpenRoot:
+        """A plan's folder, to reach what lies in it and nothing else. Raises RefusedForSafety for a link, OSError."""
+        place = self.folder / identity
+        problem = _unfit(place)
+        if problem:
+            raise RefusedForSafety(f"nothing was done: {problem}")
+        return OpenRoot(place)
+
+    def check_writable(self) -> None:
+        """Raises RefusedForSafety where no record can be written, before anything is done that needs one."""
+        self.write()
+
     def records(self) -> list[AnyRecord]:
-        """Every record, oldest first; a line cut by a crash is passed over."""
+        """Every record, oldest first; a line that a crash cut, or that is none of ours, is passed over.
+
+        Raises RefusedForSafety when the journal is a link, no file, or may not be read.
+        """
+        self._check_links()
+        found = []
         try:
-            lines = self.journal.read_bytes().splitlines()
+            with open(os.open(self.journal, _READ), "rb") as file:
+                _file_size(file.fileno())
+                while line := file.readline(_LONGEST_LINE):
+                    with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+                        found.append(records.decoder.decode(line))
         except FileNotFoundError:
             return []
-        found = []
-        for line in lines:
-            with contextlib.suppress(msgspec.MsgspecError):
-                found.append(records.decoder.decode(line))
+        except OSError as problem:
+            why = problem.strerror or problem
+            raise RefusedForSafety(f"the journal {self.journal} cannot be read ({why})") from None
         return found
 
     def entries(self) -> list[Chapter]:
-        """The journal by plan, oldest first."""
-        chapters: dict[str, Chapter] = {}
-        for record in self.records():
+        """The journal by plan, oldest first; before all, what lies in the trash and is not in it."""
+        found = self.records()
+        known = {record.plan for record in found if isinstance(record, PlanBegun)}
+        chapters = {chapter.begun.plan: chapter for chapter in found_again.lost_chapters(self.folder, self.root, known)}
+        for record in found:
             if isinstance(record, PlanBegun):
                 chapters.setdefault(record.plan, Chapter(record))
             if record.plan in chapters:
@@ -194,57 +271,129 @@ class Trash:
         return found
 
     def plan(self, identity: str) -> Plan:
-        """The plan as it was confirmed."""
-        return plans.decode((self.folder / identity / "plan.json").read_bytes())[0]
+        """The plan as it was confirmed. Raises FileMalformed, NothingToShow."""
+        place = self.folder / identity
+        try:
+            return found_again.read_plan(place)
+        except (ValueError, msgspec.MsgspecError) as problem:
+            raise FileMalformed(place / PLAN_FILE, f"a plan that this program saved ({problem})") from None
+        except OSError as problem:
+            raise NothingToShow(f"{place / PLAN_FILE} cannot be read ({problem.strerror})") from None
 
     def expired(self, before: float) -> list[Chapter]:
         """Plans whose loot lies in the trash since before that time; never one that is being carried out."""
+        lying = found_again.plan_folders(self.folder)
         return [
             chapter
             for chapter in self.entries()
-            if chapter.state in ("done", "interrupted")
+            if chapter.state in UNDOABLE
             and (chapter.ended or chapter.begun).at <= before
-            and any(place.exists() for place in self._places(chapter))
+            and chapter.begun.plan in lying
         ]
 
     def waiting(self) -> int:
         """Bytes that lie in the trash, as the journal says: free once it is purged."""
         return sum(chapter.taken for chapter in self.expired(float("inf")))
 
-    def _places(self, chapter: Chapter) -> tuple[Path, Path]:
-        """Where a plan's loot lies, and where it lies while it is deleted."""
-        return self.folder / chapter.begun.plan, self.folder / f"{chapter.begun.plan}{_GOING}"
+    def half_purged(self, chapter: Chapter) -> str:
+        """Why a plan's loot cannot be brought back any more although some of it is left; empty when it can."""
+        identity = chapter.begun.plan
+        names = found_again.plan_folders(self.folder).get(identity, ())
+        if identity in names or not names:
+            return ""
+        why = f" ({chapter.apart.why})" if chapter.apart else ""
+        return f"plan {identity} was being purged, and not all of it could be deleted{why}: what is left can only go"
 
     def purge(self, chapter: Chapter) -> PlanPurged:
         """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it.
 
-        Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete.
+        Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete, CannotPurge.
         """
+        identity = chapter.begun.plan
         if chapter.purged:
-            raise NothingToShow(f"plan {chapter.begun.plan} was purged already")
-        place, going = self._places(chapter)
-        with contextlib.suppress(FileNotFoundError):
-            place.rename(going)
-        if not going.exists():
+            raise NothingToShow(f"plan {identity} was purged already")
+        names = found_again.plan_folders(self.folder).get(identity, ())
+        if not names:
             # The rest of a killed purge went when the maintainers' lock was taken.
-            finished = self.chapter(chapter.begun.plan).purged
+            finished = self._finished(identity)
             if finished is None:
-                raise NothingToShow(f"nothing of plan {chapter.begun.plan} lies in the trash")
+                raise NothingToShow(f"nothing of plan {identity} lies in the trash")
             return finished
-        return self._deleted(chapter, going)
+        removed = Removed()
+        for name in names:
+            removed = removed.plus(self._emptied(identity, name))
+        return self._purged(identity, removed)
 
-    def _deleted(self, chapter: Chapter, going: Path) -> PlanPurged:
+    def _emptied(self, identity: str, name: str) -> Removed:
+        """Delete all that lies in one folder of a plan; the folder stays, under the name of one being deleted."""
+        place, going = self.folder / name, self.folder / f"{identity}{GOING}"
+        obstacle = _unfit(place) or _mounted(place)
+        if obstacle:
+            raise self._apart(identity, obstacle)
+        try:
+            place.rename(going)
+            return empty(going)
+        except OSError as problem:
+            with contextlib.suppress(OSError):
+                going.rename(self.folder / f"{identity}{APART}")
+            what = f": {problem.filename!r}" if problem.filename else ""
+            raise self._apart(identity, f"{problem.strerror}{what}") from None
+
+    def _purged(self, identity: str, removed: Removed) -> PlanPurged:
         """The folder itself goes last: as long as it is there, a killed purge is known for one."""
-        freed, files = empty(going)
-        record = PlanPurged(plan=chapter.begun.plan, at=time.time(), freed=freed, files=files, user=user_name())
-        if not chapter.purged:
+        record = PlanPurged(plan=identity, at=time.time(), freed=removed.freed, files=removed.files, user=user_name())
+        finished = self._finished(identity)
+        if finished is None:
             self.write(record)
-        going.rmdir()
-        return record
+        try:
+            (self.folder / f"{identity}{GOING}").rmdir()
+        except OSError as problem:
+            raise self._apart(identity, problem.strerror or str(problem)) from None
+        return finished or record
+
+    def _finished(self, identity: str) -> PlanPurged | None:
+        """What the journal says of the purge of a plan."""
+        found = (record for record in self.records() if isinstance(record, PlanPurged) and record.plan == identity)
+        return next(found, None)
+
+    def _apart(self, identity: str, why: str) -> CannotPurge:
+        with contextlib.suppress(RefusedForSafety):  # a full disk is no reason to leave the others
+            self.write(PurgeFailed(plan=identity, at=time.time(), why=why))
+        return CannotPurge(f"plan {identity} cannot be purged and was set apart: {why}")
 
     def _finish_purges(self) -> None:
         """Delete what a killed purge left, and say so in the journal: `freed` is what was left by then."""
-        left = {path.name.removesuffix(_GOING): path for path in self.folder.glob(f"*{_GOING}")}
-        for chapter in self.entries() if left else ():
-            if chapter.begun.plan in left:
-                self._deleted(chapter, left[chapter.begun.plan])
+        for identity, names in found_again.plan_folders(self.folder).items():
+            if f"{identity}{GOING}" in names:
+                try:
+                    self._purged(identity, self._emptied(identity, f"{identity}{GOING}"))
+                except RefusedForSafety as problem:
+                    self.remarks.append(str(problem))
+
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_APPENDED = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _file_size(handle: int) -> int:
+    """Raises OSError for a pipe, a device or a folder in a file's place."""
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError("it is no file")
+    return facts.st_size
+
+
+def _unfit(place: Path) -> str:
+    """Why what lies in a plan's place is none of ours; empty for a folder, or for nothing."""
+    try:
+        mode = place.lstat().st_mode
+    except OSError:
+        return ""
+    if stat.S_ISDIR(mode):
+        return ""
+    return f"{place} is a link: remove it by hand" if stat.S_ISLNK(mode) else f"{place} is no folder: remove it by hand"
+
+
+def _mounted(place: Path) -> str:
+    mount = mounted_below(str(place))
+    return f"something is mounted at {mount}: unmount it" if mount else ""

@@ -12,8 +12,13 @@ from neuron_top.actions.plan import TAKES, Action, Fingerprint
 from neuron_top.actions.surroundings import DAY
 from neuron_top.cache import layout
 from neuron_top.cache.entry import PARTS, Part
+from neuron_top.folders import FOLDER_FLAGS, open_folder
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_FOLDERS = 32
+"""Folders below a root that are held open: more than a path has parts, fewer than a process may have open."""
+_NEW = ".new"
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Changed(Exception):
@@ -21,11 +26,11 @@ class Changed(Exception):
 
 
 class OpenRoot:
-    """A cache root; entries are reached from it and from nowhere else."""
+    """A cache root, or a plan's folder in the trash; what lies in it is reached from it and from nowhere else."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = os.open(path, _FOLDER)
+        self._handle = os.open(path, FOLDER_FLAGS)
         self._folders: dict[str, int] = {}
 
     def close(self) -> None:
@@ -36,13 +41,47 @@ class OpenRoot:
 
     def folder(self, path: str) -> int:
         """A descriptor of a folder below the root, no link in any part. Raises Changed or OSError."""
-        if path not in self._folders:
+        handle = self._folders.get(path)
+        if handle is None:
             parent, _, name = path.rpartition("/")
             if name in ("", ".", ".."):
                 raise Changed(f"{path!r} leads out of the cache")
             above = self.folder(parent) if parent else self._handle
-            self._folders[path] = _opened(name, above)
-        return self._folders[path]
+            handle = self._folders[path] = _opened(name, above)
+            if len(self._folders) > OPEN_FOLDERS:
+                os.close(self._folders.pop(next(iter(self._folders))))
+        return handle
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write the file `name` of the root itself, completely or not at all. Raises OSError."""
+        try:
+            with open(os.open(name + _NEW, _WRITTEN, 0o600, dir_fd=self._handle), "wb") as file:
+                file.write(data)
+            os.rename(name + _NEW, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.remove(name + _NEW)
+            raise
+
+    def names(self) -> set[str]:
+        """What lies in the root itself."""
+        return set(os.listdir(self._handle))  # noqa: PTH208 (a descriptor, not a path)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The beginning of a file of the root itself; a link or a pipe is refused. Raises OSError."""
+        with open(os.open(name, _READ, dir_fd=self._handle), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "no file", name)
+            return file.read(limit)
+
+    def facts(self, name: str) -> os.stat_result:
+        """Of a file of the root itself, no link followed. Raises OSError."""
+        return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+
+    def remove(self, name: str) -> None:
+        """Remove the file `name` of the root itself, if it is there. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._handle)
 
     def entry(self, path: str) -> OpenEntry:
         """The entry at `<compiler>/<module>` below the root, to be closed by a `with`. Raises Changed or OSError."""
@@ -68,24 +107,24 @@ class OpenRoot:
                 os.mkdir(name, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
-    def take_back(self, source: Path, path: str, mtime_ns: int) -> None:
+    def take_back(self, loot: OpenRoot, path: str, mtime_ns: int) -> None:
         """Give a whole entry in the trash the time of change it had, and rename it to its place.
 
-        Raises Changed when something is there.
+        Raises Changed when something is there, or when no folder lies in the trash.
         """
         parent, _, name = path.rpartition("/")
-        try:
-            above = self.folder(parent) if parent else self._handle
-        except FileNotFoundError:
-            os.mkdir(parent, dir_fd=self._handle)
-            above = self.folder(parent)
+        above = self.above(path)
         with contextlib.suppress(FileNotFoundError):
             # An empty folder too: a client has just made it, and a rename would take its place.
             os.stat(name, dir_fd=above, follow_symlinks=False)
             raise Changed("it exists again")
+        source = loot.folder(parent) if parent else loot._handle
+        facts = os.stat(name, dir_fd=source, follow_symlinks=False)
+        if not stat.S_ISDIR(facts.st_mode):
+            raise Changed("what lies in the trash under its name is a link or no folder")
         # The time first: a rename does not change it, and between the two there is an instant to be killed at.
-        os.utime(source, ns=(source.lstat().st_atime_ns, mtime_ns), follow_symlinks=False)
-        os.rename(source, name, dst_dir_fd=above)
+        os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=source, follow_symlinks=False)
+        os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
 
 
 class OpenEntry:
@@ -165,10 +204,10 @@ class OpenEntry:
             found.extend((rank, name) for rank, taken in enumerate(order) if part & taken)
         return [(name, os.stat(name, dir_fd=self.handle, follow_symlinks=False)) for _, name in sorted(found)]
 
-    def move_files(self, action: Action, target: Path) -> None:
-        """Rename what `action` takes into `target`, in its order."""
+    def move_files(self, action: Action, target: int) -> None:
+        """Rename what `action` takes into the open folder `target`, in its order."""
         for name, _ in self.files(action):
-            os.rename(name, target / name, src_dir_fd=self.handle)
+            os.rename(name, name, src_dir_fd=self.handle, dst_dir_fd=target)
 
     def rename_into(self, folder: int) -> None:
         """Rename the whole entry into the open `folder`. Raises Changed when it is no longer what was opened."""
@@ -181,11 +220,11 @@ class OpenEntry:
         """What lies in the folder."""
         return set(os.listdir(self.handle))  # noqa: PTH208 (a descriptor, not a path)
 
-    def take_back(self, source: Path, name: str) -> None:
-        """Rename one file from the trash to its place. Raises Changed when something is there."""
+    def take_back(self, source: int, name: str) -> None:
+        """Rename one file from an open folder of the trash to its place. Raises Changed when something is there."""
         if self.has(name):
             raise Changed("it exists again")
-        os.rename(source, name, dst_dir_fd=self.handle)
+        os.rename(name, name, src_dir_fd=source, dst_dir_fd=self.handle)
 
     def put_time_back(self, mtime_ns: int) -> None:
         """Give the folder the time of change it had: our lock was not a change of it."""
@@ -194,7 +233,7 @@ class OpenEntry:
 
 def _opened(name: str, above: int) -> int:
     try:
-        return os.open(name, _FOLDER, dir_fd=above)
+        return open_folder(name, above)
     except OSError as problem:
         if problem.errno in (errno.ELOOP, errno.ENOTDIR):
             raise Changed(f"{name} is a link or no folder") from None

@@ -18,7 +18,8 @@ from neuron_top.cache.entry import MODULE, Entry, Part
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
 _IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
-_LEADING_OUT = frozenset({"", ".", ".."})
+LEADING_OUT = frozenset({"", ".", ".."})
+"""Parts that no path below a root has."""
 
 
 class Action(StrEnum):
@@ -231,7 +232,7 @@ def check(plan: Plan) -> None:
         raise ValueError(f"{plan.identity!r} names no plan")
     for step in plan.steps:
         parts = step.path.split("/")
-        if not _LEADING_OUT.isdisjoint(parts) or "\0" in step.path:
+        if not LEADING_OUT.isdisjoint(parts) or "\0" in step.path:
             raise ValueError(f"step {step.path!r} leads out of the cache")
         if step.action is not Action.SWEEP and (len(parts) < 2 or not MODULE.match(parts[-1])):
             raise ValueError(f"step {step.path!r} names no cache entry")

@@ -83,5 +83,11 @@ class PlanPurged(Record, frozen=True, kw_only=True):
     user: str = ""
 
 
-AnyRecord = PlanBegun | MovesIntended | StepsRefused | PlanEnded | PlanRestored | PlanPurged
+class PurgeFailed(Record, frozen=True, kw_only=True):
+    """What a plan took away could not be deleted, or not all of it; it is set apart, and may be purged again."""
+
+    why: str
+
+
+AnyRecord = PlanBegun | MovesIntended | StepsRefused | PlanEnded | PlanRestored | PlanPurged | PurgeFailed
 decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)

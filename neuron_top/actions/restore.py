@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import journal
+from neuron_top.actions import found_again, journal
 from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.entry_lock import Held
 from neuron_top.actions.journal import Trash
@@ -22,6 +22,8 @@ from neuron_top.actions.records import Move, PlanRestored
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
+
+TOKEN = "lock.restore"  # noqa: S105 (the name of a file)
 
 
 def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRestored:
@@ -33,15 +35,24 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
         raise RefusedForSafety("read-only mode: nothing is changed")
     with trash.exclusively():
         chapter = trash.chapter(identity)
+        plan = chapter.begun.plan
         if chapter.purged:
-            raise RefusedForSafety(f"plan {chapter.begun.plan} was purged: nothing is left to restore")
+            raise RefusedForSafety(f"plan {plan} was purged: nothing is left to restore")
         if chapter.begun.verb in journal.ADDING:
-            raise NothingToShow(f"plan {chapter.begun.plan} took nothing away: there is nothing to bring back")
+            raise NothingToShow(f"plan {plan} took nothing away: there is nothing to bring back")
+        refusal = trash.half_purged(chapter)
+        if refusal:
+            raise RefusedForSafety(refusal)
+        trash.check_writable()
         restored, kept = _all_back(chapter, trash)
-        record = PlanRestored(
-            plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
-        )
-        trash.write(record)
+        record = PlanRestored(plan=plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name())
+        try:
+            trash.write(record)
+        except RefusedForSafety as problem:
+            raise RefusedForSafety(
+                f"plan {plan} is undone ({restored} brought back, {len(kept)} stay in the trash), and could not be "
+                f"noted: {problem}"
+            ) from None
         return record
 
 
@@ -50,32 +61,52 @@ Kept = list[tuple[str, str]]
 
 
 def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
-    place = trash.folder / chapter.begun.plan
-    token = place / "lock.restore"
-    token.write_bytes(msgspec.json.encode(lock_owner.current()))
-    restored, kept = 0, Kept()
-    try:
-        with contextlib.closing(OpenRoot(trash.root)) as root:
-            for entry, moves in groupby(reversed(chapter.moves), key=attrgetter("entry")):
-                # What a plan that was gone on with intended twice went once.
-                there = {move.path: move for move in moves if os.path.lexists(place / move.path)}
-                if there:
-                    restored += _entry_back(root, place, entry, tuple(there.values()), token, kept)
-    finally:
-        token.unlink(missing_ok=True)
+    """(how many moves were undone, what stays). Raises RefusedForSafety before anything was done."""
+    plan, restored, kept = chapter.begun.plan, 0, Kept()
+    token = trash.folder / plan / TOKEN
+    with contextlib.ExitStack() as stack:
+        try:
+            root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))
+            loot = stack.enter_context(contextlib.closing(trash.opened(plan)))
+            # It names us, and it takes the room on a full disk that the closing record needs when it is gone.
+            stack.callback(loot.remove, TOKEN)
+            loot.write(TOKEN, msgspec.json.encode(lock_owner.current()))
+            moves = _moves(chapter, trash)
+        except FileNotFoundError:
+            return 0, kept
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"nothing was done: the trash {trash.folder} cannot be used ({problem.strerror}): make room, or make "
+                "it writable, and restore again"
+            ) from None
+        for entry, of_entry in groupby(moves, key=attrgetter("entry")):
+            # What a plan that was gone on with intended twice went once.
+            there = {move.path: move for move in of_entry if os.path.lexists(trash.folder / plan / move.path)}
+            if there:
+                restored += _entry_back(root, loot, entry, tuple(there.values()), token, kept)
     return restored, kept
 
 
-def _entry_back(root: OpenRoot, place: Path, path: str, moves: Sequence[Move], token: Path, kept: Kept) -> int:
+def _moves(chapter: Chapter, trash: Trash) -> list[Move]:
+    """What the journal says was taken, the last first; before it, what lies in the trash and is not told there."""
+    place = trash.folder / chapter.begun.plan
+    told = [move for move in reversed(chapter.moves) if found_again.is_sound(move)]
+    paths = {move.path for move in told}
+    whole = {move.path for move in told if move.action in WHOLE}
+    lying = found_again.moves_found(place, trash.root, found_again.saved_plan(place, trash.root))
+    return [*(move for move in lying if move.path not in paths and move.entry not in whole), *told]
+
+
+def _entry_back(root: OpenRoot, loot: OpenRoot, path: str, moves: Sequence[Move], token: Path, kept: Kept) -> int:
     """Bring one entry back, or the files of it that were taken; gives how many moves were undone."""
     first = moves[0]
     try:
         if first.action in WHOLE:
-            root.take_back(place / path, path, first.folder_mtime_ns)
+            root.take_back(loot, path, first.folder_mtime_ns)
             return 1
-        with root.entry(path) as entry:
+        with root.entry(path) as entry, loot.entry(path) as source:
             with Held(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
-                restored = sum(_file_back(entry, place, move, kept) for move in moves)
+                restored = sum(_file_back(entry, source.handle, move, kept) for move in moves)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
@@ -84,9 +115,9 @@ def _entry_back(root: OpenRoot, place: Path, path: str, moves: Sequence[Move], t
         return 0
 
 
-def _file_back(entry: OpenEntry, place: Path, move: Move, kept: Kept) -> bool:
+def _file_back(entry: OpenEntry, source: int, move: Move, kept: Kept) -> bool:
     try:
-        entry.take_back(place / move.path, move.path.rpartition("/")[2])
+        entry.take_back(source, move.path.rpartition("/")[2])
     except (Changed, OSError) as problem:
         kept.append((move.path, str(problem)))
         return False

@@ -22,6 +22,7 @@ from neuron_top.cache.contents import Contents, LocalGraph
 from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
 from neuron_top.explain.sketch import Sketch, carries_on, likeness, of_hlo, of_local, same_program
@@ -142,7 +143,7 @@ def _chapters(root: str) -> list[Chapter]:
     folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
     found: list[Chapter] = []
     for folder in folders:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RefusedForSafety):
             found += Trash(root, folder).entries()
     return sorted(found, key=lambda chapter: -chapter.begun.at)
 

@@ -136,13 +136,13 @@ def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(roo
     place = states.entry_in(root, State.STALE_LOCK)
 
     class Raced(OpenEntry):
-        def move_files(self, action: plans.Action, target: Path) -> None:
+        def move_files(self, action: plans.Action, target: int) -> None:
             super().move_files(action, target)
             (place / LOCK).write_bytes(b"a client's")
 
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
     with Raced(place.name, above, handle) as entry, pytest.raises(Changed, match="a new lock appeared"):
-        entry_lock.take_away(entry, tmp_path)
+        entry_lock.take_away(entry, above)
     os.close(above)
     assert (place / LOCK).read_bytes() == b"a client's"
 

@@ -64,6 +64,12 @@ def open_trash(arguments: argparse.Namespace) -> Trash:
     return journal_at(root_meant(arguments.root), arguments.trash)
 
 
+def tell_remarks(trash: Trash) -> None:
+    """What went wrong in the trash beside what was asked for."""
+    for remark in trash.remarks:
+        narrate(f"neurontop: {visible(remark)}")
+
+
 def root_meant(given: str | None) -> str:
     """The folder or bucket that is meant. Raises UsageError."""
     root = common.chosen_root(given, buckets=True)

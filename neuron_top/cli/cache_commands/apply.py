@@ -13,6 +13,7 @@ exit status: 0 done · 1 some steps were not done · 2 not a plan · 4 refused f
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.plan import Plan
 from neuron_top.cache import filesystem
 from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.errors import FileMalformed, UsageError
+from neuron_top.errors import FileMalformed, RefusedForSafety, UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +52,14 @@ def _saved(path: Path) -> Sequence[Plan]:
 
 
 def _interrupted(arguments: argparse.Namespace) -> Plan:
-    trash = acting.open_trash(arguments)
-    return trash.plan(trash.chapter(arguments.plan).begun.plan)
+    trash, root = acting.open_trash(arguments), acting.root_meant(arguments.root)
+    plan = trash.plan(trash.chapter(arguments.plan).begun.plan)
+    place = plan.target or plan.root
+    if not place.startswith("s3://"):
+        place = os.path.realpath(place)
+    if place != root:
+        raise RefusedForSafety(f"nothing was done: the plan in the trash of {root} is about {place}")
+    return plan
 
 
 def _with_this_machine(plan: Plan, arguments: argparse.Namespace) -> Plan:

@@ -18,6 +18,7 @@ from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.live_line import LiveLine
 from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
+from neuron_top.parsers.escapes import visible
 from neuron_top.views.plan import VERBS
 
 DRAIN = "60s"
@@ -48,7 +49,11 @@ def carried_out(plan: Plan, arguments: argparse.Namespace) -> Outcome:
             return _copied(plan, arguments, line)
         if plan.root.startswith("s3://"):
             return _done_in_bucket(plan, arguments, line)
-        return execute(plan, Trash(plan.root, arguments.trash), read_only=arguments.read_only, watch=line.show)
+        trash = Trash(plan.root, arguments.trash)
+        outcome = execute(plan, trash, read_only=arguments.read_only, watch=line.show)
+    for remark in trash.remarks:
+        narrate(f"neurontop: {visible(remark)}")
+    return outcome
 
 
 def _compiled(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:

@@ -3,7 +3,8 @@
   neurontop cache journal                         the plans carried out on the cache in force, newest last
   neurontop cache journal --json | jq '.plans[] | select(.state == "interrupted")'
 
-States: done, restored, purged, running, interrupted (it can be gone on with: `neurontop cache apply PLAN`, or undone).
+States: done, restored, purged, running, interrupted (it can be gone on with: `neurontop cache apply PLAN`, or undone),
+found (the journal does not know it, what it took lies in the trash and can be restored or purged).
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if chapters:
         header = ("plan", "when", "by", "what", "state", "done", "taken", "wish")
         print(table(header, [_row(each) for each in chapters], right=(5, 6)))
+        for each in chapters:
+            if each.apart and not each.purged:
+                narrate(f"neurontop: plan {each.begun.plan} could not be purged: {visible(each.apart.why)}")
     else:
         narrate(f"neurontop: nothing was ever done to {visible(root)}")
     return 0
@@ -70,4 +74,5 @@ def _json(chapter: Chapter) -> dict[str, Any]:
         "restored_at": common.instant(chapter.restored.at) if chapter.restored else None,
         "purged_at": common.instant(purged.at) if purged else None,
         "freed_bytes": purged.freed if purged else None,
+        "purge_failed": chapter.apart.why if chapter.apart and not purged else None,
     }

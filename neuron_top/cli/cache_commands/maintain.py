@@ -27,7 +27,7 @@ from neuron_top.actions.policy import policy_of
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.amounts import parse_seconds
 from neuron_top.cache.snapshot import Snapshot
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import acting, common, purge
 from neuron_top.cli.output import narrate, print_json
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Purge, plan, carry out."""
     current = settings.load()[0]
     root = acting.local_root(arguments.root)
-    freed = 0 if arguments.dry_run or arguments.read_only else _purge(root, arguments, current)
+    freed, stuck = (0, False) if arguments.dry_run or arguments.read_only else _purge(root, arguments, current)
     found: list[Plan] = []
     outcomes: list[Outcome] = []
     wishes = policy_of(current)
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if any(plan.refused for plan in found):
         narrate(f"neurontop: nothing was done: {next(plan.refused for plan in found if plan.refused)}")
         return acting.REFUSED
-    return 1 if any(outcome.refused for outcome in outcomes) else 0
+    return 1 if stuck or any(outcome.refused for outcome in outcomes) else 0
 
 
 def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, around: Surroundings) -> list[Plan]:
@@ -91,16 +91,17 @@ def _after(plan: Plan, around: Surroundings) -> Surroundings:
     return msgspec.structs.replace(around, before=before, waiting=around.waiting + plan.frees)
 
 
-def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings) -> int:
+def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings) -> tuple[int, bool]:
+    """(bytes freed, whether a plan could not be deleted)."""
     trash = acting.trash_of(root, arguments)
     grace = parse_seconds(current.trash_grace) if current.trash_grace else 0.0
     expired = trash.expired(common.now() - grace)
     if not expired:
-        return 0
-    with trash.exclusively():
-        freed = sum(trash.purge(chapter).freed for chapter in expired)
-    narrate(f"neurontop: {counted(len(expired), 'plan')} purged from the trash, {bytes_text(freed)} free")
-    return freed
+        return 0, False
+    records, failed = purge.purged(trash, expired)
+    freed = sum(record.freed for record in records)
+    narrate(f"neurontop: {counted(len(records), 'plan')} purged from the trash, {bytes_text(freed)} free")
+    return freed, bool(failed)
 
 
 def _tell(found: list[Plan], outcomes: list[Outcome], arguments: argparse.Namespace) -> None:

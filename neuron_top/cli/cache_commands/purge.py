@@ -4,19 +4,24 @@
   neurontop cache purge --plan 3f9a               one plan
   neurontop cache purge --yes                     all of it
 
-exit status: 0 done · 3 no such plan · 4 refused for safety
+A plan that cannot be deleted (something is mounted in it, a permission is missing) is set apart and named; the others
+go all the same.
+
+exit status: 0 done · 1 a plan could not be deleted · 3 no such plan · 4 refused for safety
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from neuron_top.actions.chapters import Chapter
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal import CannotPurge, Trash
+from neuron_top.actions.records import PlanPurged
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json
-from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
 
@@ -52,17 +57,34 @@ def execute(arguments: argparse.Namespace) -> int:
         raise RefusedForSafety("read-only mode: nothing is changed")
     if not arguments.yes:
         acting.confirm(f"{counted(len(chapters), 'plan is', 'plans are')} deleted for ever and cannot be restored.", "")
-    with trash.exclusively():
-        records = [trash.purge(chapter) for chapter in chapters]
+    records, failed = purged(trash, chapters)
     freed, files = sum(record.freed for record in records), sum(record.files for record in records)
     if arguments.json:
         print_json({"root": str(trash.root), "plans": [record.plan for record in records], "freed_bytes": freed,
-                    "files": files})  # fmt: skip
+                    "files": files, "failed": failed})  # fmt: skip
     else:
         narrate(
             f"neurontop: {counted(len(records), 'plan')} purged: {bytes_text(freed)} free, {counted(files, 'file')}"
         )
-    return 0
+    return 1 if failed else 0
+
+
+def purged(trash: Trash, chapters: Sequence[Chapter]) -> tuple[list[PlanPurged], list[str]]:
+    """(what went, the names of plans that could not be deleted); each of those is told."""
+    records, failed = [], []
+    with trash.exclusively():
+        acting.tell_remarks(trash)
+        for chapter in chapters:
+            try:
+                records.append(trash.purge(chapter))
+            except NothingToShow as problem:  # somebody removed its folder meanwhile
+                if len(chapters) == 1:
+                    raise
+                narrate(f"neurontop: {visible(str(problem))}")
+            except CannotPurge as problem:
+                narrate(f"neurontop: {visible(str(problem))}")
+                failed.append(chapter.begun.plan)
+    return records, failed
 
 
 def _chosen(trash: Trash, arguments: argparse.Namespace) -> list[Chapter]:

@@ -35,7 +35,9 @@ def execute(arguments: argparse.Namespace) -> int:
         from neuron_top.cli.cache_commands import bucket
 
         return bucket.bring_back(root, arguments)
-    record = restore(arguments.plan, acting.trash_of(root, arguments), read_only=arguments.read_only)
+    trash = acting.trash_of(root, arguments)
+    record = restore(arguments.plan, trash, read_only=arguments.read_only)
+    acting.tell_remarks(trash)
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:

@@ -1,0 +1,198 @@
+"""What lies in the trash, told by its folders: for a journal that was emptied, cut or garbled, or knows less than it.
+
+A plan's folder holds what was taken away under the path it had below the root, beside the plan itself. Names come from
+the disk, one at a time and through no link; the saved plan only adds what it says of them, where it can be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+import os
+import pwd
+import re
+import socket
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.opened import OpenRoot
+from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.records import Move, PlanBegun
+from neuron_top.cache.entry import MODULE, PARTS, Part
+from neuron_top.cache.lock_owner import LockOwner
+from neuron_top.folders import FOLDER_FLAGS, open_folder
+
+PLAN_FILE = "plan.json"
+GOING, APART = ".purging", ".apart"
+"""Added to the name of a plan's folder while it is deleted, and after that failed."""
+_NAME = re.compile(rf"([0-9a-f]{{10}})({GOING}|{APART})?\Z")
+_DEEPEST = 16
+"""Levels of folders above an entry; the hub's longest have seven."""
+_PLAN_LIMIT = 1 << 30
+_LARGEST_TIME = (1 << 63) - 1
+_LOCKS = Part.OWNER | Part.LOCK
+_TAKEN_ALONE = functools.reduce(operator.or_, (parts for order in plans.TAKES.values() for parts in order))
+"""Parts that some action takes from an entry that stays."""
+
+
+def plan_folders(trash: Path) -> dict[str, list[str]]:
+    """Plan → what the trash holds of it: its folder, or that being deleted, or that set apart."""
+    found: dict[str, list[str]] = {}
+    try:
+        with os.scandir(trash) as members:
+            for member in members:
+                if match := _NAME.match(member.name):
+                    found.setdefault(match[1], []).append(member.name)
+    except OSError:
+        return {}
+    return found
+
+
+def lost_chapters(trash: Path, root: Path, known: Collection[str]) -> list[Chapter]:
+    """Plans that lie in the trash and that the journal does not know, oldest first."""
+    chapters = []
+    for identity, names in plan_folders(trash).items():
+        if identity not in known:
+            with contextlib.suppress(OSError):
+                chapters.append(_lost(trash, root, identity, sorted(names)[0]))
+    return sorted((chapter for chapter in chapters if chapter.moves), key=lambda chapter: chapter.begun.at)
+
+
+def _lost(trash: Path, root: Path, identity: str, name: str) -> Chapter:
+    """Raises OSError for a link, and for what cannot be read."""
+    facts = (trash / name).lstat()
+    plan = saved_plan(trash / name, root)
+    moves = moves_found(trash / name, root, plan)
+    chapter = Chapter(
+        PlanBegun(
+            plan=identity,
+            at=plan.made_at if plan else facts.st_mtime,
+            verb=plan.verb if plan else "unknown",
+            root=str(root),
+            policy=plan.policy if plan else "found in the trash, the journal does not know it",
+            user=_name_of(facts.st_uid),
+            host=socket.gethostname(),
+            owner=LockOwner(host="", boot_id="", pid=0),
+            steps=len(plan.steps) if plan else len({move.entry for move in moves}),
+            frees=plan.frees if plan else 0,
+        ),
+        found=True,
+    )
+    chapter.moves = moves
+    return chapter
+
+
+def saved_plan(place: Path, root: Path) -> Plan | None:
+    """The plan in a plan's folder; None when it cannot be read, or is about another root."""
+    with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+        plan = read_plan(place)
+        if os.path.realpath(plan.root) == str(root):
+            return plan
+    return None
+
+
+def read_plan(place: Path) -> Plan:
+    """The one plan in a plan's folder, no link followed. Raises OSError, ValueError, msgspec.MsgspecError."""
+    with contextlib.closing(OpenRoot(place)) as folder:
+        found = plans.decode(folder.read(PLAN_FILE, _PLAN_LIMIT))
+    if len(found) != 1:
+        raise ValueError(f"{PLAN_FILE} holds {len(found)} plans")
+    return found[0]
+
+
+def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
+    """What lies in a plan's folder, as the journal would have told it. Raises OSError for a link, or for no folder."""
+    steps = {step.path: (number, step) for number, step in enumerate(plan.steps)} if plan else {}
+    found: list[Move] = []
+    handle = os.open(place, FOLDER_FLAGS)
+    try:
+        for path, folder in _entries(handle, "", _DEEPEST, steps):
+            found += _moves(path, folder, root, *steps.get(path, (0, None)))
+        if plan is None:
+            found += _work_folders(handle, {move.path.partition("/")[0] for move in found})
+    finally:
+        os.close(handle)
+    return found
+
+
+def _work_folders(above: int, holding: Collection[str]) -> list[Move]:
+    """Folders of a sweep, where no plan names them: those that hold something, and no entry of a cache."""
+    found = []
+    with os.scandir(above) as members:
+        for member in members:
+            if member.name not in holding and member.is_dir(follow_symlinks=False):
+                facts = member.stat(follow_symlinks=False)
+                with contextlib.suppress(OSError):
+                    if _holds_files(member.name, above):
+                        found.append(Move(0, Action.SWEEP, member.name, facts.st_ino, facts.st_mtime_ns, 0))
+    return found
+
+
+def _holds_files(name: str, above: int) -> bool:
+    """Whether a folder holds more than folders of entries, which stay behind empty when files are brought back."""
+    handle = open_folder(name, above)
+    try:
+        return any(not MODULE.match(each) for each in os.listdir(handle))  # noqa: PTH208 (a descriptor, not a path)
+    finally:
+        os.close(handle)
+
+
+def _entries(above: int, prefix: str, levels: int, steps: Collection[str]) -> Iterator[tuple[str, int]]:
+    """(path below the plan's folder, open folder) of all that was taken away: entries, and what a step names."""
+    with os.scandir(above) as members:
+        names = sorted(member.name for member in members if member.is_dir(follow_symlinks=False))
+    for name in names:
+        path = prefix + name
+        try:
+            handle = open_folder(name, above)
+        except OSError:
+            continue
+        try:
+            if path in steps or (prefix and MODULE.match(name)):
+                yield path, handle
+            elif levels:
+                yield from _entries(handle, path + "/", levels - 1, steps)
+        finally:
+            os.close(handle)
+
+
+def _moves(path: str, folder: int, root: Path, number: int, step: Step | None) -> list[Move]:
+    """The entry as a whole, or each of its files that was taken."""
+    facts = os.fstat(folder)
+    names = sorted(os.listdir(folder))
+    mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
+    action = step.action if step else _action(root / path, names)
+    if action in plans.WHOLE:
+        return [Move(number, action, path, facts.st_ino, mtime, step.frees if step else 0)]
+    found = []
+    for name in names:
+        one = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        found.append(Move(number, action, f"{path}/{name}", one.st_ino, mtime, one.st_blocks * 512))
+    return found
+
+
+def _action(entry: Path, names: Collection[str]) -> Action:
+    """What took it, where no plan says so: whole went what is not there any more, and what holds a graph or flags."""
+    parts = functools.reduce(operator.or_, (PARTS.get(name, Part.OTHER) for name in names), 0)
+    if parts & ~_TAKEN_ALONE or not os.path.lexists(entry):
+        return Action.EVICT
+    return Action.QUARANTINE if parts & ~_LOCKS else Action.UNLOCK
+
+
+def is_sound(move: Move) -> bool:
+    """Whether a move of the journal, which is somebody's text, can be undone: a path below, a time that exists."""
+    parts = move.path.split("/")
+    below = not plans.LEADING_OUT.intersection(parts) and "\0" not in move.path and len(parts) <= _DEEPEST + 2
+    return below and abs(move.folder_mtime_ns) <= _LARGEST_TIME
+
+
+def _name_of(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)

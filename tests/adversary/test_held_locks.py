@@ -1,0 +1,160 @@
+"""Lock files older than the machine's last start that a living process holds all the same: nobody takes them away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import Trash
+from neuron_top.actions.unlock import plan_unlock
+from neuron_top.cache import lock_holders
+from neuron_top.cache.entry import Entry, State, Verdict
+from neuron_top.compile.parallel_collect import WAITING
+from tests.actions import caches, states
+from tests.adversary.trees import cache_command, nobody_about
+
+__all__ = ["nobody_about"]
+LOCK = "model.hlo_module.pb.lock"
+HOLDING = {
+    "flock": "fcntl.flock(file, fcntl.LOCK_EX)",
+    "shared flock": "fcntl.flock(file, fcntl.LOCK_SH)",
+    "fcntl": "fcntl.lockf(file, fcntl.LOCK_EX)",
+    "part of fcntl": "fcntl.lockf(file, fcntl.LOCK_EX, 1, 100)",
+    "open file description": "fcntl.fcntl(file, 37, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0))",
+    "open": "None",
+    "left by a dead parent": "fcntl.flock(file, fcntl.LOCK_EX); os.fork() and os._exit(0)",
+}
+"""What a child does with the open lock file; it says its number, and waits until its input ends."""
+
+
+@contextmanager
+def held(path: Path, how: str) -> Iterator[int]:
+    """A process that holds the file; its number."""
+    program = (f"import fcntl, os, struct, sys; file = open({str(path)!r}, 'r+'); {HOLDING[how]}; "
+               "print(os.getpid(), flush=True); sys.stdin.read()")  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdout.read()  # until the last of them has ended
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A collected graph, locked before this machine was started."""
+    folder = states.entry_in(tmp_path / "cache", State.LOCKED_UNKNOWN)
+    os.utime(folder / LOCK, (1, 1))
+    return folder
+
+
+def entry_of(place: Path) -> Entry:
+    return caches.looked_at(place.parents[1]).entries[0]
+
+
+@pytest.mark.parametrize("how", HOLDING)
+def test_a_lock_that_a_living_process_holds_stays_and_says_who(
+    place: Path, capsys: pytest.CaptureFixture[str], nobody_about: None, how: str
+) -> None:
+    root = place.parents[1]
+    with held(place / LOCK, how) as pid:
+        entry = entry_of(place)
+        assert entry.lock is not None
+        assert (entry.lock.verdict, entry.lock.owner) == (Verdict.ALIVE, f"pid {pid}")
+        assert f"process {pid} " in (entry.lock.proof or "")
+        assert entry.state is State.COMPILING
+        assert entry.state not in WAITING
+        for words in (["unlock", root, "--yes"], ["evict", root, "--state", "compiling", "--yes"],
+                      ["retry", root, "--next-run", "--yes"], ["maintain", root]):  # fmt: skip
+            status, said = cache_command(capsys, *words)
+            assert status in (0, 4), said
+            assert (place / LOCK).exists(), words
+        status, said = cache_command(capsys, "unlock", root, "--dry-run")
+        assert f"its holder lives: process {pid} " in said
+    assert cache_command(capsys, "unlock", root, "--yes")[0] == 0
+    assert not (place / LOCK).exists()
+
+
+@pytest.mark.parametrize("how", HOLDING)
+def test_a_lock_that_is_taken_after_the_plan_was_made_stays(place: Path, how: str) -> None:
+    root, snapshot = place.parents[1], caches.looked_at(place.parents[1])
+    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot), force=True)
+    assert len(plan.steps) == 1
+    with held(place / LOCK, how) as pid:
+        reason = caches.carried_out(plan, Trash(root)).refused[0][1]
+        assert str(pid) in reason
+        assert (place / LOCK).exists()
+
+
+def test_the_kernel_is_asked_where_proc_tells_nothing(place: Path, tmp_path: Path) -> None:
+    """As from another namespace: no process is to be seen, no lock is listed."""
+    (tmp_path / "proc").mkdir()
+    lock = {"cache": place.parents[1], "name": f"{place.parent.name}/{place.name}/{LOCK}"}
+    for how, seen in (("fcntl", True), ("open file description", True), ("flock", False)):
+        with held(place / LOCK, how):
+            found = lock_holders.find(str(lock["cache"]), [str(lock["name"])], proc=str(tmp_path / "proc"))
+            assert (str(lock["name"]) in found) is seen
+            handle = os.open(place / LOCK, os.O_RDONLY)
+            assert "living process" in (lock_holders.of_open_file(handle) or "")
+            os.close(handle)
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("1: FLOCK  ADVISORY  WRITE {pid} {device}:{inode} 0 EOF", True),
+        ("1: POSIX  ADVISORY  WRITE {pid} {device}:{inode} 128 227", True),
+        ("1: OFDLCK ADVISORY  READ  -1 {device}:{inode} 0 EOF", True),
+        ("1: FLOCK  ADVISORY  WRITE 999999 {device}:{inode} 0 EOF", True),
+        ("1: -> FLOCK  ADVISORY  WRITE {pid} {device}:{inode} 0 EOF", False),
+        ("1: FLOCK  ADVISORY  WRITE {pid} fe:fe:{inode} 0 EOF", False),
+        ("1: FLOCK  ADVISORY  WRITE {pid} {device}:1 0 EOF", False),
+        ("1: LEASE  ACTIVE    READ  {pid} {device}:{inode} 0 EOF", False),
+        ("\x00\xff", False),
+        ("1: FLOCK  ADVISORY  WRITE {pid} ffffffffff:ffffffffff:{inode} 0 EOF", False),
+    ],
+)
+def test_a_line_of_proc_locks_counts_where_device_and_inode_are_the_files(
+    place: Path, tmp_path: Path, line: str, counts: bool
+) -> None:
+    """Read as the kernel writes it; of a process whose files may not be looked at."""
+    facts = (place / LOCK).stat()
+    device = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}"
+    proc = tmp_path / "proc"
+    (proc / "77").mkdir(parents=True)
+    (proc / "locks").write_text(line.format(pid=77, device=device, inode=facts.st_ino) + "\n", encoding="latin-1")
+    found = lock_holders.find(str(place), [LOCK], proc=str(proc))
+    assert list(found) == ([LOCK] if counts else [])
+
+
+def test_the_device_of_the_mount_counts_too(place: Path, tmp_path: Path) -> None:
+    """btrfs and overlay: the kernel lists the mount's device, `stat` tells another."""
+    facts = (place / LOCK).stat()
+    proc = tmp_path / "proc"
+    (proc / "self").mkdir(parents=True)
+    (proc / "77").mkdir()
+    (proc / "self/mountinfo").write_text("36 35 00:42 / / rw,relatime - btrfs /dev/x rw\n")
+    (proc / "locks").write_text(f"1: FLOCK  ADVISORY  WRITE 77 00:2a:{facts.st_ino} 0 EOF\n")
+    assert lock_holders.find(str(place), [LOCK], proc=str(proc))[LOCK].proof == "process 77 holds a lock on it (flock)"
+
+
+@pytest.mark.parametrize("what", ["pipe", "link", "folder"])
+def test_a_lock_that_is_no_file_stops_nothing(place: Path, what: str) -> None:
+    root = place.parents[1]
+    (place / LOCK).unlink()
+    {"pipe": lambda: os.mkfifo(place / LOCK), "link": lambda: (place / LOCK).symlink_to("/etc/passwd"),
+     "folder": (place / LOCK).mkdir}[what]()  # fmt: skip
+    snapshot = caches.looked_at(root)
+    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot), force=True)
+    caches.carried_out(plan, Trash(root))
+    caches.carried_out(plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0),
+                                     caches.around(snapshot)), Trash(root))  # fmt: skip
