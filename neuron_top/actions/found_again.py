@@ -31,8 +31,6 @@ PLAN_FILE = "plan.json"
 GOING, APART = ".purging", ".apart"
 """Added to the name of a plan's folder while it is deleted, and after that failed."""
 _NAME = re.compile(rf"([0-9a-f]{{10}})({GOING}|{APART})?\Z")
-_DEEPEST = 16
-"""Levels of folders above an entry; the hub's longest have seven."""
 _PLAN_LIMIT = 1 << 30
 _LARGEST_TIME = (1 << 63) - 1
 _LOCKS = Part.OWNER | Part.LOCK
@@ -111,7 +109,7 @@ def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
     found: list[Move] = []
     handle = os.open(place, FOLDER_FLAGS)
     try:
-        for path, folder in _entries(handle, "", _DEEPEST, steps):
+        for path, folder in _entries(handle, "", plans.DEEPEST, steps):
             found += _moves(path, folder, root, *steps.get(path, (0, None)))
         if plan is None:
             found += _work_folders(handle, {move.path.partition("/")[0] for move in found})
@@ -187,7 +185,7 @@ def _action(entry: Path, names: Collection[str]) -> Action:
 def is_sound(move: Move) -> bool:
     """Whether a move of the journal, which is somebody's text, can be undone: a path below, a time that exists."""
     parts = move.path.split("/")
-    below = not plans.LEADING_OUT.intersection(parts) and "\0" not in move.path and len(parts) <= _DEEPEST + 2
+    below = not plans.LEADING_OUT.intersection(parts) and "\0" not in move.path and len(parts) <= plans.DEEPEST + 1
     return below and abs(move.folder_mtime_ns) <= _LARGEST_TIME
 
 

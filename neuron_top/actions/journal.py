@@ -112,8 +112,9 @@ class Trash:
     def _check_links(self) -> None:
         """Raises RefusedForSafety where the trash is a link: somebody else chose where that leads."""
         for folder in (self.folder.parent, self.folder):
-            if folder.is_symlink():
-                raise RefusedForSafety(f"the trash {folder} is a link: name another (--trash)")
+            with contextlib.suppress(OSError):
+                if stat.S_ISLNK(folder.lstat().st_mode):
+                    raise RefusedForSafety(f"the trash {folder} is a link: name another (--trash)")
 
     def _keep_reserve(self) -> None:
         """Room that is given back when the disk is full: taking something from a full disk must be possible."""

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.user import user_name
-from neuron_top.errors import FileMalformed
+from neuron_top.errors import FileMalformed, RefusedForSafety
 
 FILE_NAME = "cache-pins.json"
 
@@ -47,6 +47,8 @@ class Pins:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return ()
+        except OSError as problem:
+            raise RefusedForSafety(f"the pins in {self.path} cannot be read ({problem.strerror})") from None
         try:
             return _pins.decode(data)
         except msgspec.MsgspecError as problem:
@@ -83,14 +85,19 @@ class Pins:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = self.path.with_suffix(".lock")
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        """Raises RefusedForSafety where the pins cannot be written; then they are what they were."""
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+            with contextlib.ExitStack() as stack:
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lock = self.path.with_suffix(".lock")
+                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+        except OSError as problem:
+            raise RefusedForSafety(
+                f"nothing was pinned or unpinned: {self.path} cannot be written ({problem.strerror})"
+            ) from None
 
     def _write(self, pins: tuple[Pin, ...]) -> None:
         temporary = self.path.with_suffix(".tmp")  # one name: we are alone, and a killed writer's is written over

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
@@ -20,6 +21,15 @@ SCHEMA = 1
 _IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
 LEADING_OUT = frozenset({"", ".", ".."})
 """Parts that no path below a root has."""
+
+
+DEEPEST = 16
+"""Parts of the longest path below a root; the hub's have eight."""
+_LARGEST = (1 << 63) - 1
+Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
+"""Bytes, files: a plan file is somebody's text, and a number that no disk has must not reach a sum or a screen."""
+Difference = Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
+"""What is left after a plan, as it was foreseen."""
 
 
 class Action(StrEnum):
@@ -71,15 +81,15 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     path: str
     """Below the plan's root: `<compiler>/<module>`; for a sweep the work folder's name below its parent."""
     reason: str
-    frees: int
+    frees: Count
     """Bytes expected to be freed once the trash is purged."""
-    files: int
+    files: Count
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
     """What compiling it again would take, from what was recorded; None is unknown."""
     rebuild_from: str = ""
     """How the compile time is known: `its statistics`, `a recording`, `file times, at most`."""
-    copies: int = 0
+    copies: Count = 0
     """Bytes that a copy writes elsewhere."""
     last_used: float | None = None
     last_used_from: str = ""
@@ -94,18 +104,18 @@ class Exclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     path: str
     state: str
-    size: int
+    size: Count
     reason: str
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """A cache or its file system at one moment; None is unknown."""
 
-    entries: int
-    files: int
-    size: int
-    free: int | None = None
-    free_inodes: int | None = None
+    entries: Difference
+    files: Difference
+    size: Difference
+    free: Difference | None = None
+    free_inodes: Difference | None = None
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -230,9 +240,14 @@ def check(plan: Plan) -> None:
     """Raises ValueError for a plan that names anything but entries below its root, or work folders."""
     if not _IDENTITY.match(plan.identity):
         raise ValueError(f"{plan.identity!r} names no plan")
+    for place in (plan.root, plan.target or plan.root):
+        if not place.startswith(("/", "s3://")) or "\0" in place:
+            raise ValueError(f"{place!r} is neither an absolute path nor a bucket")
     for step in plan.steps:
         parts = step.path.split("/")
         if not LEADING_OUT.isdisjoint(parts) or "\0" in step.path:
             raise ValueError(f"step {step.path!r} leads out of the cache")
+        if len(parts) > DEEPEST:
+            raise ValueError(f"step {step.path[:200]!r}… has more than {DEEPEST} parts")
         if step.action is not Action.SWEEP and (len(parts) < 2 or not MODULE.match(parts[-1])):
             raise ValueError(f"step {step.path!r} names no cache entry")

@@ -14,6 +14,7 @@ from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.cache import filesystem
 from neuron_top.cache.entry import MODULE
 from neuron_top.cache.quiet import QuietReader
+from neuron_top.errors import RefusedForSafety
 
 CHUNK = 1 << 20
 
@@ -95,8 +96,11 @@ class Folder:
         return str(self._root)
 
     def make(self) -> None:
-        """See Shelf."""
-        self._root.mkdir(parents=True, exist_ok=True)
+        """See Shelf. Raises RefusedForSafety where that cannot be."""
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RefusedForSafety(f"no cache can be made at {self._root} ({problem.strerror})") from None
 
     def modules(self) -> set[str]:
         """See Shelf; a root that does not exist yet has none."""

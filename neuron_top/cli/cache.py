@@ -29,6 +29,8 @@ import argparse
 import importlib
 
 from neuron_top.cli.cache_commands import SUBCOMMANDS
+from neuron_top.errors import RefusedForSafety
+from neuron_top.parsers.escapes import visible
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,4 +52,13 @@ def execute(arguments: argparse.Namespace) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
-    return int(module.execute(parser.parse_intermixed_args(arguments.rest)))
+    try:
+        return int(module.execute(parser.parse_intermixed_args(arguments.rest)))
+    except BrokenPipeError:
+        raise  # the reader of our output went away
+    except OSError as problem:
+        where = f": {visible(str(problem.filename))}" if problem.filename else ""
+        raise RefusedForSafety(
+            f"cache {row.name} was stopped by the disk ({problem.strerror or problem}{where}); "
+            "`neurontop cache journal` tells what was done"
+        ) from None
