@@ -33,7 +33,7 @@ Never anchored: dots, progress bars and prefixes stand in front, and torn lines 
 _BLANKS = " \t\xa0"
 """Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
 _SECOND = re.compile(
-    r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,30}/[\w.]{1,40} not found in |\{'\w{1,40}': |\s*\d{1,3}%\|"
+    r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,73}/[\w.]{1,40} not found in |\{'\w{1,40}': |\s*\d{1,3}%\|"
 )
 """What another process may print behind a wrapper's words without a line end between: a record of its own."""
 
@@ -42,10 +42,11 @@ _G1_TAGS = ("NCC_WRAPPER", "PARALLEL_COMPILE")
 """G0 and G1 share the header of their wrapper lines; the words tell them apart, see `wrapper`."""
 DOTS = "dots"
 _DOTS_LEADING = re.compile(
-    r"(\.{1,5000})(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = "
+    r"(\.{1,5000})(?!\d{1,6}[KMGT]?B\b)(?=\s*$|[\d(\[|%{'\"=*<]|[A-Z]|root = "
     r"|/(?:opt|usr|home|var|tmp|root|fsx|etc|mnt|data|workspace)/|\s{2,}\d)"
 )
-"""Dots at the start of a line that belong to a compiler: not `./run.sh`, not `.gitignore`, not `...and so on`."""
+"""Dots at the start of a line that belong to a compiler: not `./run.sh`, not `.gitignore`, not `...and so on`,
+not the rest of a size that a terminal has broken (`.492GB`)."""
 
 
 class Record:

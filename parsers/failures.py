@@ -11,6 +11,11 @@ import re
 ERROR_CODE = re.compile(r"\[(NCC_[A-Z]{3,5}\d{3}|[A-Z]{3}\d{3}|F1\d\d)\]")
 """Compiler error codes: the old style `[TEN404]`, the new `[NCC_EXTP003]`, and signals `[F137]`."""
 _ARGV = re.compile(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
+_OPEN_ARGV = re.compile(r"\[\s*['\"][^\]]*\Z")
+_ARGUMENT = re.compile(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")
+"""What a line of an argv begins with, or ends with, where somebody has put each argument on a line of its own."""
+_MOST_ARGV_LINES = 400
+_LONGEST_ARGV = 20_000
 _END = re.compile(r"\[libneuronxla [^\]\s]{1,80}\]")
 _EXIT_STATUS = re.compile(r"exit(?:ed with)?(?: status| code|code)[ =:]+(-?\d{1,4})")
 _RETRYING = "Retrying..."
@@ -30,6 +35,9 @@ class MessageLines:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._limit = _MOST_LINES
+        self._argv = ""
+        """What was read of a command line that did not end on its first line."""
+        self._argv_lines = 0
         self.complete = False
         """The end mark was seen, or there is no room for more."""
         self.retrying = False
@@ -37,7 +45,7 @@ class MessageLines:
     def begin(self, body: str) -> None:
         """`body` is what stood on the header's own line, argv and all."""
         _, quoted, rest = body.partition("eror log: [")
-        text = _without_argv(rest if quoted else body)
+        text = self._begin_argv(_without_argv(rest if quoted else body))
         if quoted or not text.startswith(("/", "s3:", "at ")):
             self._add(text)
         if self._lines:
@@ -47,6 +55,8 @@ class MessageLines:
     def accepts(self, line: str) -> bool:
         """Whether a line without a header goes on with the message."""
         text = line.strip()
+        if self._argv_lines and _ARGUMENT.match(text):
+            return True
         return bool(text) and not _FOREIGN.match(text)
 
     @property
@@ -56,12 +66,19 @@ class MessageLines:
 
     def take(self, line: str) -> None:
         """Add an accepted line."""
-        self._add(_without_argv(line))
+        if self._argv_lines and self._take_argument(line.strip()):
+            return
+        self._add(self._begin_argv(_without_argv(line)))
         self._close_at_mark(line)
 
     def text(self) -> str:
         """The message without argv and end mark."""
         return "\n".join(self._lines)
+
+    @property
+    def argv(self) -> str:
+        """The compiler's command line, if it came in several lines."""
+        return self._argv
 
     @property
     def code(self) -> str | None:
@@ -74,6 +91,27 @@ class MessageLines:
         """The compiler's exit status where the text tells it."""
         found = _EXIT_STATUS.search(self.text())
         return int(found[1]) if found else None
+
+    def _begin_argv(self, text: str) -> str:
+        """The text in front of a command line that does not end on this line; the rest of that is kept apart."""
+        opened = _OPEN_ARGV.search(text)
+        if opened is None or self._argv:
+            return text
+        self._argv, self._argv_lines = opened[0][:_LONGEST_ARGV], _MOST_ARGV_LINES
+        return text[: opened.start()].replace("Failed compilation with", "")
+
+    def _take_argument(self, text: str) -> bool:
+        """Go on with the command line; False where it has ended without its bracket."""
+        argument, closed, rest = text.partition("]")
+        if not _ARGUMENT.match(text):
+            self._argv_lines = 0
+            return False
+        if len(self._argv) < _LONGEST_ARGV:
+            self._argv += argument
+        self._argv_lines = 0 if closed else self._argv_lines - 1
+        self._add(rest.lstrip(": "))
+        self._close_at_mark(rest)
+        return True
 
     def _add(self, text: str) -> None:
         text = _END.split(text, maxsplit=1)[0].strip()

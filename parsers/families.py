@@ -61,8 +61,8 @@ FAMILIES = (
     Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
     Row(
         Runtime,
-        (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM ",
-         b"\\_NC ", b"\\_NEFF ", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
+        (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
+         b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
          b"No more pages"),
         ("runtime", ""),
     ),

@@ -6,8 +6,9 @@
 | 2025 | `… (alignment: none, usage: tensors) on ND 0:NC 4` | table by core and NEFF, then names |
 | 2026 | the same, aligned | table by memory bank as well |
 
-A table whose header was lost still tells who held what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF
-at level INFO, when nothing failed.
+Device numbers are printed two columns wide: before two digits there is no blank (`ND10:NC 1`, `ND10 HBM 0`). A terminal
+narrower than the table cuts its lines; they are put together again. A table whose header was lost still tells who held
+what. `dml_log_dev_neff_mem` prints the same kinds per loaded NEFF at level INFO, when nothing failed.
 
 Units are powers of 1024 written KB, MB, GB.
 """
@@ -25,7 +26,7 @@ _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 FAILED = re.compile(
     r"Failed to allocate (?P<size>[\d.]{1,20}\s?[KMGT]?B) "
     r"\((?:alignment: (?P<alignment>[^,)]{1,40}), )?usage: (?P<usage>[^)]{1,80})\) "
-    r"on ND (?P<device>\d{1,4}):NC (?P<core>\d{1,4})"
+    r"on ND ?(?P<device>\d{1,4}) ?: ?NC ?(?P<core>\d{1,4})"
 )
 INF1 = re.compile(
     r"Failed to allocate aligned \((?P<alignment>\d{1,12})\) buffer in (?P<usage>.{1,200}?) "
@@ -34,11 +35,17 @@ INF1 = re.compile(
 )
 _BULLET = re.compile(r"\s*\*\s*([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
 _ROW = re.compile(
-    r"\s*(?:\\_\s*)?(?:ND (?P<device>\d{1,4}) (?:Overall|HBM (?P<bank>\d{1,4}))"
-    r"|NC (?P<core>\d{1,4})|NEFF (?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
+    r"\s*(?:\\_\s*)?(?:ND ?(?P<device>\d{1,4}) (?:Overall|HBM ?(?P<bank>\d{1,4}))"
+    r"|NC ?(?P<core>\d{1,4})|NEFF ?(?P<neff>\d{1,9}))\s*\|(?P<cells>.*)"
 )
-_HEADING = re.compile(r"\s*\|.*\|")
+_HEADING = re.compile(r"\s*\|.*\||\s{12,}\|")
+_COLUMN_NAMES = re.compile(r"\s*\|.*\b(?:TOTAL|Model)\b")
+"""A heading line for certain: other programs draw with the same signs."""
+_REST_OF_HEADING = re.compile(r"[A-Za-z |]{1,400}$")
+_REST_OF_ROW = re.compile(r"[\d. KMGTBna/|]{1,400}$")
 _NAME = re.compile(r"\s*(\d{1,9}): \"([^\"]{1,1000})\"\s*$")
+_HALF_NAME = re.compile(r"\s*\d{1,9}: \"[^\"]{0,1000}$")
+_REST_OF_NAME = re.compile(r"[^\s\"]{0,1000}\"?\s*$")
 _BETWEEN = re.compile(
     r"\s*(?:$|\(NOTE: |NEFF id to name mapping|Aligned allocations may fail"
     r"|Displaying Current Memory|LNC size is|\.\.\.$)"
@@ -70,6 +77,10 @@ _COLUMNS = (
 )  # fmt: skip
 """The order of 2025, for a table whose heading was lost."""
 _MOST_ROWS = 2000
+_MOST_HEADINGS = 4
+_LONGEST_LINE = 2000
+_BEFORE_HEADINGS = " " * 12
+"""A heading line begins with the width of the first column in blanks, more than stand before any of its words."""
 
 
 def size_in_bytes(text: str) -> int | None:
@@ -85,11 +96,13 @@ class Exhaustion:
         """`found` is the header; None = it was lost, and the record is the first line of the breakdown."""
         self._record = record
         self._found = found
-        self._rows: list[MemoryRow] = []
+        self._rows: list[str] = []
         self._names: dict[int, str] = {}
+        self._half_name = ""
         self._bullets: dict[str, int] = {}
-        self._headings: list[list[str]] = []
-        self._device: int | None = None
+        self._headings: list[str] = []
+        self._rest: re.Pattern[str] | None = None
+        """What the next line is if a terminal has broken the last one."""
         self.requested = size_in_bytes(found["size"]) if found else None
 
     @property
@@ -99,25 +112,39 @@ class Exhaustion:
 
     def accepts(self, text: str) -> bool:
         """Whether a line is one of the breakdown, or a blank or a note between its lines."""
-        return any(pattern.match(text) for pattern in (_BULLET, _ROW, _NAME, _HEADING, _BETWEEN))
+        if any(pattern.match(text) for pattern in (_BULLET, _ROW, _NAME, _HEADING, _BETWEEN)):
+            return True
+        return bool(self._rows and _HALF_NAME.match(text)) or self._goes_on(text)
+
+    def ended_by(self, text: str) -> bool:
+        """True for the first line of another table, whose own header was lost."""
+        return bool(self._rows) and self._rest is not _REST_OF_HEADING and _COLUMN_NAMES.match(text) is not None
 
     def take(self, text: str) -> None:
         """Read an accepted line."""
-        bullet, row, name = _BULLET.match(text), _ROW.match(text), _NAME.match(text)
+        bullet, name = _BULLET.match(text), _NAME.match(text)
         if bullet:
             self._bullet(bullet[1], bullet[2])
-        elif row:
-            self._row(row)
-        elif name and len(self._names) < _MOST_ROWS:
-            self._names[int(name[1])] = clip(name[2])
-        elif _HEADING.match(text) and len(self._headings) < 4:
-            self._headings.append([cell.strip() for cell in text.split("|")[1:21]])
+        elif name:
+            self._name(name)
+        elif _ROW.match(text):
+            self._begin(self._rows, text, _REST_OF_ROW, _MOST_ROWS)
+        elif self._goes_on(text):
+            self._go_on(text)
+        elif _HEADING.match(text):
+            self._begin(self._headings, text, _REST_OF_HEADING, _MOST_HEADINGS)
+        elif _HALF_NAME.match(text):
+            self._half_name, self._rest = text, _REST_OF_NAME
+        elif not text.strip():
+            self._rest = None
 
     def events(self) -> list[AnyEvent]:
         """What is known by now."""
         found = self._found
-        core, device = (int(found["core"]), int(found["device"])) if found else (None, self._device)
-        rows = [self._named(row) for row in self._rows]
+        rows, device = self._read_rows()
+        if found is None and not rows:
+            return []
+        core, device = (int(found["core"]), int(found["device"])) if found else (None, device)
         if self._bullets:
             kinds = {kind: size for kind, size in self._bullets.items() if kind != "total"}
             rows.insert(0, MemoryRow(scope="core", index=core, total=self._bullets.get("total"), kinds=kinds))
@@ -131,41 +158,74 @@ class Exhaustion:
 
     def _bullet(self, name: str, size: str) -> None:
         value, key = size_in_bytes(size), _kind(name)
+        self._rest = None
         if value is not None and len(self._bullets) < 50:
             self._bullets[key] = self._bullets.get(key, 0) + value
 
-    def _row(self, row: re.Match[str]) -> None:
-        if len(self._rows) >= _MOST_ROWS:
+    def _name(self, name: re.Match[str]) -> None:
+        self._half_name, self._rest = "", None
+        if len(self._names) < _MOST_ROWS:
+            self._names[int(name[1])] = clip(name[2])
+
+    def _begin(self, lines: list[str], text: str, rest: re.Pattern[str], most: int) -> None:
+        self._half_name, self._rest = "", None
+        if len(lines) < most:
+            lines.append(text)
+            self._rest = rest
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether a line is what a terminal has broken off the last one."""
+        if self._rest is None or not text.strip() or self._rest.match(text) is None:
+            return False
+        return self._rest is not _REST_OF_HEADING or not text.startswith(_BEFORE_HEADINGS)
+
+    def _go_on(self, text: str) -> None:
+        if self._rest is _REST_OF_NAME:
+            self._half_name += text
+            name = _NAME.match(self._half_name)
+            if name:
+                self._name(name)
+            elif len(self._half_name) > _LONGEST_LINE:
+                self._half_name, self._rest = "", None
             return
-        kinds: dict[str, int] = {}
-        for column, cell in zip(self._columns(), row["cells"].split("|"), strict=False):
-            value = size_in_bytes(cell)
-            if value is not None:
-                kinds[_kind(column)] = kinds.get(_kind(column), 0) + value
-        total = kinds.pop("total", None)
-        if self._device is None and row["device"] is not None:
-            self._device = int(row["device"])
-        scope = next(name for name in ("bank", "core", "neff", "device") if row[name] is not None)
-        self._rows.append(MemoryRow(scope=scope, index=int(row[scope]), total=total, kinds=kinds))
+        lines = self._rows if self._rest is _REST_OF_ROW else self._headings
+        if len(lines[-1]) < _LONGEST_LINE:
+            lines[-1] += text
+
+    def _read_rows(self) -> tuple[list[MemoryRow], int | None]:
+        """The rows of the table, and the device that it is about."""
+        rows, device, columns = [], None, self._columns()
+        for line in self._rows:
+            row = _ROW.match(line)
+            if row is None:
+                continue
+            kinds: dict[str, int] = {}
+            for column, cell in zip(columns, row["cells"].split("|"), strict=False):
+                value = size_in_bytes(cell)
+                if value is not None:
+                    kinds[_kind(column)] = kinds.get(_kind(column), 0) + value
+            total = kinds.pop("total", None)
+            if device is None and row["device"] is not None:
+                device = int(row["device"])
+            scope = next(name for name in ("bank", "core", "neff", "device") if row[name] is not None)
+            index = int(row[scope])
+            name = self._names.get(index, "") if scope == "neff" else ""
+            rows.append(MemoryRow(scope=scope, index=index, total=total, kinds=kinds, name=name))
+        return rows, device
 
     def _columns(self) -> list[str] | tuple[str, ...]:
         """The words of the two heading lines, put together column by column."""
         if not self._headings:
             return _COLUMNS
-        width = max(len(cells) for cells in self._headings)
-        words = [[cells[column] for cells in self._headings if column < len(cells)] for column in range(width)]
+        headings = [[cell.strip() for cell in line.split("|")[1:21]] for line in self._headings]
+        width = max(len(cells) for cells in headings)
+        words = [[cells[column] for cells in headings if column < len(cells)] for column in range(width)]
         return [" ".join(filter(None, cells)).lower() for cells in words]
-
-    def _named(self, row: MemoryRow) -> MemoryRow:
-        name = self._names.get(row.index or -1, "")
-        if row.scope != "neff" or not name:
-            return row
-        return MemoryRow(scope="neff", index=row.index, total=row.total, kinds=row.kinds, name=name)
 
 
 NEFF_MEMORY = "dml_log_dev_neff_mem"
 """The runtime's function that prints what each loaded NEFF takes."""
-_IN_USE = re.compile(r"\s*\[ND (\d{1,4})[:\]]\s?\[?NC (\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
+_IN_USE = re.compile(r"\s*\[ND ?(\d{1,4})[:\]]\s?\[?NC ?(\d{1,4})\] Current Usage Total: ([\d.]{1,20}\s?[KMGT]?B)")
 _PER_NEFF = re.compile(r"\s*Per NEFF memory usage breakdown for \[([^\]]{1,1000})\]:?")
 _NEFF_LINE = re.compile(r"\s*(?:\*\s*)?([A-Za-z][A-Za-z _]{1,40}):\s*([\d.]{1,20}\s?[KMGT]?B)\s*$")
 

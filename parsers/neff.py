@@ -19,7 +19,7 @@ CHEAP_BYTES = 24
 """As much of the head as the cheap test needs."""
 _HEAD = struct.Struct("<QQQQQ128sI32s16s256sI64sQI468s")
 _SIZES = struct.Struct("<8xQQ")
-_MODULE = re.compile(r"MODULE_(?:[0-9a-f]{20}|[0-9]{8,20})(?![0-9a-f])(?:\+[0-9a-f]{8})?")
+_MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
 """A key; era 1 repeats it behind a small running number, `MODULE_0_…`, which is none."""
 LARGEST_MAJOR = 2
 """The newest major version that the runtimes seen accept."""

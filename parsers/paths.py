@@ -6,8 +6,10 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-MODULE = re.compile(r"MODULE_(?:[0-9a-f]{20}(?![0-9a-f])|\d{8,20}(?![0-9a-f]))(?:\+[0-9a-f]{8})?")
-"""A graph's key: 20 hexadecimal digits from a builder, a decimal number from tracing, then the flags' hash."""
+MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?![0-9a-f])(?:\+[0-9a-f]{8})?")
+"""A graph's key: hexadecimal digits from a builder (20 today), a decimal number from tracing, then the flags' hash.
+
+Always all the digits there are: a hexadecimal key may begin with any number of decimal ones."""
 COMPILER_FOLDER = re.compile(r"(?:neuronxcc|USER_neuroncc|inductor)-(\d+\.\d+\.[0-9a-z.]+\+[0-9a-f]+)(?=/)")
 _BEFORE_A_PATH = re.compile(r"[\s'\"()\[\],=|]")
 _LONGEST = 1000

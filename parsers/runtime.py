@@ -29,43 +29,63 @@ _BARE = re.compile(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<functi
 _HARDWARE = re.compile(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
 _MEMPOOL = re.compile(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
 _PLACES = re.compile(
-    r"\[(?:ND|MLA) (\d{1,4})\]\[NC (\d{1,4})\]|\bND (\d{1,4}):NC (\d{1,4})|\bnd(\d{1,4})[: ]nc(\d{1,4})"
-    r"|Neuron Device (\d{1,4}) NC (\d{1,4})|nd-id=(\d{1,4}) nc-id=(\d{1,4})|device: (\d{1,4}), nc (\d{1,4})"
+    r"\[(?:ND|MLA) ?(\d{1,4})\]\[NC ?(\d{1,4})\]|\bND ?(\d{1,4}) ?: ?NC ?(\d{1,4})|\bnd ?(\d{1,4})[: ] ?nc ?(\d{1,4})"
+    r"|Neuron Device ?(\d{1,4}) NC ?(\d{1,4})|nd-id= ?(\d{1,4}) nc-id= ?(\d{1,4})|device: ?(\d{1,4}), nc ?(\d{1,4})"
 )
+"""Numbers are printed two columns wide: a blank before a single digit, none before two."""
 _CODE = re.compile(r"(?:\bstatus|\berror|\berr|\bstatus_code)\s?[=:]?\s{0,2}\(?(\d{1,4})\b")
 _STATUS_NAME = re.compile(r"\b(NRT_[A-Z][A-Z_]{3,60}|NERR_RESOURCE)\b")
 _ASKED = re.compile(r"Failed to alloc DEVICE memory: (\d{1,15})")
 _MOST_ASKED = 256
-_PATIENCE = 40
-"""Other records between a header and its breakdown, before it is given without one."""
+_MOST_REPORTS = 64
+_MOST_RANKS = 4096
+_PATIENCE = 2000
+"""Other lines between a header and its breakdown, before it is given without one: the runtime itself may print one for
+each of a thousand programs, and other processes write to the same stream."""
+_PATIENCE_WITHIN = 200
+"""The same once the breakdown has begun, whose lines are printed at once."""
+_TABLE = "log_dev_mem_usage_table"
+"""The function that prints a table: from its line on, rows are this thread's."""
 
 _Key = tuple[int | None, int | None]
 
 
 class Runtime:
-    """Reads them; keeps a report about memory until its breakdown is complete."""
+    """Reads them; keeps reports about memory, one for each thread, until their breakdowns are complete."""
 
     name = NAME
 
     def __init__(self) -> None:
-        self._report: Exhaustion | NeffMemory | None = None
-        self._others = 0
+        self._reports: dict[_Key, Exhaustion | NeffMemory] = {}
+        """By process and thread, the oldest first."""
+        self._others: dict[_Key, int] = {}
+        """How many lines came since that were not its own."""
+        self._writing: dict[int | None, _Key] = {}
+        """By rank: whose report the lines without a header belong to."""
+        self._last: _Key = (None, None)
+        """The same for lines that do not say their rank."""
         self._asked: dict[_Key, tuple[Record, int]] = {}
         """Allocations that failed and were not yet reported in full, by process and thread."""
 
     @property
     def open(self) -> bool:
         """True while a breakdown may follow."""
-        return self._report is not None
+        return bool(self._reports)
 
     def ended_by(self, record: Record) -> list[AnyEvent]:
-        """The report, if this record is not part of its breakdown and ends it."""
-        if self._report is None or record.shape not in ("", "runtime") or _about_memory(record.text):
-            return []
+        """Reports for which too many other lines have come; the line of another process ends none by itself."""
         if record.shape == "":
-            return [] if self._report.accepts(record.text) else self._close()
-        self._others += 1
-        return self._close() if self._report.begun or self._others > _PATIENCE else []
+            report = self._reports.get(self._key(record))
+            if report is not None and report.accepts(record.text):
+                return []
+        elif record.shape != "runtime":
+            return []
+        events: list[AnyEvent] = []
+        for key, report in list(self._reports.items()):
+            self._others[key] += 1
+            if self._others[key] > (_PATIENCE_WITHIN if report.begun else _PATIENCE):
+                events += self._close(key)
+        return events
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
@@ -73,18 +93,24 @@ class Runtime:
             return self._headed(record)
         if record.shape != "":
             return None
-        if self._report is not None and self._report.accepts(record.text):
-            self._report.take(record.text)
-            return []
-        return self._plain(record)
+        key = self._key(record)
+        report = self._reports.get(key)
+        if report is None or not report.accepts(record.text):
+            return self._plain(record)
+        if isinstance(report, Exhaustion) and report.ended_by(record.text):
+            events = self._open(key, Exhaustion(record, None))
+            self._reports[key].take(record.text)
+            return events
+        report.take(record.text)
+        return []
 
     def settle(self) -> list[AnyEvent]:
-        """The report being read: what has not come of its breakdown will not come."""
-        return self._close()
+        """The reports being read: what has not come of their breakdowns will not come."""
+        return [event for key in list(self._reports) for event in self._close(key)]
 
     def flush(self) -> list[AnyEvent]:
-        """The report being read, and allocations that were never reported in full."""
-        return self._close() + self._settle(None)
+        """The reports being read, and allocations that were never reported in full."""
+        return self.settle() + self._settle(None)
 
     def _headed(self, record: Record) -> list[AnyEvent]:
         found = _STANDARD.match(record.text) or _COLLECTIVES.match(record.text)
@@ -95,11 +121,39 @@ class Runtime:
         record.rank = _int(fields.get("rank")) if fields.get("rank") else record.rank
         record.level, record.text = fields["level"], fields["text"]
         event = _logged(record, fields["component"], fields["function"], _int(fields["tid"]))
+        key = (record.pid, event.tid)
         if event.function.endswith(NEFF_MEMORY):
-            before = self._close()
-            self._report, self._others = NeffMemory(record), 0
-            return [event, *before]
-        return [event, *self._memory(record, (record.pid, event.tid))]
+            return [event, *self._open(key, NeffMemory(record), record.rank)]
+        ended = self._ended_by_own(key, record)
+        if event.function.endswith(_TABLE):
+            self._writes(key, record.rank)
+        return [*ended, event, *self._memory(record, key)]
+
+    def _ended_by_own(self, key: _Key, record: Record) -> list[AnyEvent]:
+        """The report of this thread, if it has gone on behind its breakdown."""
+        report = self._reports.get(key)
+        if report is None or not report.begun or _about_memory(record.text):
+            return []
+        return self._close(key)
+
+    def _key(self, record: Record) -> _Key:
+        """Whose report a line without a header belongs to."""
+        return self._last if record.rank is None else self._writing.get(record.rank, self._last)
+
+    def _open(self, key: _Key, report: Exhaustion | NeffMemory, rank: int | None = None) -> list[AnyEvent]:
+        """Begin a report; events of the one that it takes the place of."""
+        events = self._close(key)
+        if len(self._reports) >= _MOST_REPORTS:
+            events += self._close(next(iter(self._reports)))
+        self._reports[key], self._others[key] = report, 0
+        self._writes(key, rank)
+        return events
+
+    def _writes(self, key: _Key, rank: int | None) -> None:
+        """Lines without a header belong to this thread's report from now on."""
+        if len(self._writing) >= _MOST_RANKS:
+            self._writing.clear()
+        self._writing[rank] = self._last = key
 
     def _plain(self, record: Record) -> list[AnyEvent] | None:
         text = record.text
@@ -115,13 +169,18 @@ class Runtime:
             record.level = "ERROR"
             return [_logged(record, "KERNEL", "mc_alloc", None)]
         if "|" in text and memory_tables.is_row(text):
-            self._report, self._others = Exhaustion(record, None), 0
-            self._report.take(text)
-            return []
+            return self._headless(record, Exhaustion(record, None))
         if "Per NEFF memory usage breakdown for [" in text or "Current Usage Total:" in text:
-            self._report, self._others = NeffMemory(record), 0
-            return []
+            return self._headless(record, NeffMemory(record))
         return self._memory(record, (None, None)) or None
+
+    def _headless(self, record: Record, report: Exhaustion | NeffMemory) -> list[AnyEvent]:
+        """Begin a report with the first line of a breakdown whose header was lost."""
+        key = self._key(record)
+        events = self._open(key, report, record.rank)
+        if isinstance(report, Exhaustion):
+            report.take(record.text)
+        return events
 
     def _memory(self, record: Record, key: _Key) -> list[AnyEvent]:
         """What a record says about an allocation that failed."""
@@ -142,16 +201,16 @@ class Runtime:
         return []
 
     def _begin(self, record: Record, failed: re.Match[str], key: _Key) -> list[AnyEvent]:
-        before = self._close()
-        self._report = report = Exhaustion(record, failed)
-        self._others = 0
+        report = Exhaustion(record, failed)
+        before = self._open(key, report, record.rank)
         asked = self._asked.pop(key, None)
         if asked is not None:
             report.requested = asked[1]  # exact, where the text is rounded
         return before
 
-    def _close(self) -> list[AnyEvent]:
-        report, self._report = self._report, None
+    def _close(self, key: _Key) -> list[AnyEvent]:
+        self._others.pop(key, None)
+        report = self._reports.pop(key, None)
         return report.events() if report is not None else []
 
     def _settle(self, pid: int | None) -> list[AnyEvent]:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from neuron_top.events import (
@@ -45,9 +44,6 @@ from neuron_top.parsers.durations import TIMED, Durations
 from neuron_top.parsers.escapes import ANSI_COLOUR, visible
 from neuron_top.parsers.wrapper import STATUS_FAILED
 
-_COUNTED_MODULE = re.compile(r"MODULE_(?:\d{8,20}|[0-9a-f]{20})(?:\+[0-9a-f]{8})?")
-"""The keys as the published counts define them: decimal digits first, so a hexadecimal key that begins with eight of
-them is counted by those alone. Events carry the whole key; only these lists follow the published definition."""
 _EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
 _COUNTS: dict[type, str] = {
     CacheHit: "hits",
@@ -149,7 +145,7 @@ class Tally:
         if len(text) <= _REMEMBERED_LENGTH:
             self._looked_at.add(text)
         if "MODULE_" in text:
-            for module in _COUNTED_MODULE.findall(text):
+            for module in paths.MODULE.findall(text):
                 self._keep("modules", module)
         if "neuronxcc-" in text or "USER_neuroncc-" in text:
             for version in paths.COMPILER_FOLDER.findall(text):
@@ -232,9 +228,7 @@ class Tally:
             "runtime_lines": self.runtime_lines,
         }
         if self.durations.exact:
-            result["compile_durations_s"] = {
-                counted_module(module): seconds for module, seconds in self.durations.exact.items()
-            }
+            result["compile_durations_s"] = dict(self.durations.exact)
         return result
 
     def _keep(self, name: str, value: Any) -> None:
@@ -244,7 +238,7 @@ class Tally:
 
     def _keep_module(self, name: str, module: str | None) -> None:
         if module is not None:
-            self._keep(name, counted_module(module))
+            self._keep(name, module)
 
     def _sorted(self, name: str) -> list[Any]:
         return sorted(self._sets.get(name, ()))
@@ -333,13 +327,6 @@ _HANDLING: dict[type, _Handling] = {
 }
 
 
-@lru_cache(maxsize=8192)
-def counted_module(module: str) -> str:
-    """A key as the published counts write it."""
-    found = _COUNTED_MODULE.match(module)
-    return found[0] if found else module
-
-
 def _stamp(seconds: float | None) -> str | None:
     if seconds is None:
         return None
@@ -347,7 +334,6 @@ def _stamp(seconds: float | None) -> str | None:
 
 
 def _entry(reported: GraphReported) -> dict[str, Any]:
-    module = None if reported.module is None else counted_module(reported.module)
     return {
-        "module": module, "status": reported.status, "retry": reported.retry, "compile_time": reported.seconds,
+        "module": reported.module, "status": reported.status, "retry": reported.retry, "compile_time": reported.seconds,
     }  # fmt: skip

@@ -45,7 +45,7 @@ _MINUTES = re.compile(r"been waiting for: (\d{1,9}(?:\.\d{1,6})?) minutes")
 _NEFF = re.compile(r"(?:\S| (?=[^/,()]{1,80}/))+?\.neff(?=[\s.,'\"\])]|$)|\S+")
 _GRAPH_PATH = re.compile(r"(?:[^\s,)]| (?=[^/,()]{1,80}/))+?\.pb(?=[\s.,'\"\])]|$)|[^\s,)]+")
 """Paths: a blank belongs to one when the word behind it goes on with a slash."""
-_GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,20}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
+_GRAPH_FILE = re.compile(r"model\.(MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?)\.(?:hlo|neff)")
 _TARGET = re.compile(r"--target[= ]\s*([\w.-]{1,40})")
 _OUTPUT = re.compile(r"--output'?,?[= ]\s*'?([^\s',]{1,500})/model\.")
 _GAVE_UP = re.compile(r"(\S+)(?: after (\d{1,9}) retries)?")
@@ -106,7 +106,11 @@ class Wrapper:
             return [msgspec.structs.replace(failure, message=clip(message), retrying=self._message.retrying)]
         return [
             msgspec.structs.replace(
-                failure, message=clip(message), code=self._message.code, exit_status=self._message.exit_status
+                failure,
+                message=clip(message),
+                code=self._message.code,
+                exit_status=self._message.exit_status,
+                module=failure.module or paths.module_in(self._message.argv),
             )
         ]
 

@@ -2,16 +2,18 @@
 
 Nothing marks such a break, so a line is held back only when its own words say that it can't be all: a module key or
 a path without its end, half a phrase behind a header. The lines behind it are joined while they are as wide; if what
-comes out is not whole then, every line is given as it came.
+comes out is not whole then, every line is given as it came. Where a launcher or a container has put its prefix in front
+of each piece, it is taken off all but the first, and the pieces are measured without it.
 """
 
 from __future__ import annotations
 
 import re
 
+from neuron_top.parsers import prefixes
 from neuron_top.parsers.base import HEADER
 
-_NARROWEST = 40
+_NARROWEST = 24
 """Characters; nobody wraps narrower, and short lines are only short."""
 _MOST_PARTS = 64
 _WHOLE_ENDS = (".neff", "graph.", "graph", "PASS", ".pb", "done.", "minutes", "models.", "}", "retries.", "=35")
@@ -20,13 +22,13 @@ _WHOLE = {
     "Using a cached neff at": r"\.neff(?:\s*\Z|(?!\.?(?: E[a-z ]{0,42})?\Z))",
     "Got a cached failed neff at": r"recompilation|eror log: \[",
     "There was a compilation error for this graph": r"\.neff\b",
-    "Call compiler with cmd:": r"model\.MODULE_[0-9a-f+]{8,29}\.hlo",
+    "Call compiler with cmd:": r"model\.MODULE_[0-9a-f+]{8,73}\.hlo",
     "Compilation Successfully Completed for": r"\.pb\b",
     "Another process must be compiling": r" minutes",
     "Extracting graphs (": r"\)",
     "Failed compilation with": r"\]",
     "Compilation failed for": r" retries",
-    "No candidate found under": r"MODULE_[0-9a-f]{8,20}\.",
+    "No candidate found under": r"MODULE_[0-9a-f]{8,64}\.",
     "Cache dir for the neff:": r"-[0-9a-f]{12}/?\Z",
     "Exiting with a successfully compiled graph": r"",
     "Current remaining items are": r"total is \d",
@@ -36,26 +38,63 @@ _WHOLE = {
 }
 """By the words a line is known for: what stands behind them in a whole line."""
 _KNOWN = re.compile("|".join(map(re.escape, _WHOLE)))
+_KNOWN_AT_END = re.compile(f"(?:{_KNOWN.pattern})$")
 _BEHIND = {words: re.compile(pattern) for words, pattern in _WHOLE.items()}
 _HALF_KEY = re.compile(
-    r"\bMODULE_[0-9a-f]{0,20}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NCC_[A-Z]{0,5}\d{0,3}\Z"
+    r"\bMODULE_[0-9a-f]{0,64}(?:\+[0-9a-f]{0,7})?\Z|/M(?:O(?:D(?:U(?:LE?)?)?)?)?\Z|\[NC(?:C(?:_[A-Z]{0,5}\d{0,3})?)?\Z"
 )
 """A module key or an error code that breaks off."""
 _JOINED_KEY = re.compile(
-    r"MODULE_(?:[0-9a-f]{20}|\d{8,20})(?:\+[0-9a-f]{8}(?![0-9a-f])|[/._])|MODULE_\d{1,3}_|/MODULE_"
+    r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8}(?![0-9a-f])|[/._])|MODULE_\d{1,3}_|/MODULE_"
     r"|\[NCC_[A-Z]{1,5}\d{2,4}\]"
 )
 """What it is together with its next line; behind a line that merely ends in a key stands a stranger."""
+_LONGER_KEY = re.compile(r"MODULE_[0-9a-f]{20,64}(?:\+[0-9a-f]{0,7})?")
+"""A key that breaks off a second time."""
 _HALF_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: *\d{0,10} *"
-    r"(?:[A-Z]{0,8}|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
+    r"(?:[A-Z]{0,8} *|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
 )
+_HALF_STAMP = re.compile(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
+_STAMP = r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{4}(?:\d\d)?"
+_HALF_RUNTIME = re.compile(
+    _STAMP + r"\s*(?:\d{1,10}(?::\d{0,10})?\s*)?(?:[A-Z]{1,7}\s*(?:[A-Z]{1,10}(?P<function>:\w{0,100})?\s*)?"
+    r"|\[\d{0,6}(?:\]\s*(?:\S{1,100}\s*(?:[A-Z]{1,4}\s*[A-Z]{0,5}\s*)?)?)?)?\Z"
+)
+"""A header of the runtime or of its collectives without any words behind it."""
+_RUNTIME = re.compile(_STAMP + r"\s+(?:\d{1,10}:\d{1,10}\s+)?[A-Z]{4,7}\s+[A-Z]{2,10}:\w{1,100}\s+(?=F)")
+_ALLOCATION = "Failed to alloc"
+
+
+def _begun(words: str) -> str:
+    """A pattern for every beginning of some words, themselves and nothing included."""
+    pattern = ""
+    for letter in reversed(words):
+        pattern = f"(?:{re.escape(letter)}{pattern})?"
+    return pattern
+
+
+_HALF_ALLOCATION = re.compile(
+    _begun(_ALLOCATION)
+    + rf"|{_ALLOCATION} {_begun('DEVICE memory: ')}"
+    + rf"|{_ALLOCATION}(?:at?|ate ?{_begun('aligned')}|ate aligned .{{0,300}}(?<!bytes))"
+    + rf"|{_ALLOCATION}ate [\d.]{{1,20}} ?[KMGT]?B? ?(?:\((?:[^)]{{0,150}}|[^)]{{0,150}}\) ?(?:on? ?)?"
+    + r"(?:N|ND ?\d{0,4} ?(?:: ?(?:N|NC ?)?)?)?))?"
+)
+"""What the runtime says of an allocation that failed, broken off."""
+_MAYBE_HALF = re.compile(r"\bNC ?\d{1,3}\Z|DEVICE memory: \d{1,15}\Z")
+_REST_OF_NUMBER = re.compile(r"\d{1,15}(?:, current utilization:)?\s*\Z")
+_ARGV = re.compile(r"(?:compiler with cmd:|Failed compilation with) ?\[\s*(?=['\"]|\Z)")
+_ARGUMENT = re.compile(r"\s+['\"]")
 _HUB = re.compile(
     r"(?<![/\w.-])neuronxcc-[\w.+]+/MODULE_\S+ ?(?:n(?:ot? ?f?o?u?n?d? ?i?)?)?\Z"
     r"|/model\.\w+ not found in (?!.* recompiled)"
 )
 """A path of the hub, not yet missed or not yet told what follows."""
-_WORKER = re.compile(r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: tasks?(?: [a-z]{0,7})?)?)?\Z")
+_WORKER = re.compile(
+    r"[Ww]orker \d{1,6}(?:/\w{0,10})?(?: [a-z :]{0,40}\d{0,6}(?: t?a?s?k?s?(?: [a-z]{0,7})?)?)?\Z"
+    r"|[Ww](?:o(?:r(?:k(?:er? ?)?)?)?)?\Z"
+)
 _HEADED = re.compile(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]{0,60})\Z")
 
 
@@ -63,47 +102,83 @@ class Wraps:
     """Holds the lines of one broken line until it is whole, or until it can't be."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[str, int]] = []
+        self._held: list[tuple[str, int]] = []
+        """As they came, and where they began."""
+        self._joined = ""
+        self._is_whole = False
+        self._width = 0
+        """Of the pieces, without their prefix where each has one."""
+        self._prefix = prefixes.NO_PREFIX
 
     @property
     def holding(self) -> bool:
         """True while a line is held back: then no line may be skipped."""
-        return bool(self._parts)
+        return bool(self._held)
 
     def take(self, text: str, offset: int) -> list[tuple[str, int, int]]:
         """Lines that are ready: text, where it began, how many lines it came in."""
-        if not self._parts:
+        if not self._held:
             if is_whole(text):
                 return [(text, offset, 1)]
-            self._parts = [(text, offset)]
+            self._prefix, _ = prefixes.split(text)
+            self._held, self._joined, self._width = [(text, offset)], text, len(text)
             return []
-        width = len(self._parts[0][0])
-        if len(text) > width or not text.strip() or HEADER.search(text):
+        piece, width = self._piece(text)
+        if not piece.strip() or HEADER.search(piece) or (piece is not text and not self._same_process(text)):
             return [*self.flush(), *self.take(text, offset)]
-        joined = "".join(part for part, _ in self._parts) + text
-        if not _goes_on(self._parts[-1][0], text):
+        joined = self._join(piece, width)
+        if joined is None:
             return [*self.flush(), *self.take(text, offset)]
-        if is_whole(joined):
-            first, parts = self._parts[0][1], len(self._parts) + 1
-            self._parts = []
-            return [(joined, first, parts)]
-        if len(text) < width or len(self._parts) >= _MOST_PARTS:
+        whole = is_whole(joined, joined=True)
+        wide = len(piece) == width
+        if not whole and not (len(self._held) < _MOST_PARTS and (wide or _half_allocation(joined) or _in_argv(joined))):
             return [*self.flush(), *self.take(text, offset)]
-        self._parts.append((text, offset))
-        return []
+        self._held.append((text, offset))
+        self._joined, self._is_whole = joined, whole
+        # The digits of a number may go on behind a piece that fills its line.
+        return self.flush() if whole and not (wide and _ends_in_a_number(joined)) else []
 
     def flush(self) -> list[tuple[str, int, int]]:
-        """What is held, line by line as it came."""
-        parts, self._parts = self._parts, []
-        return [(text, offset, 1) for text, offset in parts]
+        """What is held: the line if it is whole, else line by line as it came."""
+        held, self._held = self._held, []
+        if self._is_whole:
+            self._is_whole = False
+            return [(self._joined, held[0][1], len(held))]
+        return [(text, offset, 1) for text, offset in held]
+
+    def _piece(self, text: str) -> tuple[str, int]:
+        """A line without the prefix that every piece wears, and how wide the pieces are then."""
+        if self._prefix is prefixes.NO_PREFIX:
+            return text, self._width
+        prefix, body = prefixes.split(text)
+        if prefix is prefixes.NO_PREFIX:
+            return text, self._width
+        return body, len(prefixes.split(self._held[0][0])[1])
+
+    def _same_process(self, text: str) -> bool:
+        prefix, _ = prefixes.split(text)
+        return (prefix.rank, prefix.pid) == (self._prefix.rank, self._prefix.pid)
+
+    def _join(self, piece: str, width: int) -> str | None:
+        """The held line and its next piece; None where the piece can't belong to it."""
+        if not _goes_on(self._joined, piece):
+            return None
+        if _in_argv(self._joined) and _ARGUMENT.match(piece):
+            return f"{self._joined} {piece.strip()}"
+        if len(piece) <= width:
+            return self._joined + piece
+        # Broken at a blank, or the blanks at the end of the first piece were dropped: the widths say nothing then.
+        return f"{self._joined} {piece.lstrip()}" if _ends_in_a_word(self._joined) else None
 
 
-def is_whole(text: str) -> bool:
+def is_whole(text: str, *, joined: bool = False) -> bool:
     """Whether nothing in a line's own words says that it goes on; in doubt it is whole."""
     if text.endswith(_WHOLE_ENDS) or len(text) < _NARROWEST:
         return True
     tail = text[-120:]
-    if _HALF_KEY.search(tail) or _HALF_HEADER.search(tail):
+    if _HALF_KEY.search(tail) or _HALF_HEADER.search(tail) or _HALF_STAMP.search(tail):
+        return False
+    if _half_runtime(text) or (not joined and _ends_in_a_number(text)):
         return False
     known = list(_KNOWN.finditer(text))
     if known:
@@ -114,9 +189,43 @@ def is_whole(text: str) -> bool:
     return behind is None or not _is_half_phrase(behind[1])
 
 
+def _half_runtime(text: str) -> bool:
+    """Whether a line breaks off in a header of the runtime, or in what it says of a failed allocation."""
+    return bool(_HALF_RUNTIME.search(text[-300:])) or _half_allocation(text)
+
+
+def _half_allocation(text: str) -> bool:
+    headers = list(_RUNTIME.finditer(text[-600:]))
+    if headers:
+        return bool(_HALF_ALLOCATION.fullmatch(text[-600:], headers[-1].end()))
+    body = text.lstrip()
+    return body.startswith(_ALLOCATION) and bool(_HALF_ALLOCATION.fullmatch(body))
+
+
+def _ends_in_a_number(text: str) -> bool:
+    """Whether a line about a failed allocation ends in a number, of which digits may be missing."""
+    return _ALLOCATION in text and _MAYBE_HALF.search(text[-40:]) is not None
+
+
+def _in_argv(text: str) -> bool:
+    """Whether a compiler's command line has begun and not ended: people put each argument on a line of its own."""
+    opened = _ARGV.search(text)
+    return opened is not None and "]" not in text[opened.end() :]
+
+
+def _ends_in_a_word(text: str) -> bool:
+    """Whether a broken line may have been broken between two words, in a header or in a phrase."""
+    runtime = _HALF_RUNTIME.search(text[-300:])
+    if runtime is not None:
+        return bool(runtime["function"])
+    return _half_allocation(text) or bool(_KNOWN_AT_END.search(text))
+
+
 def _goes_on(before: str, text: str) -> bool:
+    if _ends_in_a_number(before):
+        return _REST_OF_NUMBER.match(text) is not None
     half = _HALF_KEY.search(before[-120:])
-    return half is None or bool(_JOINED_KEY.match(half[0] + text))
+    return half is None or bool(_JOINED_KEY.match(half[0] + text) or _LONGER_KEY.fullmatch(half[0] + text))
 
 
 def _is_half_phrase(text: str) -> bool:

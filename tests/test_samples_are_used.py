@@ -8,17 +8,47 @@ import pytest
 
 from tests.corpus import corpus
 
+FROM_PART_3 = "read from part 3 on (diagnosis)"
 UNUSED = {
     "prom_inf1.xlarge_exporter_excerpt.prom.txt": "a page of an exporter, which no source of ours reads",
+    "t8_torchneuron_metric_table_graph_stats_rank0.csv": f"compile times per graph: {FROM_PART_3}",
+    "t8_torchneuron_metric_table_graph_stats_rank0.expect.json": f"what that table holds: {FROM_PART_3}",
+    "t1_ls_trn2.48xlarge_lnc2_full_table.txt": f"a table of neuron-ls: {FROM_PART_3}",
+    "t1_ls_trn2.48xlarge_lnc2_full_table.expect.json": f"what that table says: {FROM_PART_3}",
+    "t2_ls_trn2.3xlarge_lnc1_in_text.txt": f"a table of neuron-ls inside other text: {FROM_PART_3}",
+    "t2_ls_trn2.3xlarge_lnc1_in_text.expect.json": f"what that table says: {FROM_PART_3}",
+    "t5_ls_trn1.32xlarge_pids_squeezed_blanks.txt": f"a table of neuron-ls without its blanks: {FROM_PART_3}",
+    "t5_ls_trn1.32xlarge_pids_squeezed_blanks.expect.json": f"what that table says: {FROM_PART_3}",
 }
+READ_LATER = {".diagnosis.json": f"why each job died, labelled by a person: {FROM_PART_3}"}
+"""Sidecars of the logs that nothing reads yet, by the end of their names."""
+SIDECARS = (".log", ".expect.json")
+"""The endings of what tests/parsers/test_corpus.py reads by itself."""
 
 
-@pytest.mark.parametrize("folder", ["telemetry", "cache-listings"])
+@pytest.mark.parametrize("folder", ["telemetry", "cache-listings", "neuron-ls"])
 def test_no_sample_is_forgotten(folder: str) -> None:
-    here = Path(__file__)
-    tests = "".join(path.read_text() for path in here.parent.rglob("*.py") if path != here)
     names = {path.name for path in corpus(folder).iterdir() if path.name != "INDEX.md"}
     logs = {name for name in names if name.endswith(".log")}  # tests/parsers/test_corpus.py reads all of these
-    forgotten = {name for name in names - logs - set(UNUSED) if name not in tests}
+    forgotten = {name for name in names - logs - set(UNUSED) if name not in _tests()}
     assert forgotten == set()
-    assert {name for name in UNUSED if name in tests and name not in logs} == set()
+
+
+def test_no_log_and_no_sidecar_of_a_log_is_forgotten() -> None:
+    names = {path.name for path in corpus("logs").iterdir() if path.name != "INDEX.md"}
+    assert {name for name in names if not name.endswith((*SIDECARS, *READ_LATER))} == set()
+    logs = {name.removesuffix(".log") for name in names if name.endswith(".log")}
+    for ending in (*SIDECARS[1:], *READ_LATER):
+        assert {name.removesuffix(ending) for name in names if name.endswith(ending)} == logs
+
+
+def test_what_stands_here_as_not_read_is_not_read() -> None:
+    tests = _tests()
+    assert {name for name in UNUSED if name in tests} == set()
+    assert {ending for ending in READ_LATER if ending in tests} == set()
+
+
+def _tests() -> str:
+    """The text of every test but this one."""
+    here = Path(__file__)
+    return "".join(path.read_text() for path in here.parent.rglob("*.py") if path != here)

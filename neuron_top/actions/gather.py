@@ -66,7 +66,7 @@ def in_use(root: str) -> str | None:
     return locks.gather(root, []).in_use
 
 
-_KEY = re.compile(r"MODULE_[0-9a-f]{1,20}\+[0-9a-f]{8}")
+_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 
 
 def _files(entry: Entry) -> int:

@@ -24,7 +24,7 @@ LEGACY_COMPILER = (2, 14)
 """The last compiler generation whose clients took an artefact without `model.done` for a hit."""
 FAILURE_START = "Failed compilation with"
 
-MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{20})\+([0-9a-f]{8})\Z")
+MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
 _NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d")

@@ -1,7 +1,7 @@
 """The two halves of a module key, `MODULE_<graph>+<flags>`, and nothing else.
 
-The graph half is a decimal fingerprint (graphs the framework traced) or 20 hexadecimal digits (graphs handed
-over with a key, ours among them). The flags half is the start of the MD5 of the flags file's exact bytes, so
+The graph half is a decimal fingerprint (graphs the framework traced) or hexadecimal digits (graphs handed over with a
+key, ours among them; 20 digits today). The flags half is the start of the MD5 of the flags file's exact bytes, so
 any tool can check an entry against its directory name.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-_KEY = re.compile(r"MODULE_(?P<graph>[0-9]{1,20}|[0-9a-f]{20})(?:\+(?P<flags>[0-9a-f]{8}))?", re.ASCII)
+_KEY = re.compile(r"MODULE_(?P<graph>[0-9]{1,20}|[0-9a-f]{8,64})(?:\+(?P<flags>[0-9a-f]{8}))?", re.ASCII)
 GRAPH_DIGITS = 20
 FLAGS_DIGITS = 8
 

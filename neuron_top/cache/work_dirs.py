@@ -20,7 +20,7 @@ from neuron_top.cache.tree import measure
 
 QUIET_SECONDS = 600.0
 """A work folder that changed more recently belongs to a live compile, whatever the process list says."""
-_KEY = re.compile(r"MODULE_[0-9a-f]{1,20}\+[0-9a-f]{8}")
+_KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
 _SCANNED_FOLDERS = 20_000
 
 

@@ -41,8 +41,11 @@ def _result(portions: list[bytes], source: str = "log:a") -> tuple[list[bytes], 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem[:30])
 def test_every_count_of_the_index_is_matched_exactly(path: Path) -> None:
-    _, tally = _result([path.read_bytes()])
-    assert json.loads(tally) == json.loads(path.with_suffix(".expect.json").read_text())
+    counts = json.loads(_result([path.read_bytes()])[1])
+    expected = json.loads(path.with_suffix(".expect.json").read_text())
+    if "summaries" in expected:  # a sidecar that states every key; those counted by hand state what was looked for
+        assert counts == expected
+    assert {key: counts[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem[:30])
