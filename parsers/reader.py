@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import msgspec
 
 from neuron_top.events import AnyEvent
-from neuron_top.parsers import base, escapes, families, json_lines
+from neuron_top.parsers import base, escapes, families, json_lines, wide
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS, Row
@@ -37,6 +37,10 @@ class LogReader:
     def __init__(self, source: str, *, rows: Sequence[Row] = FAMILIES) -> None:
         self.source = source
         self.tally = Tally()
+        self._head: bytes | None = b""
+        """The first bytes, until they tell how the text is encoded."""
+        self._wide: wide.WideLines | None = None
+        """Set for a log in UTF-16."""
         self._buffer = LineBuffer()
         self._wraps = Wraps()
         self._repeats = Repeats()
@@ -56,6 +60,10 @@ class LogReader:
 
     def feed(self, data: bytes) -> list[AnyEvent]:
         """The events that these bytes complete. Never raises, whatever the bytes."""
+        if self._head is not None:
+            data = self._begin(data)
+        if self._wide is not None:
+            return self._wide_lines(self._wide.take(data))
         events: list[AnyEvent] = []
         for start in range(0, len(data), _WINDOW):
             block = self._buffer.take(data[start : start + _WINDOW])
@@ -65,7 +73,8 @@ class LogReader:
 
     def flush(self) -> list[AnyEvent]:
         """The end of the stream: the unfinished line, and what families kept."""
-        events = self._read(self._buffer.rest())
+        events = self.feed(self._decide(self._head)) if self._head else []
+        events += self._wide_lines(self._wide.rest()) if self._wide else self._read(self._buffer.rest())
         for text, offset, parts in self._wraps.flush():
             events += self._whole(text, offset, parts)
         for family in self._families:
@@ -89,12 +98,36 @@ class LogReader:
     @property
     def pending(self) -> str:
         """The unfinished last line, safe to show: a compiler's dots stand there for minutes."""
-        return escapes.visible(escapes.strip_ansi(self._buffer.peek()[-4096:].decode("utf-8", "replace")))
+        rest = self._wide.peek() if self._wide else (self._head or b"") + self._buffer.peek()
+        return escapes.visible(escapes.strip_ansi(rest[-4096:].decode("utf-8", "replace")))
 
     @property
     def spanning(self) -> bool:
         """True while the next line may belong to something begun."""
         return bool(self._open) or self._wraps.holding
+
+    def _begin(self, data: bytes) -> bytes:
+        """What is there to read, once the first bytes have told how they are encoded."""
+        head = (self._head or b"") + data
+        if wide.undecided(head):
+            self._head = head
+            return b""
+        return self._decide(head)
+
+    def _decide(self, head: bytes) -> bytes:
+        encoding = wide.encoding_of(head)
+        self._head, self._wide = None, wide.WideLines(encoding) if encoding is not None else None
+        return head
+
+    def _wide_lines(self, lines: list[tuple[bytes, int]]) -> list[AnyEvent]:
+        """Events of lines that were not UTF-8, with the places they have in their file."""
+        events: list[AnyEvent] = []
+        for line, offset in lines:
+            self.tally.measure(line)
+            if self.spanning or self.tally.wants_samples or self._marks(line):
+                self._line_start = offset
+                self._line(line, 0, events)
+        return events
 
     def _read(self, block: bytes) -> list[AnyEvent]:
         """Lines of a block that begins where a line (or a piece of a long one) begins."""

@@ -26,6 +26,7 @@ from neuron_top.events import (
     TrainingFamily,
     WorkerDied,
 )
+from neuron_top.parsers import wide
 from neuron_top.parsers.escapes import visible
 
 LEVELS = ("", "event", "warning", "error")
@@ -136,7 +137,7 @@ _MEMBERS: Mapping[str, type | tuple[type, ...]] = {
 def readable(source: str, offset: int, text: bytes, facts: Facts = PLAIN, end: int | None = None) -> LogLine:
     """A line for a screen. `end`: where it ends in its source, when `text` is only the beginning of it."""
     # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
-    last = text.rstrip(b"\r").rpartition(b"\r")[2]
+    last = wide.narrowed(text).rstrip(b"\r").rpartition(b"\r")[2]
     return LogLine(
         source=source,
         offset=offset,
