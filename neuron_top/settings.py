@@ -130,6 +130,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         return {}
     except UnicodeDecodeError as problem:
         raise FileMalformed(path, f"TOML ({problem})") from None
+    except OSError as problem:
+        raise UsageError(f"cannot read the settings in {path}: {problem.strerror or problem}") from None
     import tomllib  # a slow import, and most have no such file
 
     try:

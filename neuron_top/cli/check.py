@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
-from neuron_top.cli.output import print_json
+from neuron_top.cli.output import narrate, print_json
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
+from neuron_top.runtime.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.units import bytes_text
 from neuron_top.views.figure import Basis
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     limits = {rule.option: value for rule in RULES if (value := _asked(arguments, rule.option)) is not None}
     if not limits and arguments.max_size is None:
         limits = {"max-failed": 0.0}
-    run = afterwards.load(arguments.names or ["last"], settings, sys.stdin.buffer)
+    run = afterwards.load(arguments.names or ["last"], settings, standard_input_bytes(), narrate)
     memory = afterwards.memory(run, settings, arguments.cache)
     view = report(run, afterwards.end_of(run), memory=memory)
     verdicts = judge(view, limits, allow_unknown=arguments.allow_unknown)

@@ -70,12 +70,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _report(name: str, settings: Settings) -> Report:
-    run = afterwards.load([_before_last(settings) if name == _BEFORE_LAST else name], settings)
+    run = afterwards.load([_before_last(settings) if name == _BEFORE_LAST else name], settings, tell=narrate)
     return report(run, afterwards.end_of(run))
 
 
 def _before_last(settings: Settings) -> str:
-    if store_path(settings).is_file():
+    if store_path(settings).exists():
         with Store(store_path(settings), read_only=True) as store:
             newest = store.runs(limit=2)
             if len(newest) == 2:

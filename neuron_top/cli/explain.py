@@ -16,7 +16,6 @@ exit status: 0 explained · 2 usage · 3 no such cache, entry or recording
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from neuron_top import settings as configuration
@@ -28,6 +27,7 @@ from neuron_top.parsers.escapes import visible
 from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses
 from neuron_top.run.model import Run
+from neuron_top.runtime.log_input import standard_input_bytes
 from neuron_top.views.why import Question
 
 _MOST = 200
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
         misses = Misses(settings, chosen_root(arguments.cache))
         told = [misses.explain(Question(module=arguments.what))]
     else:
-        run = afterwards.load([arguments.what], settings, sys.stdin.buffer)
+        run = afterwards.load([arguments.what], settings, standard_input_bytes(), narrate)
         told = _of_run(run, Misses(settings, chosen_root(arguments.cache) if arguments.cache else None))
     if arguments.json:
         print_json(told[0] if one else told)

@@ -1,13 +1,15 @@
 """The front door: finds the command, imports its module and nothing else.
 
 `neurontop --help` answers from the table alone, and a scripting command never loads textual or dash.
-Exit codes: 0 fine, 1 findings or failures, 2 usage or configuration, 3 nothing to show, 4 refused for safety,
-130 interrupted; `run` gives its command's own, `compile` the number of failed graphs.
+Exit codes: 0 fine, 1 findings or failures (recordings that cannot be read are one), 2 usage or configuration, or a file
+that cannot be read or written, 3 nothing to show, 4 refused for safety, 130 interrupted; `run` gives its command's own,
+`compile` the number of failed graphs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -15,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from neuron_top import __version__
-from neuron_top.errors import NeuronTopError
+from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
 
@@ -49,8 +51,9 @@ COMMANDS = (
     Command("config", "config", "print the settings in force and where each comes from"),
 )
 _EPILOG = """\
-exit status: 0 fine · 1 findings or failures · 2 usage or configuration · 3 nothing to show ·
-4 refused for safety · 130 interrupted; `run` gives its command's own, `compile` the number of failed graphs
+exit status: 0 fine · 1 findings or failures, or recordings that cannot be read · 2 usage or configuration, or a file
+that cannot be read or written · 3 nothing to show · 4 refused for safety · 130 interrupted; `run` gives its command's
+own, `compile` the number of failed graphs
 
 start with:
   neurontop                                    what runs on this machine, live
@@ -63,16 +66,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; `argv` defaults to the process's own. Returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(arguments)
+        if sys.stdout is None:
+            raise UsageError("standard output is closed; to see only the exit status, send it to /dev/null")
+        status = _dispatch(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be told in a sentence
     except NeuronTopError as problem:
-        print(f"neurontop: {problem}", file=sys.stderr)
+        _complain(str(problem))
         return problem.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, a pager) went away: not our failure, but Python would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader (head, a pager) went away: not our failure
+        _abandon_output()
         return 0
+    except OSError as problem:
+        _abandon_output()
+        _complain(_in_words(problem))
+        return UsageError.exit_code
+    return status
+
+
+def _complain(text: str) -> None:
+    """A sentence on standard error; that nobody can read it is no further failure."""
+    with contextlib.suppress(OSError, ValueError):
+        print(f"neurontop: {text}", file=sys.stderr, flush=True)
+
+
+def _in_words(problem: OSError) -> str:
+    """What the system refused. Without the name of a file it was our own output."""
+    name = problem.filename if problem.filename is not None else "standard output"
+    return f"{os.fspath(name) if not isinstance(name, int) else name}: {problem.strerror or problem}"
+
+
+def _abandon_output() -> None:
+    """What is still waiting to be written would make Python complain at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _dispatch(arguments: list[str]) -> int:

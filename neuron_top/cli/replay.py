@@ -39,7 +39,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Play it."""
     settings, _ = configuration.load()
     path = store_path(settings)
-    if not path.is_file():
+    if not path.exists():
         raise NothingToShow(f"nothing was recorded yet in {path.parent}")
     with Store(path, read_only=True) as store:
         record = find_recording(store, arguments.run)

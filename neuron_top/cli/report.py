@@ -32,6 +32,7 @@ from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses, first_here
+from neuron_top.runtime.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_figures import Prices
@@ -69,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
     """The report that the arguments ask for."""
-    run = afterwards.load(arguments.names, settings, sys.stdin.buffer)
+    run = afterwards.load(arguments.names, settings, standard_input_bytes(), narrate)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     cache = arguments.cache or (first_here(roots(run)) if run.job.run else None)
     memory = afterwards.memory(run, settings, cache)

@@ -35,7 +35,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """List them."""
     settings, _ = configuration.load()
     path = store_path(settings)
-    if not path.is_file():
+    if not path.exists():
         raise NothingToShow(
             f"nothing was recorded yet in {path.parent}; `neurontop run -- <command>` makes a recording"
         )

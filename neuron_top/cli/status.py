@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _recorded_now(settings: Settings) -> Overview | None:
     running = recordings_in_progress(settings)
-    if not running or not store_path(settings).is_file():
+    if not running or not store_path(settings).exists():
         return None
     with Store(store_path(settings), read_only=True) as store:
         return overview(load_run(store, running[0], settings.history_seconds), time.time(), estimator(settings))
@@ -73,7 +73,7 @@ def _workers_here() -> Overview | None:
 
 
 def _recording(settings: Settings, wanted: str) -> Overview | None:
-    if not store_path(settings).is_file():
+    if not store_path(settings).exists():
         return None
     with Store(store_path(settings), read_only=True) as store:
         if wanted == "last" and not store.runs(limit=1):

@@ -1,7 +1,8 @@
 """Count what is in log files: compiles, cache hits, failures, lock waits, and what the runtime said.
 
 Reads console output of training and serving jobs on AWS Neuron in every format since 2022, compiler logs
-(log-neuron-cc.txt) and runtime logs, from files (plain or gzip) or, with `-`, from standard input.
+(log-neuron-cc.txt) and runtime logs, from files (plain or gzip, UTF-8 or UTF-16) or, with `-`, from standard input. A
+named pipe that nobody writes to yet is waited for.
 
   neurontop tally train.log                      a summary for people
   neurontop tally --json train.log               the counts, one object; for several files one object per file
@@ -12,26 +13,20 @@ Counts are of occurrences: 32 ranks that use one cached graph are 32 hits, and o
 A duration is measured where the lines allow it, else an upper bound (≤) between two lines of the same process.
 
 exit status: 0 read, whatever was in it · 1 with --check, a compile failed or a failed one was met in the cache ·
-2 a file cannot be read
+2 a file cannot be read (its name and the reason are on stderr) · 130 interrupted
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import sys
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from neuron_top.cli.output import print_json
+from neuron_top.cli.output import narrate, print_json
 from neuron_top.cli.tally_text import Summary
-from neuron_top.errors import UsageError
 from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.tally import Tally
-
-_CHUNK = 1 << 20
-_GZIP = b"\x1f\x8b"
+from neuron_top.runtime import log_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,34 +51,11 @@ def execute(arguments: argparse.Namespace) -> int:
 def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
     """Read one file to its end. Raises UsageError if that is not possible."""
     summary, reader = Summary(), (LogReader if summarize else CountingReader)(f"log:{name}")
-    try:
-        if name == "-":
-            _pass(sys.stdin.buffer, reader, summary if summarize else None)
-        else:
-            with open(Path(name), "rb") as file:
-                _pass(_unpacked(file), reader, summary if summarize else None)
-    except (OSError, EOFError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise UsageError(f"tally: cannot read {name}: {reason}") from None
-    return reader.tally, summary
-
-
-def _unpacked(file: BinaryIO) -> BinaryIO | gzip.GzipFile:
-    """The file, or what is in it if it is a gzip file."""
-    if not file.seekable():
-        return file
-    magic = file.read(2)
-    file.seek(0)
-    if magic != _GZIP:
-        return file
-    return gzip.open(file)
-
-
-def _pass(file: BinaryIO | gzip.GzipFile, reader: LogReader, summary: Summary | None) -> None:
-    while data := file.read(_CHUNK):
+    for data in log_input.portions(name, narrate, log_input.standard_input_bytes()):
         events = reader.feed(data)
-        if summary is not None:
+        if summarize:
             summary.add(events)
     events = reader.flush()
-    if summary is not None:
+    if summarize:
         summary.add(events)
+    return reader.tally, summary

@@ -13,30 +13,29 @@ examples:
 In the table a dash is an unknown value, never zero: the first record of neuron-monitor has no rates yet, and no process
 has a runtime while a job only compiles. `left` counts for the memory bank, which several cores may share.
 
-exit status: 0 fine · 1 nothing in the file could be read · 3 no device and no tool here (the reasons are on stderr)
+exit status: 0 fine · 1 nothing in the file is telemetry · 2 the file cannot be read · 3 no device and no tool here
+(the reasons are on stderr)
 """
 
 from __future__ import annotations
 
 import argparse
 import queue
-import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from neuron_top import events, settings
 from neuron_top.cli.output import narrate
 from neuron_top.cli.telemetry_text import Snapshot
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
+from neuron_top.runtime import log_input
 from neuron_top.runtime.source import Source
 from neuron_top.runtime.telemetry_file import TelemetryFile
 
 _MACHINE = ("auto", "monitor", "ls", "sysfs")
-_CHUNK = 1 << 16
 _PATIENCE = 8.0
 """Seconds that --once waits for a sample with rates before it shows what it has."""
 _SAMPLES = (
@@ -170,19 +169,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
 
 def _file_events(reader: TelemetryFile, path: str) -> Iterator[AnyEvent]:
-    if path == "-":
-        yield from _stream_events(reader, sys.stdin.buffer)
-        return
-    try:
-        with open(path, "rb") as file:
-            yield from _stream_events(reader, file)
-    except OSError as problem:
-        raise NothingToShow(f"{path}: {problem.strerror or problem}") from None
-
-
-def _stream_events(reader: TelemetryFile, stream: BinaryIO) -> Iterator[AnyEvent]:
-    read = getattr(stream, "read1", stream.read)
-    while data := read(_CHUNK):
+    for data in log_input.portions(path, narrate, log_input.standard_input_bytes()):
         yield from reader.feed(data)
     yield from reader.flush()
 

@@ -158,5 +158,8 @@ def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
             if not source.available and source.name != "jobs":
                 narrate(f"neurontop: {source.name}: {source.text}")
         return 0
+    for source in view.sources:
+        if named and not source.available and source.name.startswith("log:"):
+            narrate(f"neurontop: {source.text}")
     print(overview_text(view))
     return 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
+import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from neuron_top.cache import catalogue
 from neuron_top.errors import NothingToShow, UsageError
@@ -17,67 +16,47 @@ from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
 from neuron_top.pipeline.recordings import find_recording, load_run, store_path
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
+from neuron_top.runtime.log_input import STANDARD_INPUT, Tell, portions, quiet
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import Store
 from neuron_top.views.report_graphs import Remembered
 
-_CHUNK = 1 << 20
-_GZIP = b"\x1f\x8b"
-STANDARD_INPUT = "-"
 
-
-def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | None = None) -> Run:
+def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | None = None, tell: Tell = quiet) -> Run:
     """The run that these names tell: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
+    `tell`: takes remarks for the person.
     """
-    logs = [name for name in names if name == STANDARD_INPUT or Path(name).is_file()]
+    logs = [name for name in names if _is_log(name)]
     if len(logs) == len(names):
-        return read_logs(names, settings.history_seconds, standard_input)
+        return read_logs(names, settings.history_seconds, standard_input, tell)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
-    if not store_path(settings).is_file():
+    if not store_path(settings).exists():
         raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {settings.state_path}")
     with Store(store_path(settings), read_only=True) as store:
         return load_run(store, find_recording(store, names[0]).id, settings.history_seconds)
 
 
-def read_logs(names: Sequence[str], history_seconds: float, standard_input: IO[bytes] | None = None) -> Run:
+def _is_log(name: str) -> bool:
+    """Whether a name means something to read; a folder may have the name of a recording."""
+    if name == STANDARD_INPUT or os.path.lexists(name):
+        return not Path(name).is_dir() or "/" in name
+    return False
+
+
+def read_logs(
+    names: Sequence[str], history_seconds: float, standard_input: IO[bytes] | None = None, tell: Tell = quiet
+) -> Run:
     """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
     run = Run(history_seconds)
     for name in dict.fromkeys(names):
-        try:
-            if name == STANDARD_INPUT:
-                if standard_input is None:
-                    raise UsageError("- is standard input, and there is none here")
-                _read(run, name, _portions(standard_input))
-            else:
-                with opened(Path(name)) as file:
-                    _read(run, name, _portions(file))
-        except (OSError, EOFError) as problem:
-            raise UsageError(f"cannot read {name}: {getattr(problem, 'strerror', None) or problem}") from None
+        _read(run, name, portions(name, tell, standard_input))
     return run
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked where it is a gzip file."""
-    with open(path, "rb") as file:
-        packed = file.read(2) == _GZIP
-        file.seek(0)
-        if not packed:
-            yield file
-            return
-        with gzip.open(file) as inner:
-            yield cast("IO[bytes]", inner)
-
-
-def _portions(file: IO[bytes]) -> Iterator[bytes]:
-    while data := file.read(_CHUNK):
-        yield data
 
 
 def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
@@ -104,7 +83,7 @@ def end_of(run: Run) -> float:
 
 def history(settings: Settings) -> list[CompileRecord]:
     """Measured compiles of all recordings; none where nothing was recorded."""
-    if not store_path(settings).is_file():
+    if not store_path(settings).exists():
         return []
     with Store(store_path(settings), read_only=True) as store:
         return store.compile_history()

@@ -50,7 +50,7 @@ class Library:
     def runs(self) -> tuple[RunRow, ...]:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
         path = store_path(self._settings)
-        if not path.is_file():
+        if not path.exists():
             return ()
         with Store(path, read_only=True) as store:
             records = store.runs(limit=NEWEST_RUNS)

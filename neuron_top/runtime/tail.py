@@ -19,6 +19,8 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from neuron_top.runtime.log_input import refusal
+
 CHUNK_BYTES = 1 << 18
 _FINGERPRINT_BYTES = 256
 
@@ -112,6 +114,11 @@ class FileTail:
         if stat.S_ISDIR(status.st_mode):
             os.close(descriptor)
             self.problem = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.path)
+            return None
+        reason = refusal(status.st_mode, descriptor)
+        if reason:
+            os.close(descriptor)
+            self.problem = OSError(errno.EINVAL, reason, self.path)
             return None
         identity = (status.st_dev, status.st_ino)
         if identity != self._identity:

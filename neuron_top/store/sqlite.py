@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -21,6 +21,7 @@ from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord
 
+_Record = TypeVar("_Record")
 FILE_NAME = "neurontop.db"
 SCHEMA_VERSION = 2
 _UPGRADES = {1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'"}
@@ -128,7 +129,7 @@ class Store:
                 f"SELECT {_RUN_COLUMNS} FROM runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT ?",  # noqa: S608
                 (-1 if limit is None else limit,),
             ).fetchall()
-        return [_run_record(row) for row in rows]
+        return [self._record(_run_record, row) for row in rows]
 
     def run(self, run: str) -> RunRecord | None:
         """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
@@ -178,7 +179,7 @@ class Store:
                 f"SELECT {_COMPILE_COLUMNS}, {self._mix} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
                 (most,),
             ).fetchall()
-        return [msgspec.structs.replace(CompileRecord(*row[:-1]), mix=_mix(row[-1])) for row in rows]
+        return [self._record(_compile_record, row) for row in rows]
 
     @property
     def events_bytes(self) -> int:
@@ -197,6 +198,13 @@ class Store:
         )
         return len(data)
 
+    def _record(self, read: Callable[[tuple[Any, ...]], _Record], row: tuple[Any, ...]) -> _Record:
+        """A row as a value. SQLite stores any type in any column, so a sound database may hold junk."""
+        try:
+            return read(row)
+        except msgspec.MsgspecError as problem:
+            raise StoreCorrupt(f"{self.path}: the entry of {row[0]!r} cannot be read ({problem})") from None
+
     def _decoded(self, run: str, number: int, data: bytes) -> list[AnyEvent]:
         try:
             return [decode(line) for line in zlib.decompress(data).split(b"\n") if line]
@@ -207,6 +215,8 @@ class Store:
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
             raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
+        if version == 0 and read_only and self._has_no_tables():
+            raise StoreMissing(f"{self.path} is empty; `neurontop run -- <command>` makes the first recording")
         self._mix = "mix" if version != 1 else "'{}'"  # an older file that is only read stays as it is
         self._connection.execute("PRAGMA foreign_keys = ON")
         if read_only or version == SCHEMA_VERSION:
@@ -221,6 +231,10 @@ class Store:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         self._mix = "mix"
+
+    def _has_no_tables(self) -> bool:
+        """An empty file is a database without tables: a crash or a full disk leaves one behind."""
+        return self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -244,12 +258,18 @@ class Store:
         name = getattr(problem, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             self._connection.close()
-            aside = _move_aside(self.path)
-            return StoreCorrupt(f"{self.path} is not a readable store any more; it was moved to {aside}. Start again.")
+            broken = f"{self.path} is not a readable store any more"
+            try:
+                aside = _move_aside(self.path)
+            except OSError as problem_of_move:
+                return StoreCorrupt(f"{broken}, and cannot be moved aside: {problem_of_move.strerror}")
+            return StoreCorrupt(f"{broken}; it was moved to {aside}. Start again.")
         if name == "SQLITE_FULL" or "disk is full" in str(problem):
             return StoreFull(f"{self.path}: no space left on its disk; free some, or set state_dir to another one")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return StoreBusy(f"{self.path}: another process has been writing for more than {BUSY_SECONDS:.0f} s")
+        if "no such table" in str(problem) or "no such column" in str(problem):
+            return StoreUnusable(f"{self.path} is a database of another program ({problem}); move it away")
         return StoreUnusable(f"{self.path}: {problem}")
 
 
@@ -261,12 +281,14 @@ _RUN_COLUMNS = (
 
 def _run_record(row: tuple[Any, ...]) -> RunRecord:
     values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
-    values["command"] = tuple(msgspec.json.decode(values["command"]))
-    return RunRecord(**values)
+    values["command"] = msgspec.json.decode(str(values["command"]))
+    return msgspec.convert(values, RunRecord)
 
 
-def _mix(text: str) -> dict[str, int]:
-    return msgspec.json.decode(text, type=dict[str, int])
+def _compile_record(row: tuple[Any, ...]) -> CompileRecord:
+    values = dict(zip(CompileRecord.__struct_fields__, row, strict=True))
+    values["mix"] = msgspec.json.decode(str(values["mix"]))
+    return msgspec.convert(values, CompileRecord)
 
 
 def _latest(events: Sequence[Event]) -> float:
@@ -285,6 +307,8 @@ def _statements() -> Iterator[str]:
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     try:
+        if path.exists() and not path.is_file():
+            raise StoreUnusable(f"{path} is no file, so it cannot be the store; move it away")
         if read_only and not path.is_file():
             raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:
