@@ -5,7 +5,6 @@ The browser appends what is new and puts older finds above; it sends back what i
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +12,12 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import hold, state_of
+from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.parts import more, panel
 from neuron_top.dashboard.whys import Place, graphs_of_lines
 from neuron_top.errors import NeuronTopError
+from neuron_top.filters import Kept, newest_kept
 from neuron_top.pipeline.feed import Feed
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.pipeline.log_query import LogQuery
@@ -26,6 +27,8 @@ PATH, NAME = "logs", "Logs"
 READ = 5000
 SENT = 1000
 OLDER_SENT = 200
+FILTER_SECONDS = 0.5
+"""For the last lines; a filter that needs longer looks at fewer of them."""
 SEARCH_SECONDS = 0.8
 """Of one question; where nothing was found by then, the page says how far it is and asks again."""
 LEVELS = {"": "all lines", "event": "events and up", "warning": "warnings and errors", "error": "errors"}
@@ -76,9 +79,10 @@ def query_of(words: str, level: str) -> LogQuery:
     return query.worse_than(level) if level in LEVELS and level else query
 
 
-def render(lines: list[LogLine], words: str, level: str) -> list[LogLine]:
-    """The lines that are wanted."""
-    return list(filter(query_of(words, level).keep, lines))[-SENT:]
+def render(lines: list[LogLine], query: LogQuery) -> Kept[LogLine]:
+    """The lines that are wanted, the last of them; those that there was no time to look at are counted."""
+    kept = newest_kept(lines, query.keep, FILTER_SECONDS) if query else Kept(lines, 0)
+    return Kept(kept.rows[-SENT:], kept.unseen)
 
 
 def top_of(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
@@ -98,6 +102,15 @@ def further_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list
         found[:0] = page.lines
         at, ended = at | page.at, page.ended
     return found, at, ended
+
+
+def told(lines: list[LogLine], every: list[LogLine], unseen: int, query: LogQuery) -> str:
+    """How many lines there are, or what is wrong with the filter."""
+    if query.problem:
+        return f"This filter cannot be used: {query.problem}"
+    if unseen:
+        return f"{len(lines)} of the last {len(every) - unseen} lines; the filter is too slow to look at more of them"
+    return f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
 
 
 def rows_of(lines: list[LogLine], graphs: Mapping[Place, str]) -> list[list[str]]:
@@ -145,13 +158,13 @@ def register(app: Dash, hub: Hub) -> None:
             graphs = hub.kept(question[0], graphs_of_lines)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
-        lines = render(every, question[1], question[2])
+        query = query_of(question[1], question[2])
+        lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
-        words = f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
-        words = query_of(question[1], question[2]).problem or words
         if not new["reset"]:
-            return [{**new, "mark": mark}, words, no_update, no_update]
-        return [{**new, "mark": mark}, words, {"question": question, "at": top_of(every, lines)}, ""]
+            return [{**new, "mark": mark}, told(lines, every, unseen, query), no_update, no_update]
+        top = {"question": question, "at": top_of(every[unseen:], lines)}
+        return [{**new, "mark": mark}, told(lines, every, unseen, query), top, ""]
 
     hold(app, "logs-search", "logs-level")
     _register_search(app, hub)
@@ -178,9 +191,7 @@ def _register_search(app: Dash, hub: Hub) -> None:
             return no_update, no_update, no_update
         try:
             feed = hub.feed(question[0])
-            found, at, ended = await asyncio.to_thread(
-                further_back, feed, top["at"], query_of(question[1], question[2])
-            )
+            found, at, ended = await filtering(further_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)
         left = sum(at.values())

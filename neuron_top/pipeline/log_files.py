@@ -28,13 +28,14 @@ BUDGET_SECONDS = 0.03
 
 
 class _Step(NamedTuple):
-    """A line on its way into a page, or (None) the end of a block: the place to stop when time is up."""
+    """A line on its way into a page, or a place to stop when time is up."""
 
     clock: float
     source: str
     edge: int
     """How far the source was read with this step."""
     line: LogLine | None
+    """None where the step is only a place to stop: the end of a block, or a line that a query does not want."""
 
 
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
@@ -108,7 +109,7 @@ def _backwards(source: str, path: str, end: int, query: LogQuery | None) -> Iter
         first = changed
         for step in reversed(list(_steps(source, start, data, changed, query))):
             first = step.clock
-            yield step._replace(edge=step.line.offset if step.line is not None else start)
+            yield _wanted(step._replace(edge=step.line.offset if step.line is not None else start), query)
         yield _Step(first, source, start, None)
 
 
@@ -117,12 +118,12 @@ def _forwards(source: str, path: str, start: int, end: int, query: LogQuery | No
         last = changed
         for step in _steps(source, begin, data, changed, query):
             last = step.clock
-            yield step
+            yield _wanted(step, query)
         yield _Step(last, source, begin + len(data), None)
 
 
 def _steps(source: str, start: int, data: bytes, changed: float, query: LogQuery | None) -> Iterator[_Step]:
-    """The lines of a block that are wanted, in order, each with its clock."""
+    """The lines of a block that may be wanted, in order, each with its clock."""
     if query and not query.possible(data):
         return
     reader = LogReader(source)
@@ -137,8 +138,15 @@ def _steps(source: str, start: int, data: bytes, changed: float, query: LogQuery
             continue
         end = min(offset + len(text) + 1, start + len(data))
         line = readable(source, offset, text[:SHOWN_BYTES], said, end)
-        if not query or query.keep(line):
-            yield _Step(now or changed, source, end, line)
+        yield _Step(now or changed, source, end, line)
+
+
+def _wanted(step: _Step, query: LogQuery | None) -> _Step:
+    """The step without its line if the query does not want it: asked for one line after another, so that a slow query
+    stops in the middle of a block when its time is up.
+    """
+    wanted = not query or step.line is None or query.keep(step.line)
+    return step if wanted else step._replace(line=None)
 
 
 def _stamp(text: bytes) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.cache.entry import Entry
+from neuron_top.filters import check_filter
 from neuron_top.views.other_caches import OtherCache
 
 
@@ -82,8 +83,12 @@ def entry_filter(query: str) -> Keep:
     """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` turns one round.
 
     Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days.
+    Raises UsageError for a filter that is too long or has too many terms.
     """
-    terms = [_term(match) for match in _TERM.finditer(query)]
+    check_filter(query)
+    found = list(_TERM.finditer(query))
+    check_filter(query, len(found))
+    terms = [_term(match) for match in found]
     return lambda row: all(term(row) for term in terms)
 
 

@@ -299,8 +299,8 @@ def test_a_hundred_thousand_entries_are_filtered_sorted_and_cut_for_the_grid() -
 
 def test_lines_are_filtered_by_word_level_and_expression() -> None:
     lines = list(LINES)
-    assert [line.level for line in logs.render(lines, "", "warning")] == ["warning", "error"]
-    assert [line.text for line in logs.render(lines, "/step \\d+/", "")] == [
+    assert [line.level for line in logs.render(lines, logs.query_of("", "warning")).rows] == ["warning", "error"]
+    assert [line.text for line in logs.render(lines, logs.query_of("/step \\d+/", "")).rows] == [
         "step 41/200 loss 3.4426 throughput 32.5 seq/s"
     ]
     assert logs.query_of("/(/", "").problem

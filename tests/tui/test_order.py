@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.tui.widgets.order import Order, words_filter
+from neuron_top.filters import words_filter
+from neuron_top.tui.widgets.order import Order
 
 Row = tuple[str, int | None]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from neuron_top.errors import UsageError
+from neuron_top.filters import MOST_CHARACTERS, words_filter
 from neuron_top.tui.screens.painted import PaintedScreen
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.order import words_filter
 from neuron_top.tui.widgets.table import Table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class FilteredScreen(PaintedScreen):
         if asked is None:
             from textual.widgets import Input
 
-            asked = Input(placeholder=self.FILTER_HINT, id="filter", compact=True)
+            asked = Input(placeholder=self.FILTER_HINT, id="filter", compact=True, max_length=MOST_CHARACTERS)
             await self.mount(asked, before=self.query_one(KeyBar))
         return asked
 
@@ -63,8 +64,11 @@ class FilteredScreen(PaintedScreen):
         return True
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        """Filter while typing."""
-        self.filtered(message.value)
+        """Filter while typing. A filter that cannot be carried out leaves the rows as they are, and says why."""
+        try:
+            self.filtered(message.value)
+        except UsageError as problem:
+            self.query_one(KeyBar).notice(str(problem))
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Enter keeps the filter and gives the keys back to the rows."""

@@ -18,6 +18,7 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogStrips
 from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow, Reads, Search
+from neuron_top.units import counted
 
 SEARCH_SECONDS = 0.01
 """Pause between two steps of a search: keys are answered in between."""
@@ -91,6 +92,8 @@ class LogView(Lines, can_focus=True):
             words.append(query.problem)
         elif query.text and not self.marked_only:
             words.append(f"'{query.text}'")
+        if self._window.unseen:
+            words.append(f"slow filter: {counted(self._window.unseen, 'older line')} not looked at yet")
         if self._search is not None or self._filling:
             words.append("searching…")
         if self.skip:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from neuron_top.filters import Kept, newest_kept
 from neuron_top.pipeline.log_line import LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
 from neuron_top.tui.widgets.log_moves import Holds, moved
@@ -20,6 +21,8 @@ NEAR_LINES = 1000
 """What a window that stands still begins with: five thousand lines take as long as a key may take to be answered."""
 PAGE_LINES = 200
 MOST_LINES = 8000
+FILTER_SECONDS = 0.05
+"""For the lines at hand; a filter that needs longer goes on through the files, a page at a time."""
 
 
 class Reads(Holds, Protocol):
@@ -50,14 +53,18 @@ class LogWindow:
         """None was newer than the last one when it was read."""
         self._deep = False
         """What the feed keeps of older lines is in the window, or lies elsewhere in the logs."""
+        self.unseen = 0
+        """Lines at hand that there was no time to filter."""
 
     def take_tail(self, count: int) -> None:
         """The newest lines: so many, or where they are filtered, those of all that are at hand."""
         count = TAIL_LINES if self.query else count
         lines = self._feed.log_tail(count, self.query.only)
-        self._top = {line.source: line.offset for line in reversed(lines)}
+        kept = newest_kept(lines, self.query.keep, FILTER_SECONDS) if self.query else Kept(lines, 0)
+        self.lines, self.unseen = kept.rows, kept.unseen
+        seen = reversed(lines[kept.unseen :])
+        self._top = {line.source: line.end for line in lines} | {line.source: line.offset for line in seen}
         self._bottom = self._feed.log_older({}, 0, self.query).at | {line.source: line.end for line in lines}
-        self.lines = [line for line in lines if self.query.keep(line)] if self.query else lines
         self.at_start, self.at_end, self._deep = False, True, count >= TAIL_LINES
 
     def take_newer_tail(self) -> None:

@@ -115,16 +115,3 @@ class Order(Generic[Row]):
     def _grouped(self, keys: list[Hashable]) -> list[Hashable]:
         group = self.group
         return keys if group is None else sorted(keys, key=lambda key: group(self._all[key]))
-
-
-def words_filter(query: str) -> Callable[[str], bool]:
-    """A predicate on text: all words must occur (any case), those with `!` in front must not."""
-    words = [word.casefold() for word in query.split()]
-    wanted = [word for word in words if not word.startswith("!")]
-    banned = [word[1:] for word in words if word.startswith("!") and len(word) > 1]
-
-    def keep(text: str) -> bool:
-        folded = text.casefold()
-        return all(word in folded for word in wanted) and not any(word in folded for word in banned)
-
-    return keep
