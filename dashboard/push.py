@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.limits import client_of
 from neuron_top.errors import NeuronTopError
 
 LEAST_SECONDS = 0.2
@@ -21,11 +22,13 @@ LEAST_SECONDS = 0.2
 MOST_SECONDS = 1.0
 """A message comes at least so often: elapsed times grow without an event, and silence means a broken line."""
 MOST_SOCKETS = 500
+MOST_OF_ONE = 300
+"""Of one address, which may be a proxy; a page without a socket asks every second instead."""
 
 
 def register(server: FastAPI, hub: Hub, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there."""
-    sockets: set[WebSocket] = set()
+    sockets: dict[WebSocket, str] = {}
 
     @server.get(f"{prefix}alive", include_in_schema=False)
     async def alive() -> Response:
@@ -33,11 +36,12 @@ def register(server: FastAPI, hub: Hub, prefix: str) -> None:
 
     @server.websocket(f"{prefix}push")
     async def push(socket: WebSocket) -> None:
-        if len(sockets) >= MOST_SOCKETS:
+        who = client_of(socket.client.host) if socket.client else ""
+        if len(sockets) >= MOST_SOCKETS or list(sockets.values()).count(who) >= MOST_OF_ONE:
             await socket.close(4429)
             return
         await socket.accept()
-        sockets.add(socket)
+        sockets[socket] = who
         teller = asyncio.create_task(_tell(socket, hub, socket.query_params.get("run", LIVE)))
         try:
             while True:
@@ -45,7 +49,7 @@ def register(server: FastAPI, hub: Hub, prefix: str) -> None:
         except (WebSocketDisconnect, KeyError):
             pass
         finally:
-            sockets.discard(socket)
+            sockets.pop(socket, None)
             teller.cancel()
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await teller

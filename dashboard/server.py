@@ -12,6 +12,8 @@ from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.limits import Limits
+from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.feed import Feed
 from neuron_top.settings import Settings
@@ -47,17 +49,20 @@ def serve(
         hub.stop()
 
 
-def configured(app: App) -> uvicorn.Config:
-    """How the application is served: bounded, and silent about itself."""
+def configured(app: App, limits: Limits = LIMITS) -> uvicorn.Config:
+    """How the application is served: bounded (see `limits.py`), and silent about itself."""
     return uvicorn.Config(
         app,
+        http=type("Http", (BoundedHttp,), {"limits": limits}),
+        ws=type("Socket", (BoundedSocket,), {"limits": limits}),
         log_level="error",
         access_log=False,
         lifespan="off",
         server_header=False,
         proxy_headers=False,
-        ws_max_size=1 << 16,
-        h11_max_incomplete_event_size=1 << 16,
+        ws_max_size=limits.message_bytes,
+        ws_per_message_deflate=False,
+        timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=CLOSE_SECONDS,
         limit_concurrency=2000,
     )

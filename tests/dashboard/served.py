@@ -17,6 +17,8 @@ from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.cache_desk import CacheDesk
 from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.limits import Limits
+from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured
 from neuron_top.settings import Settings
 from tests.tui.feeds import StillFeed
@@ -76,14 +78,14 @@ class Served(NamedTuple):
 
 @contextlib.contextmanager
 def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, prefix: str = "/",
-            roots: tuple[str, ...] = (), port: int = 0, hosts: Mapping[str, None] | frozenset[str] = frozenset()
-            ) -> Iterator[Served]:  # fmt: skip
+            roots: tuple[str, ...] = (), port: int = 0, hosts: Mapping[str, None] | frozenset[str] = frozenset(),
+            limits: Limits = LIMITS) -> Iterator[Served]:  # fmt: skip
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
     hub = Hub(settings, feed)
     desk = CacheDesk(settings, roots, hub.nudge)
     app = create_app(hub, desk, rules(read, act, frozenset(hosts)), prefix=prefix)
-    config = configured(app)
+    config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
     server = uvicorn.Server(config)
     begun = threading.Event()

@@ -1,0 +1,307 @@
+"""Connections that are held to limits: of bytes, of time and of number, before and beside what uvicorn looks at.
+
+uvicorn reads HTTP with httptools, which has no limit of its own: headers grow as long as somebody sends them, and a
+request that is never finished stays. Here bytes are handed to the parser in pieces and counted, every phase of a
+request has a time, and where an address has too many connections the one that has waited longest gives way, so that
+whoever sends a whole request is always served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from neuron_top.dashboard.limits import Limits, client_of
+
+LIMITS = Limits()
+_PIECE_BYTES = 8 << 10
+_MOST_UNTAKEN = 256 << 10
+"""Bytes that wait to be taken from a WebSocket."""
+_LINGER_SECONDS = 1.0
+"""What a refused client still sends is thrown away for so long: closing at once could take the refusal from it."""
+
+
+class _Stalled:
+    """Watches that an answer is taken. The time runs while the transport holds more than it wants to."""
+
+    def __init__(self, transport: asyncio.Transport, limits: Limits) -> None:
+        self._transport, self._limits = transport, limits
+        self._timer: asyncio.TimerHandle | None = None
+        self._left = 0
+
+    def begin(self) -> None:
+        """The transport holds much."""
+        self._left = self._transport.get_write_buffer_size()
+        self._timer = asyncio.get_running_loop().call_later(self._limits.stalled_seconds, self._look)
+
+    def end(self) -> None:
+        """What it held was taken, or the connection is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        if self._left - self._transport.get_write_buffer_size() < self._limits.least_progress:
+            self._transport.abort()
+        else:
+            self.begin()
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """One connection. `limits` can be replaced for all of a server; see `server.configured`."""
+
+    limits: ClassVar[Limits] = LIMITS
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """A new connection: told at once where there is no room, and given a time for its first request."""
+        super().connection_made(transport)
+        self.who = client_of(self.client[0]) if self.client else ""
+        self.waiting_since = self.loop.time()
+        self._stalled = _Stalled(transport, self.limits)
+        self._timer: asyncio.TimerHandle | None = None
+        self._in_head, self._in_target, self._refused = True, False, False
+        self._excess: tuple[int, str] | None = None
+        self._start_phase(self.limits.head_seconds)
+        if not self._make_room():
+            self._refuse(503, "too many connections; try again in a moment")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has gone."""
+        self._stop_phase()
+        self._stalled.end()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes, in pieces: a head that grows too long is refused before the rest is looked at."""
+        if self._timer is None and self._in_head and not self._refused:
+            self._start_phase(self.limits.head_seconds)
+        for start in range(0, len(data), _PIECE_BYTES):
+            if self._refused or self.transport.is_closing() or self.transport.get_protocol() is not self:
+                return
+            self._take(data[start : start + _PIECE_BYTES])
+
+    def _take(self, piece: bytes) -> None:
+        self._phase_bytes += len(piece)
+        super().data_received(piece)
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            self._stop_phase()
+            return
+        if self._excess is None and self._in_head and self._phase_bytes > self.limits.head_bytes:
+            self._excess = (414, "the address is too long") if self._in_target else (431, "the headers are too long")
+        if self._excess is None and not self._in_head and self._phase_bytes > 2 * self.limits.body_bytes + (64 << 10):
+            self._excess = 413, "the body takes too many bytes on its way"
+        if self._excess is None and len(self.pipeline) > self.limits.pipelined:
+            self._excess = 429, "too many requests at once on one connection"
+        if self._excess is not None:
+            self._refuse(*self._excess)
+
+    # What the parser calls. Once something is in excess, the rest of the piece is nobody's business any more.
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        super().on_message_begin()
+        self._in_target, self._body_bytes = True, 0
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the address."""
+        super().on_url(url)
+        if len(self.url) > self.limits.target_bytes:
+            self._excess = self._excess or (414, "the address is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; behind the body nobody reads any."""
+        self._in_target = False
+        if not self._in_head:
+            return
+        super().on_header(name, value)
+        if len(self.headers) > self.limits.headers:
+            self._excess = self._excess or (431, f"a request has at most {self.limits.headers} headers")
+
+    def on_headers_complete(self) -> None:
+        """The application is asked, unless the head alone says that it should not be."""
+        self._excess = self._excess or self._wrong_head()
+        if self._excess is not None:
+            return
+        self._in_head = False
+        self._start_phase(self.limits.body_seconds)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_bytes += len(body)
+        if self._body_bytes > self.limits.body_bytes:
+            self._excess = self._excess or (413, f"a body may have {self.limits.body_bytes} bytes")
+        if self._excess is None:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A whole request; the time of the next one begins with its first byte."""
+        if self._excess is None:
+            super().on_message_complete()
+            self._stop_phase()
+            self._in_head = True
+
+    def on_response_complete(self) -> None:
+        """An answer is out. Where its request still comes in, the time for that goes on."""
+        self.waiting_since = self.loop.time()
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._stop_phase()
+
+    def pause_writing(self) -> None:
+        """The transport holds much."""
+        super().pause_writing()
+        self._stalled.begin()
+
+    def resume_writing(self) -> None:
+        """It was taken."""
+        super().resume_writing()
+        self._stalled.end()
+
+    def _wrong_head(self) -> tuple[int, str] | None:
+        """What is wrong with a whole head."""
+        sizes = [value for name, value in self.headers if name == b"content-length"]
+        if any(len(size) > 12 or int(size) > self.limits.body_bytes for size in sizes):
+            return 413, f"a body may have {self.limits.body_bytes} bytes"
+        if self.url.startswith(b"/"):
+            return None
+        hosts = [value for name, value in self.headers if name == b"host"]
+        try:
+            parts = urlsplit(self.url.decode("ascii"))
+        except ValueError:
+            return 400, "the address cannot be read"
+        if parts.scheme != "http" or [parts.netloc.encode()] != hosts:
+            return 400, "the address and the Host header do not name the same server"
+        return None
+
+    # Time
+
+    def _start_phase(self, seconds: float) -> None:
+        self._stop_phase()
+        self._timer = self.loop.call_later(seconds, self._too_slow)
+
+    def _stop_phase(self) -> None:
+        self._phase_bytes = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_slow(self) -> None:
+        self._timer = None
+        if self._phase_bytes or not self._in_head:
+            self._refuse(408, "the request took too long to arrive")
+        else:  # a browser opens connections that it may need: nothing is wrong with one that it did not
+            self.transport.close()
+
+    # Number
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request of this connection is being answered."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _make_room(self) -> bool:
+        """Whether there is room for this connection, if need be that of one that has waited longest."""
+        others = [
+            cast("_Connection", one) for one in self.connections if one is not self and not one.transport.is_closing()
+        ]
+        own = [one for one in others if one.who == self.who]
+        for group, most in ((own, self.limits.connections_of_one), (others, self.limits.connections)):
+            if len(group) >= most and not _close_idle(group):
+                return False
+        return True
+
+    def _refuse(self, status: int, text: str) -> None:
+        """Say why, where nothing else is being said, and close."""
+        self._stop_phase()
+        if self.transport.is_closing() or self._refused:
+            return
+        self._refused = True
+        self._unset_keepalive_if_required()
+        if not self.idle:
+            if len(self.pipeline) > 0 or self.cycle.response_started:
+                self.transport.abort()
+                return
+            self.cycle.disconnected = True  # what the application would say comes too late
+            self.cycle.message_event.set()
+        body = json.dumps({"error": text}).encode()
+        self.flow.resume_reading()
+        self.transport.write(
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+            + body
+        )
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_LINGER_SECONDS, self.transport.abort)
+
+
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """A WebSocket on which nothing is read: pages only listen. What somebody sends all the same ends it."""
+
+    limits: ClassVar[Limits] = LIMITS
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection of a request that became a socket."""
+        super().connection_made(transport)
+        self.who = client_of(self.client[0]) if self.client else ""
+        self._stalled = _Stalled(self.transport, self.limits)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has gone."""
+        self._stalled.end()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Frames. Who asks for answers (pings) and does not take them is let go."""
+        super().data_received(data)
+        if self.transport.get_write_buffer_size() > _MOST_UNTAKEN:
+            self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """The transport holds much."""
+        super().pause_writing()
+        self._stalled.begin()
+
+    def resume_writing(self) -> None:
+        """It was taken."""
+        super().resume_writing()
+        self._stalled.end()
+
+    def handle_text(self, event: Any) -> None:
+        """Nobody reads it."""
+        self._end()
+
+    def handle_bytes(self, event: Any) -> None:
+        """Nobody reads it."""
+        self._end()
+
+    def handle_cont(self, event: Any) -> None:
+        """Nobody reads it."""
+        self._end()
+
+    def _end(self) -> None:
+        if not self.close_sent:
+            self.close_sent = True
+            self.conn.send_close(1008, "nothing is read on this socket")
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+
+
+_Connection = BoundedHttp | BoundedSocket
+
+
+def _close_idle(connections: list[_Connection]) -> bool:
+    """Close the connection that has waited longest with no request being answered; False where all are at work."""
+    waiting = [one for one in connections if isinstance(one, BoundedHttp) and one.idle]
+    if not waiting:
+        return False
+    min(waiting, key=lambda one: one.waiting_since).transport.abort()
+    return True
