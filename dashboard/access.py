@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 from enum import IntEnum
 from urllib.parse import urlsplit
@@ -17,6 +18,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 SESSION_SECONDS = 12 * 3600.0
+_HOST = re.compile(
+    r"(?:(?P<name>[a-z0-9](?:[a-z0-9._-]{0,252}[a-z0-9.])?)|\[(?P<six>[0-9a-f:.]{2,45})\])(?::(?P<port>[0-9]{1,5}))?",
+    re.ASCII | re.IGNORECASE,
+)
+_PORTS = range(1, 65536)
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
@@ -52,8 +58,8 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return Right.NONE if self.read_token else Right.READ
 
     def session(self, right: Right, now: float) -> str:
-        """A signed session: `<right>.<expiry>.<signature>`."""
-        body = f"{right.value}.{int(now + SESSION_SECONDS)}"
+        """A signed session of its own: `<right>.<expiry>.<random>.<signature>`."""
+        body = f"{right.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{body}.{self._signature(body)}"
 
     def right_of_session(self, session: str, now: float) -> Right:
@@ -61,7 +67,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         body, _, signature = session.rpartition(".")
         if not same(signature, self._signature(body)):
             return Right.NONE
-        right, _, expiry = body.partition(".")
+        right, expiry, *_random = body.split(".")
         return Right(int(right)) if now < int(expiry) else Right.NONE
 
     def allows_host(self, host: str) -> bool:
@@ -86,11 +92,19 @@ def same(given: str, expected: str) -> bool:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, in lower case, without port and brackets; "" when it cannot be read."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".").lower()
-    except ValueError:
+    """The name in a Host header, in lower case, without port and brackets; "" when it is no plain `name:port`."""
+    found = _HOST.fullmatch(host)
+    if found is None or int(found["port"] or 1) not in _PORTS or (found["six"] and not _is_ipv6(found["six"])):
         return ""
+    return (found["six"] or found["name"].removesuffix(".")).lower()
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_loopback(name: str) -> bool:

@@ -6,11 +6,14 @@ from urllib.parse import parse_qsl, urlencode
 
 from dash import ClientsideFunction, Dash, Input, State
 
+LONGEST = 8192
+"""Characters of an address behind its ?; the rest says nothing."""
+
 
 def state_of(search: str | None) -> dict[str, str]:
     """`?run=…&core=…` as a dictionary; the first of repeated names counts."""
     state: dict[str, str] = {}
-    for name, value in parse_qsl((search or "").lstrip("?"), max_num_fields=50)[:50]:
+    for name, value in parse_qsl((search or "")[:LONGEST].lstrip("?"))[:50]:
         state.setdefault(name, value)
     return state
 

@@ -26,6 +26,7 @@ from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.parts import note
+from neuron_top.dashboard.rights import callback_rights
 from neuron_top.dashboard.shell import Link, Place, run_options, shell
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
@@ -71,7 +72,9 @@ def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") 
     api.register(server, hub, desk, prefix)
     documents.register(server, hub, prefix)
     metrics.register(server, hub, prefix)
-    return Guard(server, access, prefix=prefix, policy=_policy(app), pages=frozenset(page.PATH for page in PAGES))
+    policy, pages = _policy(app), frozenset(page.PATH for page in PAGES)
+    callbacks = callback_rights(name for name, one in app.callback_map.items() if "callback" in one)
+    return Guard(server, access, prefix=prefix, policy=policy, pages=pages, callbacks=callbacks)
 
 
 def _reported(problem: Exception) -> None:

@@ -53,13 +53,11 @@ def bind(
     app: Dash,
     page: str,
     slots: Slots,
-    answer: Callable[[Asked], Mapping[str, Any]],
+    answer: Callable[[Asked], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
     controls: Sequence[Input] = (),
-    before: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Register the page's callback. `answer` gives a value for every slot; what it raises is shown above the page.
-
-    `before` is awaited first: for what is slow, and happens in a thread.
+    """Register the page's callback. `answer` gives a value for every slot, at once or as a coroutine where something
+    slow happens in a thread; what it raises is shown above the page.
     """
     outputs = slots.outputs
 
@@ -71,9 +69,8 @@ def bind(
     async def update(_pulse: Any, search: str, theme: str, *rest: Any) -> list[Any]:
         *values, known = rest
         try:
-            if before is not None:
-                await before()
-            rendered = answer(Asked(state_of(search), palette(theme), tuple(values)))
+            made = answer(Asked(state_of(search), palette(theme), tuple(values)))
+            rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
             set_props("problem", {"children": note(str(problem), kind="bad")})
             return [no_update] * len(outputs) + [{"problem": str(problem)}]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,11 +15,12 @@ import msgspec
 
 from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNLOCK, Desk
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.plan import Progress
 from neuron_top.actions.restore import restore
 from neuron_top.cache import catalogue, roots
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
+from neuron_top.dashboard.plans import Maker, Plans, Work
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.pipeline.other_caches import OtherCaches
 from neuron_top.settings import Settings
@@ -28,28 +28,8 @@ from neuron_top.units import counted
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
 
 FRESH_SECONDS = 5.0
-WORKS_KEPT = 50
-TYPED_BYTES = 20 * 1024**3
-"""From here on, and for a whole compiler version, the confirmation is typed."""
 VERBS = (EVICT, SLIM, COMPILE, RETRY, UNLOCK, QUARANTINE)
 """`compile` and `retry` are two ways to the same end: failures are compiled now, or on the next run."""
-
-
-class Work(msgspec.Struct, kw_only=True):
-    """A plan and what became of it. `state`: `planned`, `running`, `done`, `failed`, `undone`."""
-
-    plan: Plan
-    state: str = "planned"
-    progress: Progress | None = None
-    outcome: Outcome | None = None
-    message: str = ""
-    stopping: bool = False
-    """Somebody asked to stop; the step under way is still finished."""
-
-    @property
-    def typed(self) -> str:
-        """The word that must be typed to confirm; "" when a button is enough."""
-        return self.plan.verb if self.plan.frees >= TYPED_BYTES or self.plan.emptied else ""
 
 
 class CacheDesk:
@@ -67,7 +47,7 @@ class CacheDesk:
         self._taken = float("-inf")
         self.version = 0
         """Grows with every look that was taken."""
-        self._works: OrderedDict[str, Work] = OrderedDict()
+        self._plans = Plans()
 
     def table(self, *, fresh: bool = False) -> EntryTable:
         """All entries; looked at anew when the last look is some seconds old. Slow: not for an event loop."""
@@ -110,13 +90,15 @@ class CacheDesk:
             self.version += 1
         self._snapshots, self._table, self._taken = snapshots, table, time.monotonic()
 
-    def plan(self, verb: str, keys: Iterable[str]) -> list[Work]:
+    def plan(self, verb: str, keys: Iterable[str], maker: Maker) -> list[Work]:
         """Plans for the entries with these keys, one for each root and compiler version. Nothing is changed.
 
-        Raises UsageError for an unknown verb, NothingToShow when none of the entries is there.
+        Raises UsageError for an unknown verb, NothingToShow when none of the entries is there, LimitReached when
+        the maker has asked for too many.
         """
         if verb not in VERBS:
             raise UsageError(f"no such action: {verb}")
+        self._plans.begin(maker)
         self.table(fresh=True)
         chosen = set(keys)
         works = []
@@ -129,20 +111,12 @@ class CacheDesk:
                 works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:
             raise NothingToShow("none of the chosen entries is there any more")
-        with self._lock:
-            for work in works:
-                self._works[work.plan.identity] = work
-            while len(self._works) > WORKS_KEPT:
-                self._works.popitem(last=False)
+        self._plans.add(works, maker)
         return works
 
     def work(self, identity: str) -> Work:
         """A work by the identity of its plan. Raises NothingToShow."""
-        with self._lock:
-            work = self._works.get(identity)
-        if work is None:
-            raise NothingToShow("this plan is not known any more; make a new one")
-        return work
+        return self._plans.get(identity)
 
     def carry_out(self, identity: str, typed: str = "") -> Work:
         """Start the execution in a thread. Raises NothingToShow, RefusedForSafety."""

@@ -1,21 +1,27 @@
 """The door: every request and every socket passes here before anything else sees it (a pure ASGI middleware).
 
-In this order: path, Host, rate, size of the body, sign-in, right to read, Origin of what changes something. What is
-refused gets a status and one line of text; what passes carries its right in the scope and in `right_now`.
+In this order: headers, address, Host, sign-in, rate, the right that the address asks for (`rights.py`), Origin of what
+changes something, body, the right that a callback asks for. What is refused gets a status and one line of text; what
+passes carries its right in `right_now` and who asks in `client_now`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextvars import ContextVar
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qs
+from math import ceil
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote_to_bytes
 
+from neuron_top.dashboard import rights
 from neuron_top.dashboard.access import SESSION_SECONDS, Access, Right, same_origin
-from neuron_top.dashboard.limits import Rate
+from neuron_top.dashboard.limits import Guesses, Limits, Rate, client_of
+from neuron_top.dashboard.plans import Maker
 from neuron_top.dashboard.sign_in import sign_in_page
 
 Scope = MutableMapping[str, Any]
@@ -25,64 +31,91 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "neurontop_session"
-MOST_BODY_BYTES = 1 << 20
+MOST_BODY_BYTES = Limits().body_bytes
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST"}
-_OPEN_PATHS = ("sign-in", "assets/", "_favicon.ico")
-"""What the sign-in page itself needs: no data of anybody's."""
-_CLOSED_PATHS = ("_dash-ws-callback", "_reload-hash", "_alive", "_dash-error")
-"""What Dash opens by itself and no page of ours uses."""
+_ONCE = frozenset({
+    "host", "origin", "referer", "authorization", "cookie", "content-type", "content-length", "transfer-encoding",
+    "sec-fetch-site", "x-forwarded-proto",
+})  # fmt: skip
+"""Headers that a proxy in front and we might read differently if they came twice."""
+_CONNECTIONS_KEPT = 4096
 
 right_now: ContextVar[Right] = ContextVar("right_now", default=Right.NONE)
 """The right of the request that is being answered."""
+client_now: ContextVar[str] = ContextVar("client_now", default="")
+"""Who asks: a session, a token at an address, or an address alone."""
 asked_from: ContextVar[str] = ContextVar("asked_from", default="")
 """The address of the page that asks, as its browser tells it; "" where it does not."""
+
+
+def maker_now() -> Maker:
+    """Who asks, as a maker of plans."""
+    return Maker(client_now.get(), acts=right_now.get() is Right.ACT)
 
 
 class Refused(Exception):
     """A request that is not answered."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, retry_after: float = 0.0) -> None:
         super().__init__(text)
-        self.status, self.text = status, text
+        self.status, self.text, self.retry_after = status, text, retry_after
+
+
+class _Asker(NamedTuple):
+    """Who sends a request, and what that allows."""
+
+    right: Right
+    client: str
+    """See `client_now`."""
 
 
 class Guard:
-    """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document."""
+    """Wraps an ASGI application. `policy`: the Content-Security-Policy of its pages; `pages`: paths of one document;
+    `callbacks`: the right that each callback of Dash asks for, by its name.
+    """
 
-    def __init__(self, app: App, access: Access, *, prefix: str, policy: str, pages: frozenset[str]) -> None:
+    def __init__(
+        self, app: App, access: Access, *, prefix: str, policy: str, pages: frozenset[str],
+        callbacks: Mapping[str, Right],
+    ) -> None:  # fmt: skip
         self._app, self._access, self._prefix = app, access, prefix
-        self._headers, self._pages = _headers(policy), pages
+        self._headers, self._pages, self._callbacks = _headers(policy), pages, callbacks
         self._rate = Rate(per_second=400, burst=1200)
         self._sign_in_rate = Rate(per_second=0.1, burst=10)
+        self._guesses = Guesses()
+        self._known: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        """The right token that was shown on a connection: its programs need not wait while others guess."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, pass on, or refuse."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         answer = self._with_headers(scope, send)
         try:
+            headers = _single(scope["headers"])
             scope = self._below_prefix(scope)
-            right = self._right(scope, headers)
-            if scope["type"] == "http" and await self._own_page(scope, headers, receive, answer, right):
+            asker = self._asker(scope, headers)
+            if scope["type"] == "http" and await self._own_page(scope, headers, receive, answer, asker.right):
                 return
-            self._check_right(scope, headers, right)
+            self._check_right(scope, headers, asker.right)
             if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
-                receive = _replayed(await self._json_body(scope, headers, receive))
+                receive = _replayed(await self._json_body(scope, headers, receive, asker.right))
         except Refused as refused:
-            await self._refuse(scope, headers, answer, refused)
+            await self._refuse(scope, answer, refused)
             return
         if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
             # Every page is the same document; the script in it reads the address and asks for the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
-        token, place = right_now.set(right), asked_from.set(headers.get("referer", ""))
+        right_token, client_token = right_now.set(asker.right), client_now.set(asker.client)
+        place_token = asked_from.set(headers.get("referer", ""))
         try:
             await self._app(scope, receive, answer)
         finally:
-            right_now.reset(token)
-            asked_from.reset(place)
+            right_now.reset(right_token)
+            client_now.reset(client_token)
+            asked_from.reset(place_token)
 
     def _below_prefix(self, scope: Scope) -> Scope:
         """The path is checked, and gets our prefix where a reverse proxy has taken it away."""
@@ -94,33 +127,63 @@ class Guard:
             raise Refused(400, "this path is not served")
         if len(raw) > 2048 or len(scope["query_string"]) > 8192:
             raise Refused(414, "the address is too long")
+        if not _is_text(scope["query_string"]):
+            raise Refused(400, "what stands behind the ? of the address is no UTF-8 text, or has a zero byte in it")
         if not f"{path}/".startswith(self._prefix):
             path = self._prefix + path.lstrip("/")
             scope = {**scope, "path": path, "raw_path": path.encode()}
         return scope
 
-    def _right(self, scope: Scope, headers: dict[str, str]) -> Right:
-        """Host and rate are checked; then a token, a session, or nothing at all says what may be done."""
+    def _asker(self, scope: Scope, headers: dict[str, str]) -> _Asker:
+        """Host and rate are checked; a token, a session, or nothing at all says what may be done."""
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "this server does not go by that name (see --allow-host)")
-        if not self._rate.allows(_address(scope), time.monotonic()):
-            raise Refused(429, "too many requests")
+        address = client_of(_address(scope))
+        session = _cookie(headers)
+        right = self._access.right_of_session(session, time.time())
+        signed_in = right is not Right.NONE
+        # Who has signed in is not held up by what else comes from the same address.
+        asker = _Asker(right, f"session {_digest(session).hex()}") if signed_in else _Asker(right, f"address {address}")
+        if not self._rate.allows(asker.client, time.monotonic()):
+            raise Refused(429, "too many requests", retry_after=1.0)
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._access.right_of_token(token.strip())
-        session = self._access.right_of_session(_cookie(headers), time.time())
-        return max(session, self._access.without_token)
+            token = token.strip()
+            return _Asker(self._right_of_token(scope, token), f"token {_digest(token).hex()} at {address}")
+        return asker._replace(right=max(right, self._access.without_token))
+
+    def _right_of_token(self, scope: Scope, token: str) -> Right:
+        """The right of a token. How soon the next one is compared depends on how many were wrong."""
+        connection, digest = scope.get("client") or ("", 0), _digest(token)
+        if self._known.get(connection) == digest:
+            return self._access.right_of_token(token)
+        client, now = client_of(_address(scope)), time.monotonic()
+        wait = self._guesses.wait(client, now)
+        if wait > 0.0:
+            raise Refused(429, f"too many wrong tokens; wait {ceil(wait)} s and try again", retry_after=wait)
+        right = self._access.right_of_token(token)
+        self._known.pop(connection, None)
+        if right is Right.NONE:
+            self._guesses.wrong(client, now)
+        else:
+            self._known[connection] = digest
+        while len(self._known) > _CONNECTIONS_KEPT:
+            self._known.popitem(last=False)
+        return right
 
     def _check_right(self, scope: Scope, headers: dict[str, str], right: Right) -> None:
-        path = scope["path"][len(self._prefix) :]
-        if path.startswith(_CLOSED_PATHS):
-            raise Refused(404, "this path is not served")
-        if right is Right.NONE and not path.startswith(_OPEN_PATHS):
+        path, socket = scope["path"][len(self._prefix) :], scope["type"] == "websocket"
+        needed = rights.right_for(rights.SOCKET if socket else scope["method"], path)
+        if right is Right.NONE and needed is not Right.NONE:
             raise Refused(401, "sign in first")
-        if scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS:
+        if needed is None:
+            raise Refused(404, "this path is not served")
+        if socket or scope["method"] not in _SAFE_METHODS:
             self._check_origin(headers)
-        if scope["type"] == "http" and scope["method"] not in _METHODS:
+        if not socket and scope["method"] not in _METHODS:
             raise Refused(405, "this method is not served")
+        if right < needed:
+            raise Refused(403, _NEEDS_ACT)
 
     def _check_origin(self, headers: dict[str, str]) -> None:
         """A browser says where a page comes from; a program without that header must show a token."""
@@ -146,10 +209,13 @@ class Guard:
         if path == "sign-out":
             await self._to_front_page(scope, headers, send, "", 0)
             return True
-        if not self._sign_in_rate.allows(_address(scope), time.monotonic()):
-            raise Refused(429, "too many attempts to sign in; wait a minute")
-        form = parse_qs((await _body(headers, receive)).decode("utf-8", "replace"))
-        granted = self._access.right_of_token((form.get("token") or [""])[0].strip())
+        if not self._sign_in_rate.allows(client_of(_address(scope)), time.monotonic()):
+            raise Refused(429, "too many attempts to sign in; wait a minute", retry_after=60.0)
+        try:
+            form = parse_qs((await _body(headers, receive)).decode("utf-8", "replace"), max_num_fields=20)
+        except ValueError:
+            raise Refused(400, "the form has too many fields") from None
+        granted = self._right_of_token(scope, (form.get("token") or [""])[0].strip())
         if granted is Right.NONE:
             await _respond(send, 403, sign_in_page(self._prefix, wrong=True), "text/html; charset=utf-8")
             return True
@@ -163,8 +229,8 @@ class Guard:
         cookie += "; Secure" if secure else ""
         await _respond(send, 303, "", "text/plain", (("location", self._prefix), ("set-cookie", cookie)))
 
-    async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive) -> bytes:
-        """The body of a request that changes something or asks a callback: bounded, and JSON."""
+    async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Right) -> bytes:
+        """The body of a request that changes something or asks a callback: bounded, JSON, and of text."""
         if not headers.get("content-type", "").startswith("application/json"):
             raise Refused(415, "bodies are JSON here")
         body = await _body(headers, receive)
@@ -174,17 +240,31 @@ class Guard:
             raise Refused(400, "the body is not JSON") from None
         if not isinstance(whole, dict):
             raise Refused(400, "the body is not a JSON object")
+        if not _holds_text(body, whole):
+            raise Refused(400, "a text in the body is no UTF-8, or has a zero byte in it")
+        if scope["path"][len(self._prefix) :] == rights.CALLBACKS_PATH:
+            self._check_callback(whole.get("output"), right)
         return body
 
-    async def _refuse(self, scope: Scope, headers: dict[str, str], send: Send, refused: Refused) -> None:
+    def _check_callback(self, name: Any, right: Right) -> None:
+        needed = self._callbacks.get(name) if isinstance(name, str) else None
+        if needed is None:
+            raise Refused(400, "there is no such callback")
+        if right < needed:
+            raise Refused(403, _NEEDS_ACT)
+
+    async def _refuse(self, scope: Scope, send: Send, refused: Refused) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4000 + refused.status})
             return
-        wants_page = "text/html" in headers.get("accept", "") and scope["method"] == "GET"
+        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+        wants_page = b"text/html" in accepted and scope["method"] == "GET"
         if refused.status == 401 and wants_page:
             await _respond(send, 303, "", "text/plain", (("location", f"{self._prefix}sign-in"),))
             return
-        extra = (("www-authenticate", "Bearer"),) if refused.status == 401 else ()
+        extra: tuple[tuple[str, str], ...] = (("www-authenticate", "Bearer"),) if refused.status == 401 else ()
+        if refused.retry_after:
+            extra = (("retry-after", str(ceil(refused.retry_after))),)
         await _respond(send, refused.status, json.dumps({"error": refused.text}), "application/json", extra)
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
@@ -220,11 +300,62 @@ def _headers(policy: str) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in pairs.items()]
 
 
+_NEEDS_ACT = "this needs the act token"
 _OURS = frozenset(name for name, _ in _headers("")) | {b"server"}
 
 
 _DASH_RAISES = {"/_dash-component-suites/": 404, "/_dash-update-component": 400}
 """Where Dash answers nonsense with an exception: what it is instead. A page's own failure is no 500."""
+
+
+def _single(pairs: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name. Refused where one comes twice that decides about something."""
+    headers: dict[str, str] = {}
+    for raw, value in pairs:
+        name = raw.decode("latin-1").lower()
+        if name in headers and name in _ONCE:
+            raise Refused(400, f"the header {name} came more than once")
+        headers[name] = value.decode("latin-1")
+    return headers
+
+
+def _is_text(query: bytes) -> bool:
+    """Whether a query string holds UTF-8 without zero bytes, once its escapes are resolved."""
+    plain = unquote_to_bytes(query)
+    try:
+        plain.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in plain
+
+
+def _holds_text(body: bytes, value: Any) -> bool:
+    """Whether all texts of a JSON value are such. Only escapes can hold anything else, and few bodies have these."""
+    lowered = body.lower()
+    if b"\\u0000" not in lowered and b"\\ud" not in lowered:
+        return True
+    return all("\0" not in text and not _has_surrogate(text) for text in _texts(value))
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+
+
+def _digest(secret: str) -> bytes:
+    """A name for a secret that tells nothing of it."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()[:12]
 
 
 def _address(scope: Scope) -> str:
@@ -243,7 +374,7 @@ def _cookie(headers: dict[str, str]) -> str:
 async def _body(headers: dict[str, str], receive: Receive) -> bytes:
     """The whole body; refused as soon as it is known to be too long."""
     length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > MOST_BODY_BYTES:
+    if not (length.isascii() and length.isdigit()) or len(length) > 12 or int(length) > MOST_BODY_BYTES:
         raise Refused(413, f"a body may have {MOST_BODY_BYTES} bytes")
     parts: list[bytes] = []
     size, more = 0, True

@@ -20,7 +20,7 @@ from neuron_top.pipeline.follow import FollowedRun
 from neuron_top.pipeline.library import Library
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
-from neuron_top.pipeline.recordings import is_recording, run_folder
+from neuron_top.pipeline.recordings import is_folder_name, is_recording, run_folder
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.runs import RunRow
@@ -125,7 +125,7 @@ class Hub:
         self._changed(LIVE)
 
     def _open(self, run: str) -> Feed:
-        if is_recording(run_folder(self._settings, run)):
+        if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
             book = LogBook()
             return LiveFeed([FollowedRun(self._settings, run, book)], book=book)
         feed = self.library.replay(run)

@@ -4,6 +4,7 @@ NeuronTopError                 a clear sentence for the user; `exit_code` is wha
 ├── UsageError          2      the command line or the settings are wrong
 ├── NothingToShow       3      asked for something that is not there
 ├── RefusedForSafety    4      could be done, but might do harm
+├── LimitReached        4      too many at once, or too often, for one who shares with others
 ├── FileMalformed       1      a file is not what it should be: path, line, what was expected
 └── CompileError        1      a graph could not be compiled
     ├── CompilerMissing        the compiler itself cannot be run here
@@ -38,6 +39,12 @@ class NothingToShow(NeuronTopError):
 
 class RefusedForSafety(NeuronTopError):
     """It could be done, but might harm a running job, lose data or run code of somebody else's."""
+
+    exit_code = 4
+
+
+class LimitReached(NeuronTopError):
+    """More of something was asked for than one may have of it at a time."""
 
     exit_code = 4
 

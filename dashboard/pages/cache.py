@@ -9,18 +9,19 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import cache_figures, compile_figures, whys
-from neuron_top.dashboard.access import Right
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
-from neuron_top.dashboard.cache_desk import VERBS, CacheDesk, Work
+from neuron_top.dashboard.cache_desk import VERBS, CacheDesk
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
-from neuron_top.dashboard.guard import right_now
+from neuron_top.dashboard.guard import maker_now
 from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.parts import chart, note, panel
+from neuron_top.dashboard.plans import Work
 from neuron_top.dashboard.sections import Chart
 from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
@@ -70,6 +71,7 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
                          className="row actions"),
                 html.Div(id="cache-refused", role="alert"),
+                html.Div(id="cache-acted", role="alert"),
                 html.Div(note("Click an entry to see why its graph was not found when it was looked up."),
                          id="cache-why", role="status"),
                 tools=export_links("cache"), wide=True,
@@ -81,10 +83,9 @@ def layout(state: dict[str, str]) -> Any:
 
 
 def render(
-    view: EntryTable, known: tuple[Answer, ...], works: list[Work], state: dict[str, str], colours: Palette
+    view: EntryTable, shown: list[EntryRow], known: tuple[Answer, ...], works: list[Work], colours: Palette
 ) -> dict[str, Any]:
-    """Every section of the page."""
-    shown = chosen(view, state.get("q", ""))
+    """Every section of the page. `shown`: the rows that its filter keeps."""
     return {
         "cache-summary": _summary(view),
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
@@ -96,7 +97,7 @@ def render(
 
 
 def chosen(view: EntryTable, query: str) -> list[EntryRow]:
-    """The rows that a filter keeps."""
+    """The rows that a filter keeps. Raises UsageError for a filter that is too long."""
     return list(filter(entry_filter(query), view.rows)) if query.strip() else list(view.rows)
 
 
@@ -129,20 +130,22 @@ def _summary(view: EntryTable) -> Any:
 def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
     """Bind the page to its data and its actions."""
 
-    def answer(asked: Asked) -> dict[str, Any]:
+    async def answer(asked: Asked) -> dict[str, Any]:
+        await look()
+        shown = await filtering(chosen, desk.last, asked.state.get("q", ""))
         works = []
         for identity in filter(None, asked.state.get("plan", "").split(",")):
             try:
                 works.append(desk.work(identity))
             except NeuronTopError:
                 continue
-        sections = render(desk.last, hub.kept(asked.run, answers), works, asked.state, asked.colours)
+        sections = render(desk.last, shown, hub.kept(asked.run, answers), works, asked.colours)
         return sections | {"cache-version": str(desk.version)}
 
     async def look() -> None:
         await asyncio.to_thread(desk.table)
 
-    bind(app, "cache", SLOTS, answer, before=look)
+    bind(app, "cache", SLOTS, answer)
 
     @app.callback(
         Output("cache-grid", "getRowsResponse"), Input("cache-grid", "getRowsRequest"), State("url", "search")
@@ -152,7 +155,10 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
             return no_update
         await look()
         state = state_of(search)
-        made = await asyncio.to_thread(lambda: arranged(desk.last, state, request.get("sortModel") or []))
+        try:
+            made = await filtering(arranged, desk.last, state, request.get("sortModel") or [])
+        except NeuronTopError:  # a filter that cannot be used: the page says why
+            made = []
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
         return {"rowData": [row(one, state.get("group", "")) for one in made[first:last]], "rowCount": len(made)}
 
@@ -181,11 +187,12 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         return " ".join(words) if words else no_update
 
     whys.register(app, hub, desk)
-    _register_actions(app, desk)
+    _register_planning(app, desk)
+    _register_work(app, desk)
 
 
-def _register_actions(app: Dash, desk: CacheDesk) -> None:
-    from dash import ALL, ctx
+def _register_planning(app: Dash, desk: CacheDesk) -> None:
+    from dash import ctx
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-refused", "children"),
@@ -197,35 +204,48 @@ def _register_actions(app: Dash, desk: CacheDesk) -> None:
         *clicks, selected, search = values
         if not any(clicks) or not ctx.triggered_id:
             return no_update, no_update
-        shown = chosen(desk.last, state_of(search).get("q", ""))
+        try:
+            shown = await filtering(chosen, desk.last, state_of(search).get("q", ""))
+        except NeuronTopError as problem:
+            return no_update, note(str(problem), kind="warn")
         keys = keys_of([str(one.get("id")) for one in selected or []], shown) or [one.key for one in shown]
         if len(keys) > MOST_CHOSEN:
             return no_update, note(
                 f"At most {count_text(MOST_CHOSEN)} entries at a time: narrow the filter.", kind="warn"
             )
         try:
-            works = await asyncio.to_thread(desk.plan, str(ctx.triggered_id).removeprefix("cache-"), keys)
+            works = await asyncio.to_thread(desk.plan, str(ctx.triggered_id).removeprefix("cache-"), keys, maker_now())
         except (NeuronTopError, ValueError) as problem:
             return no_update, note(str(problem), kind="warn")
         return search_with(search, plan=",".join(work.plan.identity for work in works)), None
 
+
+def _register_work(app: Dash, desk: CacheDesk) -> None:
+    """What is done about plans that were made."""
+    from dash import ALL, ctx
+
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Output("cache-refused", "children", allow_duplicate=True),
+        Output("url", "search", allow_duplicate=True), Input({"type": "work-close", "plan": ALL}, "n_clicks"),
+        State("url", "search"), prevent_initial_call=True,
+    )  # fmt: skip
+    async def close(_clicks: Any, search: str) -> Any:
+        if not ctx.triggered_id or not ctx.triggered[0]["value"]:
+            return no_update
+        closed = ctx.triggered_id["plan"]
+        left = [one for one in state_of(search).get("plan", "").split(",") if one != closed]
+        return search_with(search, plan=",".join(left))
+
+    @app.callback(
+        Output("cache-acted", "children"),  # its name is what the right to act is asked by: see rights.py
         Input({"type": "work-confirm", "plan": ALL}, "n_clicks"), Input({"type": "work-undo", "plan": ALL}, "n_clicks"),
-        Input({"type": "work-stop", "plan": ALL}, "n_clicks"), Input({"type": "work-close", "plan": ALL}, "n_clicks"),
+        Input({"type": "work-stop", "plan": ALL}, "n_clicks"),
         State({"type": "work-word", "plan": ALL}, "value"), State({"type": "work-word", "plan": ALL}, "id"),
-        State("url", "search"),
         prevent_initial_call=True,
     )  # fmt: skip
-    async def go_on(_c: Any, _u: Any, _s: Any, _x: Any, words: list[str], names: list[Any], search: str) -> Any:
+    async def act(_confirm: Any, _undo: Any, _stop: Any, words: list[str], names: list[Any]) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
-            return no_update, no_update
+            return no_update
         kind, identity = ctx.triggered_id["type"], ctx.triggered_id["plan"]
-        if kind == "work-close":
-            left = [one for one in state_of(search).get("plan", "").split(",") if one != identity]
-            return search_with(search, plan=",".join(left)), None
-        if right_now.get() is not Right.ACT:
-            return no_update, note("Sign in with the act token first.", kind="bad")
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
         try:
             if kind == "work-confirm":
@@ -235,5 +255,5 @@ def _register_actions(app: Dash, desk: CacheDesk) -> None:
             else:
                 await asyncio.to_thread(desk.undo, identity)
         except (NeuronTopError, OSError) as problem:
-            return no_update, note(str(problem), kind="bad")
-        return no_update, None
+            return note(str(problem), kind="bad")
+        return None

@@ -69,6 +69,8 @@ class Library:
 
     def replay(self, run: str) -> ReplayFeed:
         """A recording as a feed. Raises NothingToShow, StoreUnusable."""
+        if not store_path(self._settings).is_file():
+            raise NothingToShow(f"there is no recording {run}: nothing was recorded yet")
         return ReplayFeed(store_path(self._settings), run, history_seconds=self._settings.history_seconds)
 
     def compare(self, a: str, b: str) -> Comparison:

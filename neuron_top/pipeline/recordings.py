@@ -33,6 +33,11 @@ def run_folder(settings: Settings, run: str) -> Path:
     return runs_folder(settings) / run
 
 
+def is_folder_name(run: str) -> bool:
+    """Whether a text from outside can name a run's folder, and nothing above or beside all of them."""
+    return run not in ("", ".", "..") and "/" not in run and run.isprintable() and len(run.encode()) <= 255
+
+
 def store_path(settings: Settings) -> Path:
     """The store that all recordings of this user share."""
     return settings.state_path / FILE_NAME

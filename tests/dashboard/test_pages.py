@@ -226,7 +226,7 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
 
 
 def test_the_cache_page_sums_what_its_filter_shows() -> None:
-    shown = cache.render(catalogue(), (), [], {"q": "state:hit"}, LIGHT)
+    shown = cache.render(catalogue(), cache.chosen(catalogue(), "state:hit"), (), [], LIGHT)
     assert shown["cache-shown"].startswith("3 entries")
     assert "5 entries" in shown["cache-summary"]
 
@@ -261,13 +261,13 @@ def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:
 def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_selection() -> None:
     entry = InductorEntry(kind="fx-graph", key="f" * 40, path="/x", bytes=4096, files=2, changed=1e9, used=None)
     table = msgspec.structs.replace(catalogue(), others=(other_cache("/tmp/torchinductor", "its default", [entry]),))
-    shown = cache.render(table, (), [], {}, LIGHT)
+    shown = cache.render(table, list(table.rows), (), [], LIGHT)
     words = words_of(shown["cache-others"])
     assert "Inductor" in words
     assert "read-only" in words
     assert "f" * 40 in words
     assert all("f" * 40 not in one.key for one in cache.chosen(table, ""))
-    assert cache.render(catalogue(), (), [], {}, LIGHT)["cache-others"] is None
+    assert cache.render(catalogue(), [], (), [], LIGHT)["cache-others"] is None
 
 
 def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:

@@ -1,0 +1,101 @@
+"""Every address and every callback of the server, and the right that it asks for: one table, which the guard holds to.
+
+What is not declared here is not served. The tests walk all routes and callbacks of the application and compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from starlette.routing import compile_path
+
+from neuron_top.dashboard.access import Right
+
+GET, POST, SOCKET = "GET", "POST", "SOCKET"
+CALLBACKS_PATH = "_dash-update-component"
+
+_READ_PATHS = (
+    "", "compile", "cache", "memory", "runs", "logs",
+    "_dash-layout", "_dash-dependencies", "_dash-component-suites/{package_name}/{fingerprinted_path:path}", "alive",
+    "report", "comparison", "metrics",
+    "api/openapi.json", "api/overview", "api/graphs", "api/graphs/{key}", "api/timeline", "api/answers", "api/cores",
+    "api/cores/{key:path}", "api/memory", "api/memory/{key:path}", "api/trends", "api/summary", "api/report",
+    "api/comparison", "api/logs", "api/runs", "api/cache", "api/cache/plans/{identity}",
+    "api/graphs.csv", "api/graphs.parquet", "api/cores.csv", "api/cores.parquet", "api/runs.csv", "api/runs.parquet",
+    "api/cache.csv", "api/cache.parquet",
+)  # fmt: skip
+
+ROUTES: Mapping[tuple[str, str], Right] = {
+    # What the sign-in page itself needs: no data of anybody's.
+    (GET, "sign-in"): Right.NONE,
+    (POST, "sign-in"): Right.NONE,
+    (POST, "sign-out"): Right.NONE,
+    (GET, "assets/{path:path}"): Right.NONE,
+    (GET, "_favicon.ico"): Right.NONE,
+    **{(GET, path): Right.READ for path in _READ_PATHS},
+    (SOCKET, "push"): Right.READ,
+    # A callback asks for its own right besides; see CALLBACKS.
+    (POST, CALLBACKS_PATH): Right.READ,
+    # A plan changes nothing and can be looked at; its maker is held to a number of them.
+    (POST, "api/cache/plans"): Right.READ,
+    (POST, "api/cache/plans/{identity}/execute"): Right.ACT,
+    (POST, "api/cache/plans/{identity}/stop"): Right.ACT,
+    (POST, "api/cache/plans/{identity}/undo"): Right.ACT,
+}
+"""By method and path below the prefix. HEAD is GET."""
+
+NOT_SERVED = frozenset({"_dash-ws-callback", "_reload-hash"})
+"""What Dash opens by itself and no page of ours uses."""
+
+CALLBACKS: Mapping[str, Right] = {
+    "page.children": Right.READ,
+    "run.options": Right.READ,
+    "url.search": Right.READ,
+    "live-state.children": Right.READ,
+    "live-node.options": Right.READ,
+    "compile-summary.children": Right.READ,
+    "compile-depth.children": Right.READ,
+    "cache-summary.children": Right.READ,
+    "cache-grid.getRowsResponse": Right.READ,
+    "cache-query.value": Right.READ,
+    "cache-why.children": Right.READ,
+    "cache-acted.children": Right.ACT,
+    "memory-summary.children": Right.READ,
+    "memory-with.options": Right.READ,
+    "runs-note.children": Right.READ,
+    "runs-documents.children": Right.READ,
+    "logs-new.data": Right.READ,
+    "logs-found.data": Right.READ,
+}
+"""By the first thing that a callback writes to."""
+
+
+class _Rule(NamedTuple):
+    method: str
+    pattern: Any
+    right: Right
+
+
+_RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], right) for (method, path), right in ROUTES.items())
+
+
+def right_for(method: str, path: str) -> Right | None:
+    """The right that a request asks for; None where nothing is served. `path`: below the prefix, without a slash.
+
+    Of a method that the path does not know, the highest right of the path.
+    """
+    rules = [rule for rule in _RULES if rule.pattern.match(f"/{path}")]
+    method = GET if method in ("HEAD", "OPTIONS") else method
+    own = [rule.right for rule in rules if rule.method == method]
+    return max(own or [rule.right for rule in rules], default=None)
+
+
+def first_output(callback: str) -> str:
+    """What a callback writes to first, by Dash's name for the callback, which lists all: `..a.children...b.data..`."""
+    return callback.strip(".").partition("...")[0].partition("@")[0]
+
+
+def callback_rights(callbacks: Iterable[str]) -> dict[str, Right]:
+    """The rights of callbacks by Dash's names for them; those that declare none are left out, and not served."""
+    return {name: CALLBACKS[first] for name in callbacks if (first := first_output(name)) in CALLBACKS}

@@ -1,0 +1,184 @@
+"""Who may do what: every address and every callback declares a right, and what a reader does harms nobody's plans."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dash
+import pytest
+from starlette.routing import Mount, Route, WebSocketRoute
+
+from neuron_top.dashboard import rights
+from neuron_top.dashboard.access import Right, rules
+from neuron_top.dashboard.app import create_app
+from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.plans import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, Maker, Plans, Work
+from neuron_top.errors import LimitReached, NothingToShow
+from neuron_top.settings import Settings
+from tests.actions import caches
+from tests.adversary import web
+from tests.dashboard.served import ACT, READ, Served, serving
+from tests.tui.feeds import StillFeed, job
+
+TWO_TOKENS = {"read": READ, "act": ACT}
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dash.Dash]:
+    """The server behind the guard, and Dash."""
+    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")))
+    guard = create_app(Hub(settings, StillFeed()), CacheDesk(settings), rules("", ACT, frozenset()), prefix="/top/")
+    return guard._app, dash.get_app()  # type: ignore[attr-defined]
+
+
+def test_every_route_declares_its_right_and_none_is_declared_that_is_not_there(application: Any) -> None:
+    server, _app = application
+    found = set()
+    for route in server.routes:
+        path = route.path.removeprefix("/top/")
+        if isinstance(route, Mount):
+            found.add(("GET", f"{path}/{{path:path}}"))
+        elif isinstance(route, WebSocketRoute):
+            found.add((rights.SOCKET, path))
+        else:
+            assert isinstance(route, Route)
+            found |= {(method, path) for method in route.methods or () if method != "HEAD"}
+    unserved = {(method, path) for method, path in found if path in rights.NOT_SERVED}
+    guards_own = {(method, path) for method in ("GET", "POST") for path in ("sign-in", "sign-out")}
+    pages = {("GET", name) for name in ("compile", "cache", "memory", "runs", "logs")}  # served as the front page
+    assert found - unserved == set(rights.ROUTES) - guards_own - pages
+    assert not [path for _method, path in unserved if rights.right_for("GET", path) or rights.right_for("SOCKET", path)]
+
+
+def test_every_callback_declares_its_right_and_none_is_declared_that_is_not_there(application: Any) -> None:
+    _server, app = application
+    answered = {rights.first_output(name) for name, one in app.callback_map.items() if "callback" in one}
+    assert answered == set(rights.CALLBACKS)
+    assert rights.CALLBACKS["cache-acted.children"] is Right.ACT
+
+
+def test_what_changes_something_asks_for_the_act_token() -> None:
+    """By their names: an address that ends in a deed, so that a new one is thought about."""
+    acting = {path for (method, path), right in rights.ROUTES.items() if right is Right.ACT}
+    posts = {path for method, path in rights.ROUTES if method == "POST"}
+    assert acting == {path for path in posts if re.search(r"/(execute|stop|undo)$", path)}
+    assert posts - acting == {"sign-in", "sign-out", rights.CALLBACKS_PATH, "api/cache/plans"}
+
+
+@pytest.fixture
+def cached(tmp_path: Path) -> Iterator[tuple[Served, list[str]]]:
+    """A server that asks for tokens, and the keys of two entries of its cache."""
+    root = tmp_path / "cache"
+    caches.entry(root, 1)
+    caches.entry(root, 2)
+    with serving(StillFeed(job()), tmp_path / "state", roots=(str(root),), **TWO_TOKENS) as served:
+        rows = served.ask("/api/cache", token=READ).json["rows"]
+        yield served, [row["key"] for row in rows if row["root"] == str(root)]
+
+
+def planned(served: Served, keys: list[str], token: str) -> str:
+    """The identity of a new plan."""
+    (work,) = served.post("/api/cache/plans", {"verb": "evict", "keys": keys}, token=token).json
+    return str(work["plan"]["identity"])
+
+
+def test_a_reader_can_neither_carry_out_nor_stop_nor_undo(cached: tuple[Served, list[str]]) -> None:
+    served, keys = cached
+    identity = planned(served, keys, ACT)
+    for deed in ("execute", "stop", "undo"):
+        for number in (identity, "0123456789", "x", "..%2fx"):
+            assert served.post(f"/api/cache/plans/{number}/{deed}", {}, token=READ).status in (400, 403), deed
+            assert served.post(f"/api/cache/plans/{number}/{deed}", {"typed": "evict"}, token="").status in (400, 401)
+    assert served.ask(f"/api/cache/plans/{identity}", token=READ).json["state"] == "planned"
+    assert served.ask(f"/api/cache/plans/{identity}").status == 401
+
+
+def test_a_reader_cannot_act_through_a_callback(cached: tuple[Served, list[str]]) -> None:
+    served, keys = cached
+    identity = planned(served, keys, ACT)
+    known = web.dependencies(served.ask("/_dash-dependencies", token=READ).json)
+    acting = known["cache-acted.children"]
+    origin = f"http://127.0.0.1:{served.port}"
+    for button in ("work-confirm", "work-stop", "work-undo"):
+        asked = json.loads(web.callback(acting))
+        pressed = {"id": {"type": button, "plan": identity}, "property": "n_clicks", "value": 1}
+        asked["inputs"] = [[pressed] if button in str(one["id"]) else [] for one in acting["inputs"]]
+        asked["state"] = [[], []]
+        asked["changedPropIds"] = [json.dumps(pressed["id"], sort_keys=True, separators=(",", ":")) + ".n_clicks"]
+        for output in (acting["output"], f"..{acting['output']}..", "cache-acted.children@x"):
+            answer = served.post("/_dash-update-component", asked | {"output": output}, token=READ, Origin=origin)
+            assert answer.status in (400, 403), (button, output)
+    assert served.ask(f"/api/cache/plans/{identity}", token=READ).json["state"] == "planned"
+
+
+def test_sixty_plans_of_a_reader_push_out_nobody_elses(cached: tuple[Served, list[str]]) -> None:
+    served, keys = cached
+    mine = planned(served, keys, ACT)
+    done = planned(served, keys[:1], ACT)
+    assert served.post(f"/api/cache/plans/{done}/execute", {}).status == 200
+    statuses = {served.post("/api/cache/plans", {"verb": "evict", "keys": keys[1:]}, token=READ).status
+                for _number in range(60)}  # fmt: skip
+    assert statuses <= {200, 429}
+    for identity in (mine, done):
+        assert served.ask(f"/api/cache/plans/{identity}", token=READ).status == 200
+    assert served.post(f"/api/cache/plans/{mine}/execute", {"typed": "evict"}).status == 200
+
+
+class _Plan:
+    """As much of a plan as is looked at here."""
+
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+
+
+def works(first: int, count: int) -> list[Work]:
+    return [Work(plan=_Plan(f"{number:010x}")) for number in range(first, first + count)]  # type: ignore[arg-type]
+
+
+def test_only_waiting_plans_of_the_same_maker_give_way() -> None:
+    plans = Plans(clock=lambda: 0.0)
+    reader, actor = Maker("reader", acts=False), Maker("actor", acts=True)
+    others = works(0, 3)
+    plans.add(others, actor)
+    own = works(100, PLANS_OF_ONE)
+    plans.add(own, reader)
+    own[0].state, own[1].state = "running", "done"
+    plans.add(works(200, PLANS_OF_ONE), reader)
+    for work in (*others, own[0], own[1]):
+        assert plans.get(work.plan.identity) is work
+    with pytest.raises(NothingToShow):
+        plans.get(own[2].plan.identity)
+    with pytest.raises(LimitReached):
+        plans.add(works(1000, PLANS_OF_ONE + 1), actor)
+
+
+def test_readers_together_have_a_limit_that_time_lifts_and_that_binds_nobody_who_acts() -> None:
+    now = [0.0]
+    plans = Plans(clock=lambda: now[0])
+    for number in range(PLANS_OF_READERS):
+        plans.add(works(number, 1), Maker(f"reader {number}", acts=False))
+    late = Maker("one more", acts=False)
+    with pytest.raises(LimitReached):
+        plans.add(works(5000, 1), late)
+    plans.add(works(6000, 1), Maker("actor", acts=True))
+    now[0] = WAITING_SECONDS + 1
+    plans.add(works(7000, 1), late)
+    assert plans.get(f"{6000:010x}")
+    with pytest.raises(NothingToShow):
+        plans.get(f"{1:010x}")
+
+
+def test_planning_again_and_again_is_slowed_down() -> None:
+    plans = Plans(clock=lambda: 0.0)
+    reader = Maker("reader", acts=False)
+    for _number in range(10):
+        plans.begin(reader)
+    with pytest.raises(LimitReached):
+        deque(map(plans.begin, [reader] * 100), maxlen=0)
+    plans.begin(Maker("another", acts=False))
