@@ -36,6 +36,7 @@ class _Step(NamedTuple):
     """How far the source was read with this step."""
     line: LogLine | None
     """None where the step is only a place to stop: the end of a block, or a line that a query does not want."""
+    unwanted: bool = False
 
 
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
@@ -95,12 +96,19 @@ def _taken(steps: Iterator[_Step], at: dict[str, int], count: int, clock: Callab
     if count <= 0:
         return found, False
     deadline = clock() + BUDGET_SECONDS
+    inside: float | None = None  # the deadline of the query itself: what it costs to read a block is not its fault
     for step in steps:
         at[step.source] = step.edge
         if step.line is not None:
             found.append(step.line)
-        if len(found) >= count or (step.line is None and clock() > deadline):
+        if step.unwanted:
+            inside = inside if inside is not None else clock() + BUDGET_SECONDS
+            if clock() > inside:
+                return found, False
+        elif len(found) >= count or (step.line is None and clock() > deadline):
             return found, False
+        elif step.line is None:
+            inside = None
     return found, True
 
 
@@ -146,7 +154,7 @@ def _wanted(step: _Step, query: LogQuery | None) -> _Step:
     stops in the middle of a block when its time is up.
     """
     wanted = not query or step.line is None or query.keep(step.line)
-    return step if wanted else step._replace(line=None)
+    return step if wanted else step._replace(line=None, unwanted=True)
 
 
 def _stamp(text: bytes) -> float | None:
