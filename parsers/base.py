@@ -33,7 +33,7 @@ Never anchored: dots, progress bars and prefixes stand in front, and torn lines 
 _BLANKS = " \t\xa0"
 """Between the words of a header: quoting turns two blanks into one, pages into a fixed one, editors into a tab."""
 _SECOND = re.compile(
-    r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,73}/[\w.]{1,40} not found in |\{'\w{1,40}': |\s*\d{1,3}%\|"
+    r"neuronxcc-[\w.+]{1,60}/MODULE_[0-9a-f+]{1,73}/[\w.]{1,40} not found in |\{'\w{1,40}': |(?:(?<!\s)\s+)?\d{1,3}%\|"
 )
 """What another process may print behind a wrapper's words without a line end between: a record of its own."""
 

@@ -15,7 +15,7 @@ import msgspec
 from neuron_top.cache.contents import LocalGraph
 from neuron_top.parsers.hlo_nodes import HloNode
 
-_SHAPE = re.compile(r"([a-z][a-z0-9]*)\[([0-9a-z_,]*)\]")
+_SHAPE = re.compile(r"([a-z][a-z0-9]{0,30})\[([0-9a-z_,]*)\]")
 _GROUPS = re.compile(r"(\d+) groups of (\d+)")
 MATRIX_PRODUCTS = re.compile(
     r"(?:^|[._])(?:dot|convolution|conv\d?d?|(?:add|b|badd)?mm|matmul|linear|scaled_dot\w*)(?:$|[._])"
