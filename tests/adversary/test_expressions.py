@@ -19,10 +19,13 @@ from neuron_top.filters import MOST_CHARACTERS, MOST_EXPRESSIONS, MOST_TERMS, ex
 from neuron_top.pipeline import log_files
 from neuron_top.pipeline.log_line import LogLine
 from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
 from neuron_top.tui.widgets import log_window
+from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.views.entries import entry_filter
 from tests.adversary import web
-from tests.tui.feeds import StillFeed
+from tests.tui.feeds import StillFeed, StillLibrary, job
 
 EXPLODING = "/(a+)+$/"
 HOSTILE_LINES = [
@@ -203,6 +206,23 @@ def test_the_terminal_looks_at_what_there_is_time_for_and_goes_on_in_the_files(
     while not window.at_start:
         window.lengthen_up()
     assert [line.text for line in window.lines] == texts
+
+
+async def test_an_expression_is_typed_in_the_terminal_and_what_is_wrong_with_it_is_told() -> None:
+    feed = StillFeed(job(), lines=lines_of([*HOSTILE_LINES, "a step"]))
+    app = TopApp(feed, Settings(), library=StillLibrary(()))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("5", "slash", *"/(a+)+$/", "enter")
+        view = app.screen.query_one(LogView)
+        await pilot.pause()
+        assert view._window.query.text == "/(a+)+$/"
+        assert view.lines == []
+        await pilot.press("escape", "slash", *"/a(?=b)/", "enter")
+        await pilot.pause()
+        assert "look-ahead" in view._summary()
+        await pilot.press("escape", "slash", *"/^a ST/", "enter")
+        await pilot.pause()
+        assert [line.text for line in view.lines] == ["a step"]
 
 
 def test_a_program_that_filters_nothing_does_not_load_the_engine() -> None:

@@ -25,8 +25,13 @@ class FilteredScreen(PaintedScreen):
         return None
 
     async def action_filter(self) -> None:
-        """Open the line that asks for a filter; made at the first time, as its module is a slow import."""
-        if self.can_filter:
+        """Open the line that asks for a filter; made at the first time, as its module is a slow import.
+
+        In the line itself the key is a character: an expression stands between two of them.
+        """
+        if self._asked is not None and self.focused is self._asked:
+            self._asked.insert_text_at_cursor("/")
+        elif self.can_filter:
             asked = await self.filter_line()
             asked.add_class("open")
             self.set_focus(asked)
