@@ -89,14 +89,35 @@ class Removed(NamedTuple):
 
 def remove_folders(above: int, names: Iterable[str]) -> Removed:
     """Delete these folders of the open folder `above`, and all below them. Raises OSError where something can't go."""
+    freed = files = 0
+    for name in names:
+        handle = open_folder(name, above)
+        try:
+            removed, folders = remove_files(handle)
+            if folders:  # most hold files only
+                removed = removed.plus(_below(handle, folders))
+        finally:
+            os.close(handle)
+        os.rmdir(name, dir_fd=above)
+        freed += removed.freed
+        files += removed.files
+    return Removed(freed, files)
+
+
+def _below(handle: int, folders: list[str]) -> Removed:
+    """Delete these folders of an open one, and those that are named after them."""
     removed = Removed()
-    with closing(Descent(above)) as place:
-        for name in names:
-            removed = removed.plus(_remove(place, name))
+    while folders:
+        with closing(Descent(handle)) as place:
+            for name in folders:
+                removed = removed.plus(_remove(place, name))
+        more, folders = remove_files(handle)
+        removed = removed.plus(more)
     return removed
 
 
 def _remove(place: Descent, name: str) -> Removed:
+    """Delete the folder `name` of the present one, whatever its depth."""
     freed = files = 0
     levels: list[tuple[list[str], bool]] = [([name], True)]
     """Of each folder on the way down: sub-folders that still have to go, and whether the last look found anything."""

@@ -16,8 +16,10 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.cli.main import main
 from tests.actions import caches
+from tests.adversary.attacker import LONG
 
-DEEP = 10_000
+DEEP = 10_000 if LONG else 3_000
+"""Nested folders: more than Python recurses, more than may be open, and a longer path than the kernel takes."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
