@@ -34,6 +34,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def visible_lines(text: str) -> str:
+    """As `visible`, for a text of several lines: its line ends stay."""
+    return text if text.isprintable() else "\n".join(map(visible, text.split("\n")))
+
+
 def without_secret(text: str) -> str:
     """The text with whoever and whatever stands before the `@` of an address (`s3://user:password@bucket`) left out."""
     return _IN_ADDRESS.sub("://…@", text) if "@" in text else text

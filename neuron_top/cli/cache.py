@@ -29,6 +29,7 @@ import argparse
 import importlib
 
 from neuron_top.cli.cache_commands import SUBCOMMANDS
+from neuron_top.cli.output import Parser
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.escapes import visible
 
@@ -46,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the sub-command."""
     row = next(row for row in SUBCOMMANDS if row.name == arguments.action)
     module = importlib.import_module(f"neuron_top.cli.cache_commands.{row.module}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"neurontop cache {row.name}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

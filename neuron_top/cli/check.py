@@ -20,7 +20,7 @@ import os
 
 from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
 from neuron_top.runtime.log_input import standard_input_bytes
@@ -81,11 +81,11 @@ def _print(arguments: argparse.Namespace, view: Report, verdicts: tuple[Verdict,
     elif arguments.markdown:
         from neuron_top.report.markdown import gate
 
-        print(gate(view, verdicts))
+        print_text(gate(view, verdicts))
     else:
         for one in verdicts:
             if not one.passed:
-                print(one.reason)
+                print_text(one.reason)
 
 
 def _number(text: str) -> float:

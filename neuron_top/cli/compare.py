@@ -18,10 +18,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import msgspec
-
 from neuron_top import settings as configuration
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import json_text, narrate
 from neuron_top.cli.report import add_output, chosen_format, write
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.pipeline import afterwards
@@ -91,7 +89,7 @@ def _caches(a: str, b: str, settings: Settings) -> CacheComparison:
 
 def _render(view: Comparison | CacheComparison | Several, form: str) -> str:
     if form == "json":
-        return msgspec.json.format(msgspec.json.encode(view), indent=2).decode() + "\n"
+        return json_text(view, indent=2) + "\n"
     from neuron_top.report import comparison
     from neuron_top.report import several as drawn
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top import settings
-from neuron_top.cli.output import print_json, table
+from neuron_top.cli.output import print_json, print_text, table
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if arguments.path:
-        print(settings.config_path())
+        print_text(str(settings.config_path()))
         return 0
     current, origins = settings.load()
     values = {name: getattr(current, name) for name in current.__struct_fields__}

@@ -16,10 +16,11 @@ exit status: 0 no problem (a machine without Neuron devices is none) · 1 at lea
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 
 from neuron_top import settings
-from neuron_top.cli.output import colours_wanted, narrate, print_json
+from neuron_top.cli.output import colours_wanted, narrate, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.runtime.doctor_checks import Finding, examine
 from neuron_top.runtime.doctor_facts import gather
@@ -65,10 +66,11 @@ def print_findings(findings: list[Finding]) -> None:
     coloured = colours_wanted()
     for number, finding in enumerate(findings):
         if not number or findings[number - 1].check != finding.check:
-            print(("" if not number else "\n") + finding.check)
+            print_text(("" if not number else "\n") + finding.check)
         mark = f"{finding.level:<7}"
         if coloured:
             mark = f"{_COLOURS[finding.level]}{mark}\x1b[0m"
-        print(f"  {mark}  {finding.text}")
+        sys.stdout.write(f"  {mark}  ")
+        print_text(finding.text)
         if finding.next_step:
-            print(f"           → {finding.next_step}")
+            print_text(f"           → {finding.next_step}")

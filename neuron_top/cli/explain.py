@@ -20,7 +20,7 @@ from pathlib import Path
 
 from neuron_top import settings as configuration
 from neuron_top.cli.cache_commands.common import chosen_root
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.errors import NothingToShow
 from neuron_top.explain.why import Explanation
 from neuron_top.parsers.escapes import visible
@@ -53,9 +53,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(told[0] if one else told)
     elif len(told) == 1:
-        print(_page(told[0]))
+        print_text(_page(told[0]))
     else:
-        print("\n".join(f"{each.module}\n  {each.causes[0].kind}: {visible(each.causes[0].text)}" for each in told))
+        print_text(
+            "\n".join(f"{each.module}\n  {each.causes[0].kind}: {visible(each.causes[0].text)}" for each in told)
+        )
     return 0
 
 

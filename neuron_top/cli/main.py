@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from neuron_top import __version__
+from neuron_top.cli.output import Parser, narrate
 from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
@@ -88,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _complain(text: str) -> None:
     """A sentence on standard error; that nobody can read it is no further failure."""
     with contextlib.suppress(OSError, ValueError):
-        print(f"neurontop: {text}", file=sys.stderr, flush=True)
+        narrate(f"neurontop: {text}")
 
 
 def _in_words(problem: OSError) -> str:
@@ -118,7 +119,7 @@ def _dispatch(arguments: list[str]) -> int:
     if command is None:
         _overview().error(f"no command {arguments[0]!r}; commands: {', '.join(row.name for row in COMMANDS)}")
     module = importlib.import_module(f"neuron_top.cli.{command.module}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"neurontop {command.name}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -130,7 +131,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _overview() -> argparse.ArgumentParser:
     rows = "\n".join(f"  {row.name:<10} {row.summary}" for row in COMMANDS)
-    return argparse.ArgumentParser(
+    return Parser(
         prog="neurontop",
         usage="neurontop [command] [options]",
         description=f"Live observability and cache management for AWS Neuron.\n\ncommands:\n{rows}",

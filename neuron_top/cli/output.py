@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
+
+from neuron_top.parsers.escapes import visible, visible_lines
+
+_UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+"""What steers a terminal or hides in it, and bytes of a name that is no UTF-8; in JSON only strings hold any."""
 
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, keys in the order of the value, two blanks of indent."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    sys.stdout.write(json_text(value, indent=2) + "\n")
 
 
 def print_json_line(value: Any) -> None:
     """One JSON document on one line, flushed: for streams."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.write(json_text(value) + "\n")
+    sys.stdout.flush()
+
+
+def json_text(value: Any, indent: int = -1) -> str:
+    """A JSON document, keys in the order of the value; `indent` below zero: on one line."""
+    try:
+        document = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value), indent=indent if indent >= 0 else None)
+    text = (document if indent < 0 else msgspec.json.format(document, indent=indent)).decode()
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def print_text(text: str) -> None:
+    """Text on stdout, flushed; names and messages of others in it are only ever text for the terminal."""
+    sys.stdout.write(f"{visible_lines(text)}\n")
     sys.stdout.flush()
 
 
 def narrate(text: str) -> None:
-    """A line for the person, never for a program; one write, so that nobody else's output stands inside it."""
-    sys.stderr.write(f"{text}\n")
+    """A line for the person, never for a program; one write, so that nobody else's output stands inside it.
+
+    It may quote a name or a message of somebody else's, so nothing in it reaches the terminal as a command.
+    """
+    sys.stderr.write(f"{visible_lines(text)}\n")
     sys.stderr.flush()
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments whose complaint is safe to show: a shell's `*` hands over names that others chose."""
+
+    def error(self, message: str) -> NoReturn:
+        """As argparse says it, and exit status 2."""
+        super().error(visible_lines(message))
 
 
 def colours_wanted() -> bool:
@@ -33,8 +68,8 @@ def colours_wanted() -> bool:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Aligned columns of text; the columns in `right` are right-aligned (numbers)."""
-    lines = [list(header), *(list(row) for row in rows)]
+    """Aligned columns of text, each cell one safe line; the columns in `right` are right-aligned (numbers)."""
+    lines = [list(header), *(list(map(visible, row)) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     return "\n".join(
         "  ".join(

@@ -21,14 +21,12 @@ exit status: 0 written · 2 a file cannot be read or written · 3 no such record
 from __future__ import annotations
 
 import argparse
-import os
+import secrets
 import sys
 from pathlib import Path
 
-import msgspec
-
 from neuron_top import settings as configuration
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import json_text, narrate
 from neuron_top.errors import UsageError
 from neuron_top.pipeline import afterwards
 from neuron_top.pipeline.misses import Misses, first_here
@@ -95,7 +93,7 @@ def render(view: Report, form: str) -> str:
         from neuron_top.report.markdown import markdown
 
         return markdown(view)
-    return msgspec.json.format(msgspec.json.encode(view), indent=2).decode() + "\n"
+    return json_text(view, indent=2) + "\n"
 
 
 def write(text: str, path: str | None) -> None:
@@ -104,9 +102,11 @@ def write(text: str, path: str | None) -> None:
         sys.stdout.write(text)
         return
     place = Path(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.partial")  # two that write the same do not meet
+    # Two that write the same do not meet, and in a shared folder nobody can put a link where we write.
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}.partial")
     try:
-        beside.write_text(text, encoding="utf-8")
+        with beside.open("x", encoding="utf-8") as file:
+            file.write(text)
         beside.replace(place)
     except OSError as problem:
         beside.unlink(missing_ok=True)

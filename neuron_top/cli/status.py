@@ -17,7 +17,7 @@ import argparse
 import time
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import print_json
+from neuron_top.cli.output import print_json, print_text
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
 from neuron_top.pipeline.afterwards import estimator
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
             f"nothing to show: no recording in {store_path(settings)}, and no process of yours with LOCAL_RANK or "
             "NEURON_RT_VISIBLE_CORES; start a job with `neurontop run -- <command>`"
         )
-    print_json(view) if arguments.json else print(overview_text(view))
+    print_json(view) if arguments.json else print_text(overview_text(view))
     failed = view.header.exit_code not in (None, 0) or view.compile.failed > 0
     return 1 if failed else 0
 

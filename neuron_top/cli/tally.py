@@ -21,9 +21,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cache.quiet import name_text
+from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.cli.tally_text import Summary
 from neuron_top.parsers.counting import CountingReader
+from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.tally import Tally
 from neuron_top.runtime import log_input
@@ -40,10 +42,10 @@ def execute(arguments: argparse.Namespace) -> int:
     """Read all files, then print."""
     read = {name: _read(name, summarize=not arguments.json) for name in dict.fromkeys(arguments.files)}
     if arguments.json:
-        counts: dict[str, Any] = {name: tally.as_json() for name, (tally, _) in read.items()}
+        counts: dict[str, Any] = {name_text(name): tally.as_json() for name, (tally, _) in read.items()}
         print_json(counts if len(read) > 1 else next(iter(counts.values())))
     else:
-        print("\n\n".join(summary.text(name, tally) for name, (tally, summary) in read.items()))
+        print_text("\n\n".join(summary.text(visible(name), tally) for name, (tally, summary) in read.items()))
     failed = any(tally.counts["errors"] or tally.counts["failed_hits"] for tally, _ in read.values())
     return 1 if arguments.check and failed else 0
 

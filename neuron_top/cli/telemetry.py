@@ -27,7 +27,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from neuron_top import events, settings
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import narrate, print_json_line, print_text
 from neuron_top.cli.telemetry_text import Snapshot
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
@@ -177,14 +177,14 @@ def _file_events(reader: TelemetryFile, path: str) -> Iterator[AnyEvent]:
 def _show(event: AnyEvent, snapshot: Snapshot, *, as_json: bool) -> None:
     if as_json:
         if isinstance(event, _SAMPLES):
-            print(events.encode(event).decode(), flush=True)
+            print_json_line(event)
     elif isinstance(event, events.CoresSampled | events.DevicesFound):
-        print(snapshot.text(), end="\n\n", flush=True)
+        print_text(f"{snapshot.text()}\n")
 
 
 def _show_once(snapshot: Snapshot, *, as_json: bool) -> None:
     if as_json:
         for event in snapshot.events():
-            print(events.encode(event).decode())
+            print_json_line(event)
     else:
-        print(snapshot.text())
+        print_text(snapshot.text())

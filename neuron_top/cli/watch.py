@@ -31,7 +31,7 @@ from typing import Any
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import hurry, show
-from neuron_top.cli.output import narrate, print_json_line
+from neuron_top.cli.output import narrate, print_json_line, print_text
 from neuron_top.errors import UsageError
 from neuron_top.pipeline.live import LiveFeed
 from neuron_top.run.model import Run
@@ -85,7 +85,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def print_flushed(line: str) -> bool:
     """A line on stdout, at once."""
-    print(line, flush=True)
+    print_text(line)
     return True
 
 
@@ -161,5 +161,5 @@ def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     for source in view.sources:
         if named and not source.available and source.name.startswith("log:"):
             narrate(f"neurontop: {source.text}")
-    print(overview_text(view))
+    print_text(overview_text(view))
     return 0

@@ -58,3 +58,12 @@ def as_stranger(work: Callable[[], str]) -> str:
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0, answer
     return answer
+
+
+ESCAPES = "\x1b]52;c;ZWNobw==\x07\x1b[2J\x9b31m\u202eexe\u200b\u2066"
+"""Clears the screen, fills the clipboard, turns the line around and hides characters, where a terminal reads it."""
+
+
+def unprintable(text: str) -> list[str]:
+    """Characters of an output that are neither printable nor the line ends and blanks of ordinary text."""
+    return sorted({character for character in text if not character.isprintable() and character not in "\n\t"})

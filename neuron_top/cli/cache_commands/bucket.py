@@ -22,7 +22,7 @@ from neuron_top.cache.entry import FAILURES, HITS, Entry
 from neuron_top.cache.layout import FAILURE_LOG
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.units import bytes_text, count_text
 
 
@@ -55,7 +55,7 @@ def bring_back(url: str, arguments: argparse.Namespace) -> int:
     else:
         narrate(f"neurontop: plan {record.plan}: {count_text(record.restored)} objects brought back")
         for key, reason in record.kept:
-            print(f"stays deleted: {key}: {reason}")
+            print_text(f"stays deleted: {key}: {reason}")
     return 1 if record.kept else 0
 
 
