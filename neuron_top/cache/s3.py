@@ -33,7 +33,7 @@ from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.layout import FLAGS_NAMES, NEFF
 from neuron_top.cache.snapshot import Other, Snapshot
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.parsers.escapes import without_secret
+from neuron_top.parsers.escapes import visible, without_secret
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 WHY_SHARED = "who uses a bucket cannot be seen from here"
 _NEVER = "0_REGISTRY"
+_FLAGS_LIMIT = 1 << 20
+"""More of a flags file is not read; its hash then does not match."""
 
 
 class Object(NamedTuple):
@@ -70,11 +72,11 @@ class Bucket:
             for page in pages:
                 yield from page.get("Contents", ())
 
-    def read(self, key: str, limit: int | None = None) -> bytes:
-        """An object, or the first bytes of it. Raises NothingToShow."""
-        span = {} if limit is None else {"Range": f"bytes=0-{limit - 1}"}
+    def read(self, key: str, limit: int) -> bytes:
+        """The first bytes of an object, no more than `limit` of what the service sends. Raises NothingToShow."""
         with explained(self):
-            return self.client.get_object(Bucket=self.name, Key=key, **span)["Body"].read()  # type: ignore[arg-type]
+            answer = self.client.get_object(Bucket=self.name, Key=key, Range=f"bytes=0-{limit - 1}")
+            return answer["Body"].read(limit)
 
     def versioned(self) -> bool:
         """True when a deleted object can be brought back. Raises NothingToShow."""
@@ -117,7 +119,7 @@ def connect(url: str) -> Bucket:
     try:
         client = boto3.client("s3", config=config)
     except (BotoCoreError, ValueError) as problem:
-        raise UsageError(f"S3 cannot be reached: {problem}") from None
+        raise UsageError(f"S3 cannot be reached: {visible(without_secret(str(problem)))}") from None
     return Bucket(client, parts.netloc, f"{prefix}/" if prefix else "")
 
 
@@ -134,7 +136,7 @@ def explained(bucket: Bucket) -> Iterator[None]:
         ) from None
     except ClientError as problem:
         code = problem.response.get("Error", {}).get("Code", "unknown error")
-        raise NothingToShow(f"{bucket.url}: {problem.operation_name} was refused: {code}") from None
+        raise NothingToShow(f"{bucket.url}: {problem.operation_name} was refused: {visible(str(code))}") from None
     except BotoCoreError as problem:
         raise NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached") from None
 
@@ -177,13 +179,18 @@ def _sorted_out(bucket: Bucket, below: str = "") -> tuple[dict[str, list[Object]
             last = place
             path = place[start:]
             above, _, module = path.rpartition("/")
-            known = MODULE.match(module) and above and _NEVER not in above
+            known = MODULE.match(module) and _is_below(above) and _NEVER not in above
             members = entries.setdefault(path, []) if known else None
         if members is None or not name:
             others.append(Other(key[start:], record["Size"], 1, 0))
             continue
         members.append(Object(key, record["Size"], record["ETag"], record["LastModified"].timestamp()))
     return entries, others
+
+
+def _is_below(path: str) -> bool:
+    """Whether `path` names a place below a root, on a disk too: keys are free text, and `..` is a name like others."""
+    return all(part not in ("", ".", "..") for part in path.split("/")) and path.isprintable()
 
 
 def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
@@ -213,7 +220,7 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         elif part & Part.LOCK:
             lock_since = each.changed
         elif part & Part.OTHER:
-            others.append(name)
+            others.append(visible(name))
     return Entry(
         compiler=compiler,
         module=module,
@@ -246,11 +253,17 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
 def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:
     """Copy objects below the prefix to a folder of ours, with their times. Raises NothingToShow."""
     for each in objects:
-        path = root / each.key[len(bucket.prefix) :]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with explained(bucket):
-            bucket.client.download_file(bucket.name, each.key, str(path))
-        os.utime(path, (each.changed, each.changed))
+        below = each.key[len(bucket.prefix) :]
+        if not _is_below(below.rpartition("/")[0]):
+            raise NothingToShow(f"{bucket.url}: {visible(below)} leads out of its folder and is not fetched")
+        path = root / below
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with explained(bucket):
+                bucket.client.download_file(bucket.name, each.key, str(path))
+            os.utime(path, (each.changed, each.changed))
+        except OSError as problem:
+            raise NothingToShow(f"{bucket.url}: {visible(below)} cannot be fetched: {problem.strerror}") from None
 
 
 def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
@@ -258,9 +271,14 @@ def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
     for each in objects:
         place, _, name = each.key.rpartition("/")
         if name == NEFF:
-            problem = head_problem(bucket.read(each.key, CHEAP_BYTES) if each.size else b"", each.size)
+            problem = head_problem(_start(bucket, each, CHEAP_BYTES), each.size)
             if problem is not None:
                 return f"{name}: {problem}"
-        if name in FLAGS_NAMES and flags_hash(bucket.read(each.key)) != place.rpartition("+")[2]:
+        if name in FLAGS_NAMES and flags_hash(_start(bucket, each, _FLAGS_LIMIT)) != place.rpartition("+")[2]:
             return f"{name} does not have the hash in the entry's name"
     return None
+
+
+def _start(bucket: Bucket, each: Object, limit: int) -> bytes:
+    """The first bytes of an object; a service refuses a range of an empty one."""
+    return bucket.read(each.key, limit) if each.size else b""

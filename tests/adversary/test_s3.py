@@ -1,0 +1,150 @@
+"""A bucket that somebody else can write to: keys that lead out, objects of any size, replies that carry escapes."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuron_top.cache import s3
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NothingToShow, UsageError
+
+boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
+
+MODULE = "MODULE_1234567890+abcdef01"
+LOST = (
+    f"neuronxcc-2/../../victim/{MODULE}",
+    f"../victim/{MODULE}",
+    f"/victim/{MODULE}",
+    f"./victim/{MODULE}",
+    f"neuronxcc-2//{MODULE}",
+    f"neuronxcc-2\n/{MODULE}",
+    f"neuronxcc-2\x1b]52;c;eA==\x07/{MODULE}",
+)
+"""Prefixes that are no place of an entry."""
+
+
+class FakeClient:
+    """As much of boto3's client as reading needs; the objects are whatever an attacker may store."""
+
+    def __init__(self, objects: dict[str, bytes]) -> None:
+        self.objects, self.taken = objects, 0
+
+    def get_paginator(self, name: str) -> FakeClient:
+        assert name == "list_objects_v2"
+        return self
+
+    def paginate(self, *, Bucket: str, Prefix: str) -> Iterator[dict[str, Any]]:  # noqa: N803 (boto3's names)
+        now = datetime.now(UTC)
+        found = [
+            {"Key": key, "Size": len(data), "ETag": '"x"', "LastModified": now}
+            for key, data in self.objects.items()
+            if key.startswith(Prefix)
+        ]
+        yield {"Contents": found}
+
+    def get_object(self, *, Bucket: str, Key: str, Range: str = "") -> dict[str, Any]:  # noqa: N803
+        """Like a service that does not know ranges: all of it, whatever was asked for."""
+        return {"Body": Endless(self) if self.objects[Key] == b"endless" else io.BytesIO(self.objects[Key])}
+
+    def download_file(self, bucket: str, key: str, path: str) -> None:
+        Path(path).write_bytes(self.objects[key])
+
+
+class Endless:
+    """A reply without end; counts what was taken of it."""
+
+    def __init__(self, client: FakeClient) -> None:
+        self._client = client
+
+    def read(self, size: int | None = None) -> bytes:
+        assert size is not None, "a reply without end was read to its end"
+        self._client.taken += size
+        return b"x" * size
+
+
+def bucket(objects: dict[str, bytes]) -> s3.Bucket:
+    return s3.Bucket(FakeClient(objects), "caches", "team/")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", LOST)
+def test_a_key_that_leads_out_of_the_root_is_no_entry(place: str) -> None:
+    listing = s3.take(bucket({f"team/{place}/model.neff": b"x", f"team/{place}/model.done": b""}))
+    assert listing.snapshot.entries == ()
+    assert sum(other.files for other in listing.snapshot.others) == 2
+
+
+@pytest.mark.parametrize("place", LOST[:4])
+def test_fetching_an_entry_writes_nowhere_but_into_its_folder(place: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    found = s3.Object(f"team/{place}/model.neff", 1, '"x"', 0.0)
+    with pytest.raises(NothingToShow, match="leads out"):
+        s3.fetch(bucket({found.key: b"x"}), [found], root)
+    assert [path.name for path in tmp_path.rglob("*")] == ["root"]
+
+
+def test_an_object_name_that_no_disk_takes_is_a_sentence(tmp_path: Path) -> None:
+    found = s3.Object(f"team/neuronxcc-2/{MODULE}/{'x' * 900}", 1, '"x"', 0.0)
+    with pytest.raises(NothingToShow, match="cannot be fetched"):
+        s3.fetch(bucket({found.key: b"x"}), [found], tmp_path)
+
+
+def test_a_service_that_ignores_the_range_costs_no_memory() -> None:
+    found = bucket({"team/a": b"endless"})
+    assert len(found.read("team/a", 24)) == 24
+    assert found.client.taken < 1 << 20  # type: ignore[attr-defined]
+
+
+def test_flags_of_any_size_are_read_up_to_a_limit() -> None:
+    key = f"team/neuronxcc-2/{MODULE}/compile_flags.json"
+    found = bucket({key: b"endless"})
+    problem = s3.check_head(found, [s3.Object(key, 1 << 40, '"x"', 0.0)])
+    assert problem is not None
+    assert found.client.taken <= 1 << 21  # type: ignore[attr-defined]
+
+
+def test_what_the_service_says_moves_no_cursor() -> None:
+    from botocore.exceptions import ClientError
+
+    with pytest.raises(NothingToShow) as told, s3.explained(bucket({})):
+        raise ClientError({"Error": {"Code": "\x1b]0;owned\x07\x9b31m"}}, "ListObjectsV2")
+    assert str(told.value).isprintable()
+
+
+def test_a_login_in_the_endpoint_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:hunter2@bad host:port")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with pytest.raises(UsageError) as told:
+        s3.connect("s3://caches/team")
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_region_from_the_environment_moves_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us\x1b]0;owned\x07")
+    with pytest.raises(UsageError) as told:
+        s3.connect("s3://caches/team")
+    assert str(told.value).isprintable()
+
+
+def test_names_from_a_listing_move_no_cursor(tmp_path: Path) -> None:
+    """The names of objects inside an entry are anybody's: they reach the screen as text only."""
+    key = f"team/neuronxcc-2/{MODULE}/\x1b]52;c;eA==\x07\u202e.log"
+    snapshot: Snapshot = s3.take(bucket({key: b"x"})).snapshot
+    assert all(name.isprintable() for entry in snapshot.entries for name in entry.others)
+
+
+def test_a_listing_is_shown_without_escapes() -> None:
+    url = "s3://caches/\x1b]52;c;eA==\x07"
+    shown = subprocess.run(
+        [sys.executable, "-m", "neuron_top", "cache", "ls", url], capture_output=True, text=True, check=False
+    )
+    assert "\x1b" not in shown.stdout + shown.stderr
+    assert "Traceback" not in shown.stderr
