@@ -52,7 +52,8 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
     """Carry out a plan to compile now; when `watch` gives False it is stopped. Raises RefusedForSafety."""
     job = Job(plan=plan, jobs=jobs, read_only=read_only)
     with subprocess.Popen(
-        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        [sys.executable, "-P", "-m", __name__],  # -P: nothing is imported from the folder we are in
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         start_new_session=True, preexec_fn=die_with_parent(),
     ) as child:  # fmt: skip
         if child.stdin is None or child.stdout is None:

@@ -29,7 +29,7 @@ class LocalCompiler(Inductor):
 
 @functools.cache
 def _local_directory() -> str:
-    command = [sys.executable, "-c", _ASK]
+    command = [sys.executable, "-P", "-c", _ASK]  # -P: nothing is imported from the folder we are in
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_ASK_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:

@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import sys
 
+from neuron_top import programs
 from neuron_top.cli.output import narrate
 from neuron_top.errors import UsageError
 
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("--compile-only takes no command: it compiles what lies collected in the cache")
     if not arguments.compile_only and not command:
         raise UsageError("compile needs a training command: neurontop compile -- torchrun … train.py")
-    tool = shutil.which("neuron_parallel_compile")
+    tool = programs.find("neuron_parallel_compile")
     for number in (signal.SIGTERM, signal.SIGHUP):  # end as cleanly as after Ctrl-C
         signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:

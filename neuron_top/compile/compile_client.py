@@ -24,7 +24,8 @@ from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Comp
 from neuron_top.compile.processes import end_group
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 
-_COMMAND = (sys.executable, "-m", "neuron_top.compile.compile_server")
+_COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.compile_server")
+"""-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
 _TOOL_KILLED = "Killed signal terminated program"
 """What GCC's driver says when its compiler proper was killed: the memory ran out there."""
 _DISK_FULL = os.strerror(errno.ENOSPC)
@@ -139,13 +140,22 @@ def _start() -> subprocess.Popen[bytes]:
             [*_COMMAND, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if name != "TORCH_TRACE"},  # the job's frames only
+            env=_environment(),
             start_new_session=True,
         )
     except OSError as problem:
         raise CompilerMissing(f"the compile server cannot be started: {problem}") from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _environment() -> dict[str, str]:
+    """The job's, with its own search path for modules and without TORCH_TRACE: that is for the job's frames only."""
+    found = {name: value for name, value in os.environ.items() if name != "TORCH_TRACE"}
+    return {
+        **found,
+        "PYTHONPATH": os.pathsep.join(place or str(Path.cwd()) for place in sys.path),
+    }
 
 
 def _request(number: int, task: CompileTask) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
-import subprocess
 import sys
 from pathlib import Path
+
+from neuron_top import programs
 
 _DIGITS = 8
 _CPU_FIELDS = ("flags", "Features", "model name", "CPU part")
@@ -60,8 +61,8 @@ def _compiler_version(candidates: object) -> str:
     names = [name for name in (candidates if isinstance(candidates, (tuple, list)) else [candidates]) if name]
     for name in names:
         try:
-            answer = subprocess.run([str(name), "--version"], capture_output=True, text=True, timeout=30, check=False)
-        except (OSError, subprocess.TimeoutExpired):
+            answer = programs.ask([str(name), "--version"], seconds=30)
+        except (OSError, programs.NoAnswer):
             continue
-        return f"{name} {answer.stdout.partition(chr(10))[0]}"
+        return f"{name} {answer.out.decode(errors='replace').partition(chr(10))[0]}"
     return "none"

@@ -6,10 +6,9 @@ with 1, nothing on stdout and a line on stderr; unknown option: 1 and the compla
 
 from __future__ import annotations
 
-import subprocess
-
 import msgspec
 
+from neuron_top import programs
 from neuron_top.events import AnyEvent, Device, DevicesFound, SourceAvailable, SourceUnavailable
 from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.neuron_ls import LsDevice, read_devices
@@ -33,23 +32,16 @@ def list_devices(command: str | None = None) -> Listing:
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
     try:
-        result = subprocess.run(
-            [command, "--json-output"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_LIMIT,
-            check=False,
-            env=tools.with_sdk_path(),
-        )
-    except subprocess.TimeoutExpired:
-        return Listing(reason=f"{command} did not answer within {_LIMIT:g} s")
+        answer = programs.ask([command, "--json-output"], seconds=_LIMIT, environ=tools.with_sdk_path())
+    except programs.NoAnswer as problem:
+        return Listing(reason=f"{command} {problem}")
     except OSError as problem:
         return Listing(reason=f"{command} cannot be started ({problem.strerror or problem})")
-    if result.returncode != 0:
-        said = (result.stderr.strip() or result.stdout.strip()).decode("utf-8", "replace").splitlines()
-        return Listing(reason=f"{command} ended with {result.returncode}: {visible(said[-1]) if said else 'no word'}")
+    if answer.status != 0:
+        said = (answer.err.strip() or answer.out.strip()).decode("utf-8", "replace").splitlines()
+        return Listing(reason=f"{command} ended with {answer.status}: {visible(said[-1]) if said else 'no word'}")
     try:
-        devices = read_devices(result.stdout)
+        devices = read_devices(answer.out)
     except ValueError as problem:
         return Listing(reason=f"{command}: its output cannot be read: {problem}")
     return Listing(devices=devices, reason="" if devices else f"{command} lists no device")

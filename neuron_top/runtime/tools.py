@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Mapping
 
+from neuron_top import programs
+
 SDK_BIN = "/opt/aws/neuron/bin"
 
 
 def find(tool: str, environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> str | None:
     """Full path of a tool, None when it is not installed."""
-    return shutil.which(tool, path=environ.get("PATH", os.defpath)) or shutil.which(tool, path=sdk_bin)
+    return programs.find(tool, environ) or shutil.which(tool, path=sdk_bin)
 
 
 def with_sdk_path(environ: Mapping[str, str] = os.environ, sdk_bin: str = SDK_BIN) -> dict[str, str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from neuron_top.parsers.escapes import without_secret
+from neuron_top import programs
+from neuron_top.parsers.secrets import is_secret_name, without_secrets
 
 PACKAGES = (
     "torch", "torch_xla", "torch_neuronx", "neuronx_cc", "libneuronxla", "neuronx_distributed", "optimum_neuron",
@@ -27,11 +27,11 @@ _GIT_SECONDS = 2.0
 
 
 def environment_that_matters(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that change what is compiled or where; secrets left out, logins in addresses blanked."""
+    """The variables that change what is compiled or where; secrets left out, and what looks like one blanked."""
     return {
-        name: without_secret(value)
+        name: without_secrets(value)
         for name, value in sorted(environ.items())
-        if _MATTERS.match(name) and not _SECRET.search(name)
+        if _MATTERS.match(name) and not _SECRET.search(name) and not is_secret_name(name)
     }
 
 
@@ -49,16 +49,14 @@ def package_versions(command: Sequence[str], environ: Mapping[str, str]) -> dict
 
 def git_revision(directory: Path) -> str:
     """Short hash of the commit checked out in `directory`; "" outside a repository or without git."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", directory, "rev-parse", "--short=12", "HEAD"],
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    git = programs.find("git")
+    if git is None:
         return ""
-    return done.stdout.decode().strip() if done.returncode == 0 else ""
+    try:
+        answer = programs.ask([git, "-C", directory, "rev-parse", "--short=12", "HEAD"], seconds=_GIT_SECONDS)
+    except (OSError, programs.NoAnswer):
+        return ""
+    return answer.out.decode("ascii", "replace").strip() if answer.status == 0 else ""
 
 
 def _site_packages(command: Sequence[str], environ: Mapping[str, str]) -> list[Path]:

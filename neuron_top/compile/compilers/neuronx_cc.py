@@ -8,19 +8,20 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from neuron_top import programs
 from neuron_top.cache import layout
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
 from neuron_top.compile.processes import die_with_parent, end_group, wait_with_usage
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
 
 _VERSION = re.compile(r"\bversion\s+(\d+\.\d+\.[\w.]+\+\w+)")
+_VERSION_SECONDS = 60.0
 _LOG_TAIL = 20_000
 _VERBOSITY = "--verbose=35"
 """What the SDK's wrapper appends; never part of the flags hash."""
@@ -39,14 +40,13 @@ class NeuronxCC:
     def directory(self) -> str:
         """`neuronxcc-<version>+<commit>`, asked from the compiler itself. Raises CompilerMissing."""
         try:
-            answer = subprocess.run(
-                [self._path(), "--version"], capture_output=True, text=True, timeout=60, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as problem:
+            answer = programs.ask([self._path(), "--version"], seconds=_VERSION_SECONDS)
+        except (OSError, programs.NoAnswer) as problem:
             raise CompilerMissing(f"{self._program} --version cannot be run: {problem}") from None
-        found = _VERSION.search(answer.stdout + answer.stderr)
+        said = (answer.out + b"\n" + answer.err).decode(errors="replace")
+        found = _VERSION.search(said)
         if found is None:
-            raise CompilerMissing(f"{self._program} --version does not name a version: {answer.stdout.strip()!r}")
+            raise CompilerMissing(f"{self._program} --version does not name a version: {said.strip()[:200]!r}")
         return f"neuronxcc-{found[1]}"
 
     def command(self, task: CompileTask) -> list[str]:
@@ -111,7 +111,7 @@ class NeuronxCC:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def _path(self) -> str:
-        found = shutil.which(self._program)
+        found = programs.find(self._program)
         if found is None:
             raise CompilerMissing(f"{self._program} is not on the PATH: install the Neuron SDK or activate its venv")
         return str(Path(found).absolute())  # it may be started in another folder

@@ -1,0 +1,119 @@
+"""Programs that are looked up on the PATH and asked a question: found in no folder by chance, heard within limits.
+
+A relative part of the PATH, or an empty one, means the folder one happens to be in: a shell's user who typed the name
+may want that, but we start these programs unasked, also in a folder where others can put files.
+
+A program that answers may also hang, write without end, or leave a child behind that keeps its output open; the asking
+ends all the same, and with it every process of the program's group.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+MOST_BYTES = 16 * 1024**2
+"""What an answer may have on both streams together; a listing of a thousand devices has one."""
+_LOOK_SECONDS = 0.1
+_CHUNK = 1 << 16
+_END_SECONDS = 2.0
+
+
+class NoAnswer(Exception):
+    """The program was started and gave no answer that could be used; the text completes "<program> …"."""
+
+
+class Answer(NamedTuple):
+    """What a program wrote, and its exit status (negative: the signal that ended it)."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+
+def find(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The full path of a program on the PATH; None where there is none."""
+    parts = environ.get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(part for part in parts if part.startswith(os.sep)))
+
+
+def ask(
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    seconds: float,
+    most_bytes: int = MOST_BYTES,
+    environ: Mapping[str, str] | None = None,
+) -> Answer:
+    """Run a program and take what it says until it ends. Raises NoAnswer, OSError where it cannot be started."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+        start_new_session=True,
+    )
+    try:
+        return _Hearing(process, most_bytes).until(time.monotonic() + seconds, seconds)
+    finally:
+        _end(process)
+
+
+class _Hearing:
+    """Reads both streams of a process until it has ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], most_bytes: int) -> None:
+        self._process, self._left = process, most_bytes
+        self._most = most_bytes
+        self._parts: dict[int, list[bytes]] = {}
+        self._selector = selectors.DefaultSelector()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                self._parts[stream.fileno()] = []
+                self._selector.register(stream, selectors.EVENT_READ)
+
+    def until(self, deadline: float, seconds: float) -> Answer:
+        with self._selector:
+            while self._process.poll() is None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise NoAnswer(f"did not answer within {seconds:g} s")
+                if self._selector.get_map():
+                    self._take(min(left, _LOOK_SECONDS))
+                else:  # both streams are closed, and it goes on
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        self._process.wait(left)
+            # A child that it left behind may hold the streams open: what is there is taken, nothing is waited for.
+            while self._selector.get_map() and self._take(0):
+                pass
+        out, err = (b"".join(parts) for parts in self._parts.values())
+        return Answer(self._process.returncode, out, err)
+
+    def _take(self, seconds: float) -> bool:
+        ready = self._selector.select(seconds)
+        for key, _ in ready:
+            data = os.read(key.fd, _CHUNK)
+            if not data:
+                self._selector.unregister(key.fileobj)
+            self._left -= len(data)
+            if self._left < 0:
+                raise NoAnswer(f"wrote more than {self._most} bytes")
+            self._parts[key.fd].append(data)
+        return bool(ready)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
