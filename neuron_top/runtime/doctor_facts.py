@@ -21,7 +21,8 @@ import msgspec
 
 from neuron_top.cache import filesystem, roots
 from neuron_top.cache.processes import read_processes
-from neuron_top.parsers.escapes import visible, without_secret
+from neuron_top.parsers.escapes import visible
+from neuron_top.parsers.secrets import without_secrets
 from neuron_top.runtime import doctor_variables, places, processes, tools
 from neuron_top.runtime.devices import Listing, list_devices
 from neuron_top.runtime.holders import program_name
@@ -264,7 +265,7 @@ def _working_folder(pid: int) -> str | None:
 
 
 def _relevant(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: visible(without_secret(environ[name])) for name in sorted(environ) if doctor_variables.matters(name)}
+    return {name: visible(without_secrets(environ[name])) for name in sorted(environ) if doctor_variables.matters(name)}
 
 
 def _may_write(path: Path) -> bool:

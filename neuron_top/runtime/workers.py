@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessGone, ProcessSeen
+from neuron_top.parsers.secrets import without_secrets
 from neuron_top.runtime import processes
 from neuron_top.runtime.places import LONE, Place, is_compiler, is_launcher, module_in, place_of
 from neuron_top.runtime.processes import Stat
@@ -96,7 +97,7 @@ class WorkerSampler:
 
     def _classify(self, member: _Member) -> Iterator[AnyEvent]:
         """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
-        member.command = processes.command_of(member.stat.pid) or member.command
+        member.command = without_secrets(processes.command_of(member.stat.pid) or member.command)
         above = [other.role for other in self._ancestors(member)]
         if is_compiler(member.command):
             role = "" if "compiler" in above else "compiler"
