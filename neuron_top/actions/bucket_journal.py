@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from neuron_top import private_files
 from neuron_top.actions.journal import Trash
 from neuron_top.errors import RefusedForSafety
 
@@ -20,7 +21,8 @@ class BucketJournal(Trash):
     def prepare(self) -> None:
         """Make its folder. Raises RefusedForSafety."""
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.folder.parent.parent, self.folder.parent, self.folder):
+                private_files.make_folder(folder)
         except OSError as problem:
             raise RefusedForSafety(f"the journal {self.folder} cannot be made: {problem.strerror}") from None
 

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top import private_files
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
+from neuron_top.errors import RefusedForSafety
 
 _MAGIC = b"neurontop-cache-index-3\n"
 _LENGTH = struct.Struct("<Q")
@@ -71,12 +73,13 @@ def save(snapshot: Snapshot, state: Path) -> bool:
     path = path_of(snapshot.root, state)
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb", opener=_private) as file:
+        private_files.make_folder(state)
+        private_files.make_folder(path.parent)
+        with open(private_files.open_file(temporary, os.O_WRONLY | os.O_TRUNC), "wb") as file:
             file.write(_MAGIC + _LENGTH.pack(len(first)) + first)
             file.write(encoder.encode(settled))
         temporary.replace(path)
-    except (OSError, UnicodeEncodeError):
+    except (OSError, UnicodeEncodeError, RefusedForSafety):
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         return False
@@ -121,7 +124,3 @@ def load(root: str, state: Path) -> Snapshot | None:
         problems=head.problems,
         filesystem=head.filesystem,
     )
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

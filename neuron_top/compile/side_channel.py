@@ -2,13 +2,16 @@
 
 Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a
 file opened for appending, so threads and forks never tear a line. Telling is never allowed to disturb the job:
-every failure is swallowed here, once and for all.
+every failure is swallowed here, once and for all. Nor may it be led elsewhere: what lies under the file's name must be
+a plain file of this user's with that one name, for a link could lead to any file and a pipe without a reader would stop
+the job.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,6 +25,8 @@ DIRECTORY = "NEURONTOP_EVENTS_DIR"
 OPERATORS_TOLD = 64
 """Kinds of operators that an event carries: enough to tell one graph from another."""
 
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
 Tell = Callable[[Event], None]
 """Something that takes events; `tell` is the real one."""
 
@@ -34,12 +39,16 @@ def tell(event: Event, environ: Mapping[str, str] = os.environ) -> None:
     with contextlib.suppress(OSError, ValueError, TypeError, msgspec.MsgspecError):
         if event.at is None:
             event = msgspec.structs.replace(event, at=time.time())
-        path = Path(directory, f"{os.getpid()}.jsonl")
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(Path(directory, f"{os.getpid()}.jsonl"), _FLAGS, 0o600)
         try:
-            os.write(handle, encode(event) + b"\n")
+            if _is_our_file(os.fstat(handle)):
+                os.write(handle, encode(event) + b"\n")
         finally:
             os.close(handle)
+
+
+def _is_our_file(facts: os.stat_result) -> bool:
+    return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and facts.st_nlink == 1
 
 
 def rank(environ: Mapping[str, str] = os.environ) -> int | None:

@@ -271,4 +271,7 @@ def encode(event: Event) -> bytes:
 
 def decode(data: bytes | str) -> AnyEvent:
     """The event that `encode` wrote. Raises msgspec.ValidationError or msgspec.DecodeError on anything else."""
-    return _decoder.decode(data)
+    try:
+        return _decoder.decode(data)
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None

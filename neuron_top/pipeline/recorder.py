@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from neuron_top.errors import NeuronTopError
+from neuron_top import private_files
+from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import AnyEvent, RunStarted
 from neuron_top.pipeline.recordings import EVENTS_NAME, OUTPUT_NAME
 from neuron_top.store.sqlite import Store
@@ -25,9 +26,10 @@ class OutputFile:
         self._end = 0
         self._number: int | None = None
         try:
-            (folder / EVENTS_NAME).mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._number = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        except OSError as problem:
+            for made in (folder.parent.parent, folder.parent, folder, folder / EVENTS_NAME):
+                private_files.make_folder(made)
+            self._number = private_files.open_file(self.path, os.O_WRONLY | os.O_APPEND)
+        except (OSError, RefusedForSafety) as problem:
             self._give_up(problem)
 
     def append(self, data: bytes) -> int:
@@ -47,9 +49,10 @@ class OutputFile:
         if number is not None:
             os.close(number)
 
-    def _give_up(self, problem: OSError) -> None:
+    def _give_up(self, problem: OSError | RefusedForSafety) -> None:
         self.close()
-        self._warn(f"the output is not recorded any more: {self.path}: {problem.strerror}; the job goes on")
+        reason = f"{self.path}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+        self._warn(f"the output is not recorded any more: {reason}; the job goes on")
 
 
 class Recorder:

@@ -16,8 +16,10 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import RunFinished, RunStarted
+from neuron_top.parsers.secrets import command_without_secrets
 from neuron_top.pipeline.job import JobOutput
 from neuron_top.pipeline.lines import LogBook
 from neuron_top.pipeline.live import LiveFeed
@@ -100,7 +102,7 @@ class Recording:
         return RunStarted(
             run=self.run,
             name=self.name,
-            command=command,
+            command=command_without_secrets(command),
             directory=str(Path.cwd()),
             environment=versions.environment_that_matters(self._environ),
             versions=versions.package_versions(command, self._environ),
@@ -167,8 +169,8 @@ def measured_compiles(run: Run) -> list[CompileRecord]:
 def _hold(path: Path) -> int | None:
     """Take the lock; None where the disk does not let us (then nothing is recorded either)."""
     try:
-        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        number = private_files.open_file(path, os.O_RDWR)
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except (OSError, RefusedForSafety):
         return None
     return number

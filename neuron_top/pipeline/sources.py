@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from neuron_top.runtime.tail import FileTail, Turn
 from neuron_top.runtime.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
+_OPEN_FILES = 128
+"""Files of the side channel that are held open; where there are more, each is opened when it is read."""
 
 
 class LogFiles:
@@ -161,14 +164,20 @@ class TelemetryLog:
 
 
 class SideChannel:
-    """What the processes of a job tell: each appends JSON lines to a file of its own in one folder."""
+    """What the processes of a job tell: each appends JSON lines to a file of its own in one folder.
+
+    Only plain files are read, so many of them that a job may have, and lines as long as an event can be.
+    """
 
     name = "side channel"
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, most_files: int = 10_000, longest_line: int = 1 << 24) -> None:
+        self._folder, self._most_files, self._longest_line = folder, most_files, longest_line
         self._tails: dict[str, FileTail] = {}
         self._rests: dict[str, bytes] = {}
+        self._too_long: set[str] = set()
+        """Files in the middle of a line that is longer than any event."""
+        self._too_many = False
         self._wakeup = Wakeup()
 
     def start(self, emit: Emit) -> None:
@@ -177,7 +186,9 @@ class SideChannel:
         with self._wakeup:
             while True:
                 last = self._wakeup.stopping
-                self._read_all(emit)
+                self._look_for_files(emit)
+                for name, tail in self._tails.items():
+                    self._read(name, tail, emit)
                 if last:
                     break
                 self._wakeup.wait()
@@ -188,34 +199,70 @@ class SideChannel:
         """Read what is there, then end."""
         self._wakeup.stop()
 
-    def _read_all(self, emit: Emit) -> None:
+    def _look_for_files(self, emit: Emit) -> None:
         for path in sorted(self._folder.glob("*.jsonl")):
-            if path.name not in self._tails:
+            if path.name in self._tails or not _is_plain_file(path):
+                continue
+            if len(self._tails) < self._most_files:
                 self._tails[path.name] = FileTail(path)
-        for name, tail in self._tails.items():
-            for item in tail.drain():
+            elif not self._too_many:
+                self._too_many = True
+                reason = f"more than {self._most_files} processes tell: {path.name} and those after it are not read"
+                emit(SourceUnavailable(name=self.name, reason=reason))
+
+    def _read(self, name: str, tail: FileTail, emit: Emit) -> None:
+        while step := tail.read(limit=1):
+            for item in step:
                 if not isinstance(item, Turn):
                     self._take(name, item.data, emit)
+            if all(isinstance(item, Turn) for item in step):
+                break
+        if len(self._tails) > _OPEN_FILES:
+            tail.close()
 
     def _take(self, name: str, data: bytes, emit: Emit) -> None:
-        *lines, self._rests[name] = (self._rests.get(name, b"") + data).split(b"\n")
+        *lines, rest = (self._rests.get(name, b"") + data).split(b"\n")
+        if lines and name in self._too_long:  # the end of it
+            self._too_long.discard(name)
+            del lines[0]
         for line in lines:
             event = _told(line, name)
             if event is not None:
                 emit(event)
+        if name in self._too_long:
+            rest = b""
+        elif len(rest) > self._longest_line:
+            self._too_long.add(name)
+            emit(_malformed(rest, name, f"a line of more than {self._longest_line} bytes"))
+            rest = b""
+        self._rests[name] = rest
 
 
 def _told(line: bytes, name: str) -> AnyEvent | None:
     """One line of the side channel. A torn one (its writer was killed) is a malformed line, not an end."""
     if not line.strip():
         return None
-    source = f"worker:{name.removesuffix('.jsonl')}"
     try:
         event = decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError) as problem:
-        text = visible(line[:500].decode(errors="replace"))
-        return LineMalformed(family="side channel", text=text, reason=str(problem), source=source)
-    return event if event.source else msgspec.structs.replace(event, source=source)
+        return _malformed(line, name, str(problem))
+    return event if event.source else msgspec.structs.replace(event, source=_worker(name))
+
+
+def _malformed(line: bytes, name: str, reason: str) -> LineMalformed:
+    text = visible(line[:500].decode(errors="replace"))
+    return LineMalformed(family="side channel", text=text, reason=visible(reason), source=_worker(name))
+
+
+def _worker(name: str) -> str:
+    return f"worker:{name.removesuffix('.jsonl')}"
+
+
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _last_change(path: Path) -> float | None:

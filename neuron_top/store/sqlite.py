@@ -6,6 +6,7 @@ deflated JSON lines, so appending is one insert and replay is a stream; nothing 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +18,8 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from neuron_top import private_files
+from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord
@@ -312,9 +315,12 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         if read_only and not path.is_file():
             raise StoreMissing(f"{path}: there is no store yet; `neurontop run -- <command>` makes the first recording")
         if not read_only:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_files.make_folder(path.parent)
+            os.close(private_files.open_file(path, os.O_RDWR))  # SQLite gives its own two files the same permissions
         uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    except RefusedForSafety as problem:
+        raise StoreUnusable(str(problem)) from None
     except (OSError, sqlite3.Error) as problem:
         raise StoreUnusable(f"{path}: {problem}; set state_dir to a folder that can be written") from problem
 

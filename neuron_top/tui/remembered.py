@@ -7,9 +7,13 @@ no reason to complain at the end of the day.
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 import msgspec
+
+from neuron_top import private_files
+from neuron_top.errors import RefusedForSafety
 
 FILE_NAME = "screen.json"
 
@@ -40,14 +44,15 @@ def recall(folder: Path) -> Remembered:
     """What was remembered in the state folder; nothing where that cannot be read."""
     try:
         return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=Remembered)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, RecursionError, msgspec.DecodeError):
         return Remembered()
 
 
 def remember(folder: Path, what: Remembered) -> None:
     """Keep it, replacing the file at once or not at all."""
     scratch = folder / f"{FILE_NAME}.new"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        scratch.write_bytes(msgspec.json.encode(what))
+    with contextlib.suppress(OSError, RefusedForSafety):
+        private_files.make_folder(folder)
+        with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
+            file.write(msgspec.json.encode(what))
         scratch.replace(folder / FILE_NAME)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -60,13 +61,18 @@ def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_pat
 
 
 def test_a_full_disk_stops_the_recording_with_one_warning_and_offsets_go_on(tmp_path: Path) -> None:
-    (tmp_path / OUTPUT_NAME).symlink_to("/dev/full")
     warnings: list[str] = []
     output = OutputFile(tmp_path, warnings.append)
-    assert [output.append(b"12345"), output.append(b"678"), output.append(b"9")] == [0, 5, 8]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))  # as a disk that takes two bytes more
+    try:
+        assert [output.append(b"12345"), output.append(b"678"), output.append(b"9")] == [0, 5, 8]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     output.close()
     assert len(warnings) == 1
-    assert "No space left on device" in warnings[0]
+    assert "File too large" in warnings[0]
+    assert (tmp_path / OUTPUT_NAME).read_bytes() == b"12"
 
 
 def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None:

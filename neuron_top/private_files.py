@@ -1,0 +1,67 @@
+"""Folders and files of this user alone: recordings hold commands, environments and what a job printed.
+
+What is made is closed to others whatever the umask says. What is there already is used only when nobody else could have
+put it there or can exchange it: a state folder below `/tmp`, say, may have been made by a stranger, with links in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from neuron_top.errors import RefusedForSafety
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def make_folder(folder: Path) -> None:
+    """Make `folder` and what is missing above it. Raises OSError, RefusedForSafety where others could change it."""
+    if not folder.is_dir():
+        if folder.parent != folder:
+            _make_above(folder.parent)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=FOLDER_MODE)
+    facts = folder.stat()
+    if not stat.S_ISDIR(facts.st_mode):
+        raise NotADirectoryError(f"{folder} is a file")
+    _check_owner(folder, facts)
+    if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
+        raise RefusedForSafety(f"everybody can write to {folder}: {_WAY_OUT}")
+
+
+def open_file(path: Path, flags: int) -> int:
+    """A descriptor of a plain file, made where there is none; links are not followed.
+
+    Raises OSError, RefusedForSafety when something else lies there or it belongs to another user.
+    """
+    # Non-blocking: a pipe in its place must not stop us.
+    handle = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
+    try:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise RefusedForSafety(f"{path} is no plain file: {_WAY_OUT}")
+        _check_owner(path, facts)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _make_above(folder: Path) -> None:
+    """Folders that are missing on the way; those that are there are the user's choice."""
+    if folder.is_dir():
+        return
+    _make_above(folder.parent)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=FOLDER_MODE)
+
+
+def _check_owner(path: Path, facts: os.stat_result) -> None:
+    if facts.st_uid not in (os.geteuid(), 0):
+        raise RefusedForSafety(f"{path} belongs to user {facts.st_uid}: {_WAY_OUT}")
+
+
+_WAY_OUT = "set state_dir (NEURONTOP_STATE_DIR) to a folder of your own"
