@@ -89,6 +89,7 @@ class ReplayFeed:
         with Store(path, read_only=True) as store:
             record = find_recording(store, run)
         self._path, self._id, self._history = path, record.id, history_seconds
+        self._folder = path.parent / "runs" / record.id
         # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
@@ -141,8 +142,15 @@ class ReplayFeed:
         return [LogChain(files=(source,)) for source in self._ends()]
 
     def _ends(self) -> dict[str, int]:
+        """How far the recording's own log had grown; an event may name any file of this machine as one."""
         with self._lock:
-            return {f"log:{path}": log.end for path, log in self._run.job.sources.items()}
+            sources = self._run.job.sources.items()
+            return {f"log:{path}": log.end for path, log in sources if self._is_ours(path)}
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether a log is a plain file directly in the folder of the recording."""
+        log = Path(path)
+        return log.parent == self._folder and log.is_file() and not log.is_symlink()
 
     def show(self, moment: float) -> bool:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +24,6 @@ from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord
 
-_Record = TypeVar("_Record")
 FILE_NAME = "neurontop.db"
 SCHEMA_VERSION = 2
 _UPGRADES = {1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'"}
@@ -33,6 +32,19 @@ BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
 BATCH_MOST = 4096
 """Events per row at most: what a reader holds in memory at a time."""
+
+BATCH_MOST_BYTES = 256 * 1024**2
+"""Bytes of a batch at most, inflated: hundreds of times what ordinary ones take."""
+_LATEST = 253402300800.0
+"""The year 10000, seconds since the epoch."""
+_FOREIGN = (
+    "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' "
+    "UNION ALL SELECT 'computed column', x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x "
+    "WHERE m.type = 'table' AND x.hidden > 1 LIMIT 1"
+)
+"""Triggers, views and tables that compute: a file from somebody else could run any query, for ever, when it is read."""
+
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 class Store:
@@ -132,7 +144,7 @@ class Store:
                 f"SELECT {_RUN_COLUMNS} FROM runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT ?",  # noqa: S608
                 (-1 if limit is None else limit,),
             ).fetchall()
-        return [self._record(_run_record, row) for row in rows]
+        return [self._run_record(row) for row in rows]
 
     def run(self, run: str) -> RunRecord | None:
         """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
@@ -182,7 +194,7 @@ class Store:
                 f"SELECT {_COMPILE_COLUMNS}, {self._mix} FROM compiles ORDER BY finished DESC LIMIT ?",  # noqa: S608
                 (most,),
             ).fetchall()
-        return [self._record(_compile_record, row) for row in rows]
+        return [self._record(CompileRecord, (*row[:-1], _mix(row[-1]))) for row in rows]
 
     @property
     def events_bytes(self) -> int:
@@ -191,6 +203,21 @@ class Store:
             return int(self._connection.execute("SELECT coalesce(sum(bytes), 0) FROM runs").fetchone()[0])
 
     # --- below ---
+
+    def _run_record(self, row: tuple[Any, ...]) -> RunRecord:
+        names = RunRecord.__struct_fields__
+        place = names.index("command")
+        return self._record(RunRecord, (*row[:place], _command(row[place]), *row[place + 1 :]))
+
+    def _record(self, kind: type[Record], row: tuple[Any, ...]) -> Record:
+        """A row as a typed value: SQLite lets any column hold anything."""
+        try:
+            record = msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
+        except msgspec.ValidationError as problem:
+            raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} cannot be read ({problem})") from None
+        if not all(abs(value) < _LATEST for value in row if isinstance(value, float)):
+            raise StoreCorrupt(f"{self.path}: a row of {kind.__name__} holds a time that no clock shows")
+        return record
 
     def _insert_batch(self, run: str, number: int, events: Sequence[Event]) -> int:
         data = zlib.compress(b"\n".join(encode(event) for event in events), 1)
@@ -201,17 +228,10 @@ class Store:
         )
         return len(data)
 
-    def _record(self, read: Callable[[tuple[Any, ...]], _Record], row: tuple[Any, ...]) -> _Record:
-        """A row as a value. SQLite stores any type in any column, so a sound database may hold junk."""
-        try:
-            return read(row)
-        except msgspec.MsgspecError as problem:
-            raise StoreCorrupt(f"{self.path}: the entry of {row[0]!r} cannot be read ({problem})") from None
-
     def _decoded(self, run: str, number: int, data: bytes) -> list[AnyEvent]:
         try:
-            return [decode(line) for line in zlib.decompress(data).split(b"\n") if line]
-        except (zlib.error, msgspec.DecodeError) as problem:
+            return [decode(line) for line in _unpacked(data).split(b"\n") if line]
+        except (TypeError, zlib.error, msgspec.DecodeError) as problem:
             raise StoreCorrupt(f"{self.path}: batch {number} of recording {run} cannot be read ({problem})") from None
 
     def _prepare(self, *, read_only: bool) -> None:
@@ -222,6 +242,11 @@ class Store:
             raise StoreMissing(f"{self.path} is empty; `neurontop run -- <command>` makes the first recording")
         self._mix = "mix" if version != 1 else "'{}'"  # an older file that is only read stays as it is
         self._connection.execute("PRAGMA foreign_keys = ON")
+        self._connection.execute("PRAGMA trusted_schema = OFF")
+        if foreign := self._connection.execute(_FOREIGN).fetchone():
+            raise StoreUnusable(
+                f"{self.path} holds {foreign[0]} {foreign[1]!r}, which no neuron-top has made: not used"
+            )
         if read_only or version == SCHEMA_VERSION:
             return
         self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -282,16 +307,28 @@ _RUN_COLUMNS = (
 )
 
 
-def _run_record(row: tuple[Any, ...]) -> RunRecord:
-    values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
-    values["command"] = msgspec.json.decode(str(values["command"]))
-    return msgspec.convert(values, RunRecord)
+def _command(text: Any) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (TypeError, RecursionError, msgspec.DecodeError):
+        return None  # no command: the row is refused
 
 
-def _compile_record(row: tuple[Any, ...]) -> CompileRecord:
-    values = dict(zip(CompileRecord.__struct_fields__, row, strict=True))
-    values["mix"] = msgspec.json.decode(str(values["mix"]))
-    return msgspec.convert(values, CompileRecord)
+def _mix(text: Any) -> dict[str, int]:
+    """Operators of a graph; none where they cannot be read: they only sharpen an estimate."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, int])
+    except (TypeError, RecursionError, msgspec.DecodeError):
+        return {}
+
+
+def _unpacked(data: bytes) -> bytes:
+    """A batch, inflated up to a limit. Raises zlib.error."""
+    inflater = zlib.decompressobj()
+    plain = inflater.decompress(data, BATCH_MOST_BYTES)
+    if inflater.unconsumed_tail or not inflater.eof:
+        raise zlib.error(f"it is cut, or has more than {BATCH_MOST_BYTES} bytes")
+    return plain
 
 
 def _latest(events: Sequence[Event]) -> float:

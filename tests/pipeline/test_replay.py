@@ -58,7 +58,8 @@ def test_the_clock_never_leaves_the_recording(moves: list[str | float | int]) ->
 
 @pytest.fixture
 def store_path(tmp_path: Path) -> Path:
-    log = tmp_path / "output.log"
+    log = tmp_path / "runs" / "r-1" / "output.log"
+    log.parent.mkdir(parents=True)
     log.write_bytes(b"step one\nstep two\nstep three\n")
     events: list[AnyEvent] = [RunStarted(run="r-1", name="demo", at=1000.0, seen=1000.0)]
     for number, end in enumerate((9, 18, 29)):
