@@ -7,6 +7,7 @@ platform's configuration folder; `neurontop config` prints every value with wher
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,8 @@ from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.errors import FileMalformed, UsageError
 
 APP = "neuron-top"
+_LONGEST_FILE = 1 << 20
+"""Bytes of a settings file; one that sets everything has some hundred."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,10 +89,18 @@ def _user_folder(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
     if platform == "linux":
         name, default = _XDG[kind]
         given = environ.get(name, "")
-        return (Path(given) if given.strip() else Path.home() / default) / APP
+        return (Path(given) if given.strip() else _home(name) / default) / APP
     import platformdirs
 
     return platformdirs.user_state_path(APP) if kind == "state" else platformdirs.user_config_path(APP)
+
+
+def _home(name: str) -> Path:
+    """The user's own folder. Raises UsageError in a container whose user has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise UsageError(f"this user has no home folder: set HOME, or {name} to a folder of your own") from None
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -125,10 +136,10 @@ def load(
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = _text(path)
+    except (FileNotFoundError, NotADirectoryError):
         return {}
-    except UnicodeDecodeError as problem:
+    except ValueError as problem:  # a name with a zero byte in it; bytes that are no UTF-8
         raise FileMalformed(path, f"TOML ({problem})") from None
     except OSError as problem:
         raise UsageError(f"cannot read the settings in {path}: {problem.strerror or problem}") from None
@@ -138,6 +149,20 @@ def _from_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise FileMalformed(path, f"TOML ({problem})") from None
+    except RecursionError:
+        raise FileMalformed(path, "TOML (nested too deeply)") from None
+
+
+def _text(path: Path) -> str:
+    """The file's text. Raises OSError, ValueError, FileMalformed for what is no plain file of ordinary length."""
+    # Non-blocking: a pipe in its place must not stop us.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileMalformed(path, "a plain file")
+        data = file.read(_LONGEST_FILE + 1)
+    if len(data) > _LONGEST_FILE:
+        raise FileMalformed(path, f"at most {_LONGEST_FILE} bytes of TOML")
+    return data.decode("utf-8")
 
 
 def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
