@@ -24,7 +24,7 @@ from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
 from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.cache import layout, lock_owner
-from neuron_top.compile.cache_root import check_artefact_owner, check_root
+from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.parallel import CompilePids, ParallelCompile
@@ -147,7 +147,7 @@ class _Compiles:
 
 
 def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> CollectedGraph:
-    """The entry's graph; compiling a local one unpickles it, so a stranger's file is refused (RefusedForSafety)."""
+    """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
     name = next((name for name in layout.GRAPH_NAMES if name in names), None)
     if name is None:
         raise Changed("it holds no graph any more")
@@ -155,5 +155,4 @@ def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> Collecte
     if not stat.S_ISREG(facts.st_mode):
         raise Changed(f"{name} is a link or no file")
     graph = root / path / name
-    check_artefact_owner(graph, root)
     return CollectedGraph(path=graph, module=graph.parent.name, bytes=facts.st_size)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from neuron_top.actions.plan import TAKES, Action, Fingerprint
 from neuron_top.actions.surroundings import DAY
-from neuron_top.cache import layout
+from neuron_top.cache import layout, trust
 from neuron_top.cache.entry import PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 
@@ -104,7 +104,7 @@ class OpenRoot:
         for name in path.split("/"):
             above = self.folder(so_far) if so_far else self._handle
             with contextlib.suppress(FileExistsError):
-                os.mkdir(name, dir_fd=above)
+                os.mkdir(name, trust.FOLDER_MODE, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
     def take_back(self, loot: OpenRoot, path: str, mtime_ns: int) -> None:

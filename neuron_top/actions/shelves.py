@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from neuron_top.actions.filling import FilledEntry, held
 from neuron_top.actions.opened import Changed, OpenRoot
-from neuron_top.cache import filesystem
+from neuron_top.cache import filesystem, trust
 from neuron_top.cache.entry import MODULE
 from neuron_top.cache.quiet import QuietReader
 from neuron_top.errors import RefusedForSafety
@@ -98,7 +98,7 @@ class Folder:
     def make(self) -> None:
         """See Shelf. Raises RefusedForSafety where that cannot be."""
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            trust.make_folders(str(self._root))
         except OSError as problem:
             raise RefusedForSafety(f"no cache can be made at {self._root} ({problem.strerror})") from None
 

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import graph_header, layout
 from neuron_top.cache.entry import Entry, Part
 from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.record import Stats, file_facts, stats_decoder
+from neuron_top.cache.signing import Keys
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header
@@ -25,6 +27,7 @@ HLO_LIMIT = 256 * 1024**2
 NODES_LIMIT = 32 * 1024**2
 """Largest graph that is read instruction by instruction, bytes."""
 LOG_LIMIT = 1024**2
+_LOADED = (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS)
 _CHUNK = 1024**2
 
 
@@ -148,6 +151,32 @@ class Contents:
                     return None
         graph = self.graph()
         return graph if isinstance(graph, LocalGraph) else None
+
+    def local_problems(self, keys: Keys) -> Iterator[str]:
+        """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""
+        data = self._bytes(layout.STATS, LOG_LIMIT)
+        if data is not None:
+            try:
+                yield from self._unlike_record(stats_decoder.decode(data), keys)
+            except msgspec.MsgspecError:
+                yield f"{layout.STATS} cannot be read"
+        graph = self._bytes(layout.FX_GRAPH, HLO_LIMIT)
+        if graph is not None and len(graph) < HLO_LIMIT:
+            try:
+                graph_header.checked(graph, self.entry.module, keys)
+            except graph_header.NotThisGraph as reason:
+                yield f"{layout.FX_GRAPH}: {reason}"
+
+    def _unlike_record(self, stats: Stats, keys: Keys) -> Iterator[str]:
+        if problem := stats.problem(self.entry.module, "", keys):
+            yield problem
+        for name, published in stats.files.items():
+            place = self._entry_place(name) if name in _LOADED else ""
+            if not place:
+                continue
+            with open(self.reader.open_file(place), "rb") as file:
+                if file_facts(file) != published:
+                    yield f"{name} is not what was published"
 
     def log(self) -> str | None:
         """The failure log, at most 1 MiB of it; None when there is none."""

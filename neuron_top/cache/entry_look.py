@@ -56,6 +56,7 @@ class EntryLook:
     read_at: float | None = None
     compile_seconds: float | None = None
     published: dict[str, int] | None = None
+    record_problem = ""
     kernels_bytes: int | None = None
     lock_since: float | None = None
     failure: Failure | None = None
@@ -243,11 +244,15 @@ class EntryLook:
         except msgspec.MsgspecError:
             return
         self.compile_seconds = stats.compile_seconds
+        self.record_problem = stats.problem(self.module)
         self.published = {name: file.bytes for name, file in stats.files.items()}
 
     def _compare_published(self) -> None:
-        """A local artefact is valid only while its files have the lengths they were published with."""
+        """A local artefact is valid only with a record of its own, and while its files have the lengths in it."""
         there = {INDUCTOR_ARTEFACT: self.artefact_bytes, INDUCTOR_KERNELS: self.kernels_bytes}
+        if self.record_problem and self.artefact_state is Artefact.VALID:
+            self.artefact_state = Artefact.BROKEN
+            self.problem(self.record_problem)
         for name, size in (self.published or {}).items():
             if name in there and there[name] != size and self.artefact_state is Artefact.VALID:
                 self.artefact_state = Artefact.BROKEN
@@ -255,7 +260,7 @@ class EntryLook:
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished record; a lock's holder is judged later, once for all locks."""
-        if self.published is not None:
+        if self.published is not None and parts & Part.INDUCTOR:
             self._compare_published()
         written = self.artefact_state is Artefact.VALID
         return Entry(
@@ -295,8 +300,18 @@ class PublishedFile(msgspec.Struct, frozen=True):
 class CompileStats(msgspec.Struct, frozen=True):
     """`model.stats.json` of a local compile, as far as the catalogue needs it."""
 
+    module: str = ""
+    graph: str = ""
     compile_seconds: float | None = None
     files: dict[str, PublishedFile] = {}
+
+    def problem(self, module: str) -> str:
+        """Why a job would not load an artefact with this record; as much of it as needs no other file."""
+        if self.module and self.module != module:
+            return f"it belongs to {name_text(self.module)}"
+        if self.files and not self.graph:
+            return "published by neuron-top 0.1: compiled again when it is next asked for"
+        return ""
 
 
 _stats = msgspec.json.Decoder(CompileStats)  # made once, in one thread: see `cache/index.py`

@@ -12,6 +12,7 @@ import msgspec
 
 from neuron_top.cache.contents import Contents
 from neuron_top.cache.entry import BROKEN, HITS, Artefact, Entry, Part, State
+from neuron_top.cache.signing import keys_in_force
 
 BROKEN_LEVEL, WARNING_LEVEL = "broken", "warning"
 
@@ -46,6 +47,9 @@ def deep(root: str, entry: Entry) -> Iterator[Finding]:
     if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
         return
     contents = Contents(root, entry)
+    if entry.parts & Part.INDUCTOR:
+        for problem in contents.local_problems(keys_in_force()):
+            yield Finding(entry=entry, level=BROKEN_LEVEL, what=problem)
     neff = contents.neff(payload=True)
     if neff is not None and neff.problem is not None:
         yield Finding(entry=entry, level=BROKEN_LEVEL, what=neff.problem)

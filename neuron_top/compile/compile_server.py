@@ -13,6 +13,7 @@ before PyTorch is imported here. Terminal signals are the job's to handle, not o
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import select
@@ -23,6 +24,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from neuron_top.cache import graph_header
 from neuron_top.compile.persistent_cache import discard, release_lock
 from neuron_top.compile.processes import die_with_parent
 
@@ -30,6 +32,8 @@ COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
 CANNOT_TRAVEL = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
+GRAPH_CHANGED = 72
+"""Exit status of a fork whose graph file does not hold the bytes that the job wrote."""
 _PARENT_POLL_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 1.0
 _LOG_TAIL = 20_000
@@ -189,14 +193,22 @@ def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any,
 
 
 def _compile(request: dict[str, Any], result: Path) -> int:
-    from neuron_top.compile import graph_file
+    from neuron_top.compile import graph_file, graph_hash
     from neuron_top.compile.compilers.base import CannotTravel
     from neuron_top.compile.inductor_compile import compile_travelled
 
+    data = Path(request["graph"]).read_bytes()
+    if hashlib.sha256(data).hexdigest() != request["graph_sha256"]:
+        print(f"the graph file {request['graph']} was changed while it was to be compiled", file=sys.stderr)
+        return GRAPH_CHANGED
     try:
-        graph = graph_file.load(Path(request["graph"]).read_bytes())
+        graph = graph_file.load(graph_header.body(data))
+        digest = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
     except Exception:  # noqa: BLE001 (unpickling raises anything)
         traceback.print_exc()
+        return CANNOT_TRAVEL
+    if digest != request["graph_digest"]:
+        print("the graph is another one after its way to the compile process", file=sys.stderr)
         return CANNOT_TRAVEL
     outputs = {name: Path(path) for name, path in request["outputs"].items()}
     try:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from neuron_top.cache.keys import ModuleKey
+from neuron_top.cache.record import Stats
 from neuron_top.compile import log_lines, side_channel
 from neuron_top.compile.cache_root import unusable
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.kept_work import kept_folder
-from neuron_top.compile.persistent_cache import Entry, EntryLock, Stats, discard
+from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, discard
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled
 from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
@@ -29,8 +30,10 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph that wants to be compiled. The functions are called only on a miss."""
 
     key: ModuleKey
+    digest: str = ""
+    """Of its exact description, with which the graph half of the key begins; empty where the key is all there is."""
     data: Callable[[], bytes]
-    """The graph file; raises where the graph cannot travel (see `compile_inside`)."""
+    """What the graph file holds; raises where the graph cannot travel (see `compile_inside`)."""
     description: Callable[[], bytes] | None = None
     compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
     """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
@@ -43,6 +46,8 @@ class Obtained(msgspec.Struct, frozen=True, kw_only=True):
     hit: bool
     waited_seconds: float = 0.0
     guards: str = ""
+    artifact: Artifact | None = None
+    """Of a hit: what was read and found sound."""
 
 
 class _OnlyInTheJob(CompileError):
@@ -59,10 +64,11 @@ class Compiling:
         self.interrupted = False
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
-    def store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> None:
-        """Store the graph with its flags. Raises CannotTravel, CacheUnusable."""
+    def store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> str:
+        """Store the graph with its flags; gives the digest of its file. Raises CannotTravel, CacheUnusable."""
         description = graph.description() if graph.description else None
-        entry.store_graph(graph.data(), self._options.compiler_flags if flags is None else flags, description)
+        flags = self._options.compiler_flags if flags is None else flags
+        return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
 
     def compile(
         self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
@@ -72,10 +78,11 @@ class Compiling:
             self._log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
         if lock:
             self._compiler.hold(entry.lock, lock.token)
+        entry.make()
         entry.sweep()
-        inside = False
+        inside, stored = False, ""
         try:
-            self.store(entry, graph, flags)
+            stored = self.store(entry, graph, flags)
         except CannotTravel as reason:
             inside = self._inside(graph, str(reason))
         self._describe(entry, graph)
@@ -83,6 +90,8 @@ class Compiling:
         task = CompileTask(
             module=entry.module,
             graph=entry.graph,
+            graph_sha256=stored,
+            graph_digest=graph.digest,
             outputs=made,
             flags=self._options.compiler_flags if flags is None else flags,
             lock=entry.lock if lock else None,
@@ -121,7 +130,13 @@ class Compiling:
         self._log.compile_started(self._compiler.command(task))
         before, started = entry.stats(), time.time()
         attempts = before.attempts + 1 if before else 1
-        stats = Stats(module=entry.module, compiler=self._compiler.directory(), started=started, attempts=attempts)
+        stats = Stats(
+            module=entry.module,
+            graph=graph.digest or graph.key.graph,
+            compiler=self._compiler.directory(),
+            started=started,
+            attempts=attempts,
+        )
         with self._telling(entry, task):
             try:
                 outcome = self._run(graph, task, inside)

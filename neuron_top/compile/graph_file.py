@@ -1,7 +1,8 @@
-"""`model.fxgraph`: a graph on its way to a compile process, with the settings it must be compiled under.
+"""The body of `model.fxgraph`: a graph on its way to a compile process, with the settings it must be compiled under.
 
-Security: reading one unpickles it, and unpickling runs code. Only the compile wrapper and its compile processes do
-that; whatever merely looks at a cache reads `model.graph.json` instead.
+Security: reading one unpickles it, and unpickling runs code. Only a compile process does that, with bytes whose digest
+its job has sent; the job takes them from its own memory, or from a file that passed the gate (`cache/trust.py`) and has
+the right header (`cache/graph_header.py`). Whatever merely looks at a cache reads `model.graph.json` instead.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx._graph_pickler import GraphPickler, Options
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-_MAGIC = b"neuron-top fx graph 1\n"
-
 
 class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph as a compiler gets it: module, example inputs, their fake mode, settings by name."""
@@ -30,16 +29,14 @@ class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
-    """The bytes of a graph file. Raises whatever pickling raises where the graph cannot travel."""
+    """The body of a graph file. Raises whatever pickling raises where the graph cannot travel."""
     body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
-    return _MAGIC + pickle.dumps((dict(settings), body))
+    return pickle.dumps((dict(settings), body))
 
 
 def load(data: bytes) -> TravelledGraph:
-    """The graph that `dump` wrote. Raises ValueError for other data, and whatever unpickling raises."""
-    if not data.startswith(_MAGIC):
-        raise ValueError("not a graph file of this version")
-    settings, body = pickle.loads(data[len(_MAGIC) :])  # noqa: S301 (see the module's docstring)
+    """The graph that `dump` wrote. Raises whatever unpickling raises."""
+    settings, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
     fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
         content: Any = GraphPickler.loads(body, fake_mode)

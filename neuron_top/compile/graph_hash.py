@@ -21,7 +21,7 @@ import torch
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 
-from neuron_top.cache.keys import graph_hash
+from neuron_top.cache.keys import GRAPH_DIGITS
 
 _FORMAT = "neuron-top graph 1"
 _ALIGNMENT = 64
@@ -49,7 +49,12 @@ def travelling(gm: fx.GraphModule) -> None:
 
 def hash_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> str:
     """The 20 digits that name this graph with these compiler settings. Raises NotCacheable."""
-    return graph_hash("\n".join(describe_exactly(gm, inputs, settings)).encode())
+    return digest_graph(gm, inputs, settings)[:GRAPH_DIGITS]
+
+
+def digest_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> str:
+    """The whole digest, of which `hash_graph` is the beginning. Raises NotCacheable."""
+    return hashlib.sha256("\n".join(describe_exactly(gm, inputs, settings)).encode()).hexdigest()
 
 
 def describe_exactly(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[str]:

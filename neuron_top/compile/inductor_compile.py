@@ -4,14 +4,17 @@ PyTorch's artefact (`CompiledArtifact.save`) names the shared libraries it runs 
 not carry them; where they are missing, loading builds them again, which is nearly all of a compile's time. So they
 are kept beside it, in a zip, and put where Inductor looks for them before the artefact is loaded.
 
-Security: loading an artefact runs its code. Only the wrapper does it, after it has checked the cache root.
+Security: loading an artefact runs its code. It is loaded from bytes that passed the gate (`cache/trust.py`) and have
+the digests of their record; a library of the same name in Inductor's directory is replaced unless it is the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
+import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,13 +24,14 @@ import torch
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch._inductor import standalone_compile
-from torch._inductor.runtime.cache_dir_utils import cache_dir
+from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 
-from neuron_top.cache import layout
+from neuron_top.cache import layout, trust
 from neuron_top.compile import process_groups
 from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.graph_file import TravelledGraph
+from neuron_top.errors import CacheUnusable
 
 _FILL = "fill_uninitialized_memory"
 """A property of the module that its type stubs do not know."""
@@ -94,6 +98,7 @@ def compile_here(
 
     Raises CannotTravel for a graph whose code PyTorch cannot save (it calls an operator of the script).
     """
+    check_work_folder()
     before = set(_mapped_kernels())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad():
         artefact = standalone_compile(
@@ -104,10 +109,36 @@ def compile_here(
     return {"guards": _guards(inputs, fake_mode)}
 
 
-def load_artefact(artefact: Path, kernels: Path) -> Callable[..., Any]:
-    """The compiled function of an entry. Raises whatever PyTorch raises for an artefact that is not its own."""
+def load_artefact(artefact: bytes, kernels: bytes) -> Callable[..., Any]:
+    """The compiled function of an entry, from the bytes that were checked.
+
+    Raises RefusedForSafety for a work folder of somebody else's, and whatever PyTorch raises for an artefact that is
+    not its own.
+    """
     _place_kernels(kernels)
-    return CompiledArtifact.load(path=str(artefact), format="binary")
+    with open(os.memfd_create("neurontop-artefact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
+        file.write(artefact)
+        file.flush()
+        return CompiledArtifact.load(path=f"/proc/self/fd/{file.fileno()}", format="binary")
+
+
+def check_work_folder() -> None:
+    """Inductor unpickles and executes what lies in its own folder, so the folder must be ours; made where missing.
+
+    Raises RefusedForSafety, CacheUnusable.
+    """
+    with _work_folder():
+        pass
+
+
+def _work_folder() -> trust.Folder:
+    place = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache_dir()
+    try:
+        return trust.open_folder(place, make=True)
+    except trust.Untrusted as reason:
+        raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
+    except OSError as problem:
+        raise CacheUnusable(f"Inductor's folder {place} cannot be used: {problem.strerror or problem}") from None
 
 
 def guards_hold(expression: str, inputs: Sequence[Any], shape_env: Any) -> bool:
@@ -173,16 +204,33 @@ def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:
             zipped.writestr(zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes())
 
 
-def _place_kernels(archive: Path) -> None:
-    """Unpack kernels that Inductor's directory lacks; a complete file appears under its name or none does."""
-    folder = Path(cache_dir())
-    with zipfile.ZipFile(archive) as zipped:
+def _place_kernels(archive: bytes) -> None:
+    """Unpack kernels where Inductor looks for them; a complete file appears under its name or none does.
+
+    One that is there already stays only where it is the same and nobody else can change it.
+    """
+    with zipfile.ZipFile(io.BytesIO(archive)) as zipped, _work_folder() as folder:
         for name in zipped.namelist():
-            target = folder / name
-            if not _KERNEL.fullmatch(name) or target.exists():
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-            temporary.write_bytes(zipped.read(name))
-            temporary.chmod(0o755)
+            if _KERNEL.fullmatch(name):
+                _place_kernel(folder, name, zipped.read(name))
+
+
+def _place_kernel(folder: trust.Folder, name: str, data: bytes) -> None:
+    above, _, base = name.partition("/")
+    target = Path(folder.path, name)
+    trust.make_folders(str(target.parent))
+    try:
+        with folder.folder(above) as shelf:
+            with contextlib.suppress(FileNotFoundError, trust.Untrusted):
+                if shelf.read(base) == data:
+                    return
+            temporary = target.with_name(f"{base}.{uuid.uuid4().hex}.tmp")
+            with open(temporary, "xb", opener=_executable) as file:
+                file.write(data)
             temporary.rename(target)
+    except trust.Untrusted as reason:
+        raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
+
+
+def _executable(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o755)

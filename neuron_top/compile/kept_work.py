@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from neuron_top.cache import trust
 from neuron_top.compile.flags import FLAGS_VARIABLE
 
 
@@ -21,9 +22,12 @@ def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> P
         return None
     folder = Path(wanted).expanduser().absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        trust.make_folders(str(folder))
     except OSError as problem:
         warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be made ({problem.strerror}); compiling without it")
+        return None
+    if reason := trust.problem_with(str(folder)):  # Inductor executes what lies in its work folder
+        warn(f"{FLAGS_VARIABLE}: {flag} is not used: {reason}; compiling without it")
         return None
     if not os.access(folder, os.W_OK | os.X_OK):
         warn(f"{FLAGS_VARIABLE}: {flag} {folder} cannot be written by this user; compiling without it")

@@ -23,7 +23,7 @@ from neuron_top.compile.compiling import Graph, Obtained
 from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.graph_description import GraphDescription
 from neuron_top.compile.wrapper import Wrapper
-from neuron_top.errors import CompileError
+from neuron_top.errors import CompileError, RefusedForSafety
 from neuron_top.events import ArtefactLoaded, GraphDescribed
 
 Runner = Callable[[list[Any]], Any]
@@ -73,7 +73,9 @@ def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
     for attempt in (1, 2):
         obtained, start = wrapper.obtain(graph), time.monotonic()
         try:
-            runner = _loaded(obtained)
+            runner = _loaded(obtained, graph.digest)
+        except RefusedForSafety:
+            raise
         except Exception as problem:
             if attempt == 2:
                 raise CompileError(f"the artefact cannot be loaded: {problem}", module=graph.key.name) from problem
@@ -94,7 +96,7 @@ def load_known(module: str) -> Runner | None:
         return None
     start = time.monotonic()
     try:
-        runner = _loaded(obtained)
+        runner = _loaded(obtained, "")
     except Exception:  # noqa: BLE001 (the long way comes across it again, and says and repairs it)
         return None
     wrapper.log.cache_path(wrapper.options.cache_url)
@@ -131,8 +133,9 @@ def _describe_again(wrapper: Wrapper, obtained: Obtained) -> None:
         return  # it only helps people to read what was loaded
 
 
-def _loaded(obtained: Obtained) -> Runner:
-    artefact = inductor_compile.load_artefact(*obtained.entry.artefacts)
+def _loaded(obtained: Obtained, digest: str) -> Runner:
+    files = (obtained.artifact or obtained.entry.load(digest)).files
+    artefact = inductor_compile.load_artefact(*(files[path.name] for path in obtained.entry.artefacts))
     worker_memory.code_loaded()
     return lambda arguments: artefact(*arguments)
 

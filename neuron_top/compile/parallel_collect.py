@@ -15,7 +15,7 @@ import msgspec
 from neuron_top.cache import layout
 from neuron_top.cache.entry import FAILURES, HITS, LOCKED, Entry, State
 from neuron_top.cache.scan import scan
-from neuron_top.compile.cache_root import check_artefact_owner, check_root
+from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.parallel_queue import CollectedGraph
 from neuron_top.errors import NothingToShow
 
@@ -69,7 +69,6 @@ def collect(
                 others[entry.compiler] = others.get(entry.compiler, 0) + 1
             continue
         if graph is not None and (entry.state in WAITING or (retry_failed and entry.state in FAILURES)):
-            check_artefact_owner(graph, root)
             graphs.append(CollectedGraph(path=graph, module=entry.module, bytes=entry.graph_bytes or 0))
             continue
         states.append(entry.state)

@@ -1,8 +1,9 @@
-"""One compile cache on disk: look up, lock, publish, record a failure, set a broken artefact aside.
+"""One compile cache on disk: look up, load, lock, publish, record a failure, set a broken entry aside.
 
 Safe against a kill at any instant: every file is written under a temporary name in its entry and renamed when it is
-complete, `model.done` comes last, and an artefact counts only with its mark *and* the digest that its statistics
-hold. Whatever else a killed process leaves is recognised as unfinished by the next one, which does the work again.
+complete, `model.done` comes last, and an artefact counts only with its mark *and* the digests in its record
+(`model.stats.json`), which also names the key and the graph that it was made from. Whatever
+else a killed process leaves is recognised as unfinished by the next one, which does the work again.
 
 Only one process works on an entry: the one that holds `<graph>.lock`. The lock is a hard link to the record of its
 owner, so it never exists without one; a waiter that finds the owner dead takes over under a `flock` on the entry's
@@ -17,6 +18,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import stat
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,11 +26,15 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import layout, lock_owner
-from neuron_top.cache.keys import ModuleKey, flags_data
-from neuron_top.compile.cache_root import check_artefact_owner, unusable
+from neuron_top.cache import graph_header, layout, lock_owner, trust
+from neuron_top.cache.graph_header import NotThisGraph
+from neuron_top.cache.keys import ModuleKey, flags_data, flags_hash, parse_key
+from neuron_top.cache.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache.signing import Keys
+from neuron_top.compile.cache_root import unusable
+from neuron_top.errors import FileMalformed
 
-_DIRECTORY_MODE = 0o755
+_OTHERS_WRITE = 0o022
 
 
 class State(enum.Enum):
@@ -39,36 +45,31 @@ class State(enum.Enum):
     MISS = "miss"
 
 
-class FileFacts(msgspec.Struct, frozen=True):
-    """One file of an artefact as it was published."""
-
-    sha256: str
-    bytes: int
+class Unsound(Exception):
+    """An artefact is not what was published under its key; the text says what is wrong."""
 
 
-class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """`model.stats.json`. Seconds; `started` and `finished` since the epoch; peak memory of the compile process."""
+class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of an artefact, read once: what was checked is what is loaded."""
 
-    module: str
-    compiler: str = ""
-    compile_seconds: float | None = None
-    peak_rss_bytes: int | None = None
-    started: float | None = None
-    finished: float | None = None
-    attempts: int = 1
-    files: dict[str, FileFacts] = {}
+    files: dict[str, bytes]
     guards: str = ""
-    """What the compiler assumed about symbolic sizes, as a Python expression over them; empty when nothing."""
-
-
-_stats = msgspec.json.Decoder(Stats)  # made once, in one thread: see `cache/index.py`
 
 
 class Entry:
     """One `MODULE_<graph>+<flags>` directory. The names of its files are the compiler's."""
 
-    def __init__(self, path: Path, root: Path, *, graph_name: str, artefact_names: Sequence[str]) -> None:
-        self.path, self.root = path, root
+    def __init__(
+        self,
+        path: Path,
+        root: Path,
+        *,
+        graph_name: str,
+        artefact_names: Sequence[str],
+        keys: Keys | None = None,
+        private: bool = False,
+    ) -> None:
+        self.path, self.root, self.keys, self._private = path, root, keys or Keys(), private
         self.graph = path / graph_name
         self.artefact = path / artefact_names[0]
         self.artefacts = tuple(path / name for name in artefact_names)
@@ -89,7 +90,7 @@ class Entry:
     def stats(self) -> Stats | None:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
-            return _stats.decode((self.path / layout.STATS).read_bytes())
+            return stats_decoder.decode((self.path / layout.STATS).read_bytes())
         except (OSError, msgspec.MsgspecError):
             return None
 
@@ -100,34 +101,136 @@ class Entry:
         except OSError:
             return ""
 
-    def broken_reason(self) -> str:
-        """Empty when every file of the artefact is as it was published, else what is wrong with which.
+    @property
+    def _local(self) -> bool:
+        """Whether it is one of our own compiler's, whose graph is a pickle and whose artefact is loaded here."""
+        return self.graph.name == layout.FX_GRAPH
 
-        Raises RefusedForSafety for files of a stranger in a root that others can write to.
-        """
-        stats = self.stats()
-        if stats is None:
-            return f"{layout.STATS} is missing or unreadable"
-        if stats.module != self.module:
-            return f"it belongs to {stats.module}"
+    def opened(self) -> trust.Folder:
+        """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
         try:
-            for path in self.artefacts:
-                check_artefact_owner(path, self.root)
-                facts = stats.files.get(path.name)
-                if facts is None or facts != file_facts(path):
-                    return f"{path.name} is not what was published"
+            with contextlib.ExitStack() as above:
+                folder = trust.open_own(str(self.root)) if self._private else trust.open_folder(str(self.root))
+                for name in self.path.relative_to(self.root).parts:
+                    folder = above.enter_context(folder).folder(name)
+                return folder
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
+
+    def make(self) -> None:
+        """Make its folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
+        with self._as_unusable():
+            trust.make_folders(str(self.path))
+            with self.opened():
+                pass
+
+    def check(self) -> None:
+        """Raises RefusedForSafety where others can change what lies here; a missing entry is fine."""
+        with contextlib.suppress(OSError), self.opened():
+            pass
+
+    def load(self, graph: str = "") -> Artifact:
+        """The artefact's files, each read once and found to be what was published for `graph` under this key.
+
+        Raises Unsound, RefusedForSafety.
+        """
+        try:
+            with self.opened() as folder:
+                return self._checked(folder, graph)
+        except trust.NoPlainFile as reason:
+            raise Unsound(str(reason)) from None
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
         except FileNotFoundError as problem:  # evicted since it was looked up: a miss, not an accident
-            return f"{Path(problem.filename).name} is gone"
+            raise Unsound(f"{Path(problem.filename or self.path).name} is gone") from None
+        except OSError as problem:
+            raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
+
+    def _checked(self, folder: trust.Folder, graph: str) -> Artifact:
+        try:
+            stats = stats_decoder.decode(folder.read(layout.STATS))
+        except (FileNotFoundError, msgspec.MsgspecError):
+            if not self._local:  # the SDK's own: it keeps no record, and nothing of it is loaded here
+                return Artifact(files={})
+            raise Unsound(f"{layout.STATS} is missing or unreadable") from None
+        if self._local and (problem := stats.problem(self.module, graph, self.keys)):
+            raise Unsound(problem)
+        files = {path.name: folder.read(path.name) for path in self.artefacts}
+        for name, data in files.items():
+            if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
+                raise Unsound(f"{name} is not what was published")
+        return Artifact(files=files, guards=stats.guards)
+
+    def broken_reason(self, graph: str = "") -> str:
+        """Empty when it can be loaded, else what is wrong with which file. Raises RefusedForSafety."""
+        try:
+            self.load(graph)
+        except Unsound as reason:
+            return str(reason)
         return ""
 
-    def store_graph(self, data: bytes, flags: Sequence[str], description: bytes | None = None) -> None:
-        """Write the graph, its flags and its description, each only where it is missing. Raises CacheUnusable."""
+    def stored_graph(self) -> tuple[str, bytes]:
+        """(digest, body) of the graph that lies here, through the gate.
+
+        Raises FileMalformed where there is none of this entry, RefusedForSafety.
+        """
+        try:
+            data = self._read(self.graph.name)
+            if not self._local:
+                return "", data
+            header, body = graph_header.checked(data, self.module, self.keys)
+        except NotThisGraph as reason:
+            raise FileMalformed(self.graph, f"the graph of this entry, but {reason}; collect it again") from None
+        return header.graph, body
+
+    def stored_flags(self) -> tuple[str, ...]:
+        """The flags it was stored with. Raises FileMalformed where there are none to be read, RefusedForSafety."""
+        key = parse_key(self.module)
+        for name in layout.FLAGS_NAMES:
+            if not (self.path / name).exists():
+                continue
+            data = self._read(name)
+            if key is not None and key.flags is not None and flags_hash(data) != key.flags:
+                raise FileMalformed(self.path / name, "the flags whose hash stands in the entry's name")
+            try:
+                text = data.decode("utf-8")
+                return tuple(text.split() if name.endswith(".txt") else msgspec.json.decode(text, type=list[str]))
+            except (UnicodeDecodeError, msgspec.MsgspecError):
+                raise FileMalformed(self.path / name, "a JSON list of flags") from None
+        raise FileMalformed(self.path, "a flags file: the flags to compile it with are not known")
+
+    def _read(self, name: str) -> bytes:
+        """A file of a graph that is to be compiled. Raises FileMalformed, RefusedForSafety."""
+        try:
+            with self.opened() as folder:
+                return folder.read(name)
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
+        except OSError as problem:
+            raise FileMalformed(self.path / name, f"a readable file ({problem.strerror or problem})") from None
+
+    def holds_graph(self, graph: str) -> bool:
+        """Whether the graph's file is here, whole, and that of `graph` (empty: whatever the key says)."""
+        try:
+            stored, _ = self.stored_graph()
+        except FileMalformed:
+            return False
+        return stored == graph or not graph
+
+    def store_graph(self, body: bytes, graph: str, flags: Sequence[str], description: bytes | None = None) -> str:
+        """Write the graph, its flags and its description; files that hold the same already stay as they are.
+
+        What lies there is never taken for what is in memory. Returns the digest of the graph's file. Raises
+        CacheUnusable, RefusedForSafety.
+        """
+        self.make()
+        data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self._local else body
         with self._as_unusable():
-            self.path.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
-            self._write_missing(self.path / layout.FLAGS_NAMES[0], flags_data(flags))
+            self._write(self.path / layout.FLAGS_NAMES[0], flags_data(flags))
             if description is not None:
-                self._write_missing(self.path / layout.DESCRIPTION, description)
-            self._write_missing(self.graph, data)
+                self._write(self.path / layout.DESCRIPTION, description)
+            self._write(self.graph, data)
+        return hashlib.sha256(data).hexdigest()
 
     def temporary(self, name: str) -> Path:
         """A fresh name beside `name`, on the same file system."""
@@ -141,11 +244,11 @@ class Entry:
 
     def publishing(self, made: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
         """The steps of `publish`, in the order that leaves no false hit wherever they stop."""
-        files = {name: file_facts(path) for name, path in made.items()}
-        complete = msgspec.structs.replace(stats, module=self.module, files=files)
+        files = {name: _facts_of(path) for name, path in made.items()}
+        complete = msgspec.structs.replace(stats, module=self.module, files=files).sealed(self.keys)
         return [
             lambda: self.done.unlink(missing_ok=True),
-            *(lambda path=path: _flush(path) for path in made.values()),
+            *(lambda path=path: _finish(path) for path in made.values()),
             *(lambda path=path, name=name: path.rename(self.path / name) for name, path in made.items()),
             lambda: self._replace(self.path / layout.STATS, msgspec.json.encode(complete)),
             lambda: self.failure.unlink(missing_ok=True),
@@ -162,12 +265,15 @@ class Entry:
             self._replace(self.failure, text.encode())
 
     def set_aside(self) -> Path:
-        """Quarantine a broken artefact: the mark goes first, then each file gets a name that no look-up reads.
+        """Quarantine a broken entry: the mark goes first, then each file gets a name that no look-up reads.
 
-        Returns the new path of the main file. Raises CacheUnusable.
+        All of it goes, the graph, its flags and its record too, so that the next compile starts from nothing that
+        lay here. Returns the new path of the main file. Raises CacheUnusable.
         """
         stamp = time.strftime("%Y%m%dT%H%M%S") + "-" + uuid.uuid4().hex[:6]
-        aside = {path: path.with_name(f"{path.name}.{stamp}{layout.QUARANTINE_SUFFIX}") for path in self.artefacts}
+        names = (layout.STATS, layout.DESCRIPTION, *layout.FLAGS_NAMES, layout.FAILURE_LOG)
+        paths = (*self.artefacts, self.graph, *(self.path / name for name in names))
+        aside = {path: path.with_name(f"{path.name}.{stamp}{layout.QUARANTINE_SUFFIX}") for path in paths}
         with self._as_unusable():
             self.done.unlink(missing_ok=True)
             for path, target in aside.items():
@@ -183,14 +289,14 @@ class Entry:
                 if owner is None or _is_dead(owner):  # a living waiter's record is about to become its lock
                     path.unlink(missing_ok=True)
 
-    def _write_missing(self, path: Path, data: bytes) -> None:
-        if not path.exists():
+    def _write(self, path: Path, data: bytes) -> None:
+        if not _holds(path, data):
             self._replace(path, data)
 
     def _replace(self, path: Path, data: bytes) -> None:
         temporary = self.temporary(path.name)
         try:
-            with open(temporary, "xb") as file:
+            with open(temporary, "xb", opener=_opener) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -220,11 +326,12 @@ class EntryLock:
         return self._owner.token
 
     def acquire(self) -> bool:
-        """True when the lock is ours now. Raises CacheUnusable where it cannot be made at all."""
+        """True when the lock is ours now. Raises CacheUnusable where it cannot be made, RefusedForSafety."""
         record = self._entry.path / f"{self._entry.graph.name}.{self.token}{layout.TEMPORARY_SUFFIX}"
         try:
-            self._entry.path.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
-            record.write_bytes(msgspec.json.encode(self._owner))
+            self._entry.make()
+            with open(record, "xb", opener=_opener) as file:
+                file.write(msgspec.json.encode(self._owner))
             try:
                 return self._link(record)
             finally:
@@ -264,7 +371,7 @@ class EntryLock:
     def _create(self, record: Path) -> bool:
         """Exclusive creation, for file systems without hard links (there a lock is without an owner for an instant)."""
         try:
-            with open(self._entry.lock, "xb") as file:
+            with open(self._entry.lock, "xb", opener=_opener) as file:
                 file.write(record.read_bytes())
         except FileExistsError:
             return False
@@ -282,22 +389,26 @@ def release_lock(lock: Path, token: str) -> None:
                 path.unlink(missing_ok=True)
 
 
-def file_facts(path: Path) -> FileFacts:
-    """Digest and size of a file."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-        return FileFacts(digest.hexdigest(), file.tell())
-
-
 class PersistentCache:
-    """A cache root as one compiler uses it: `<root>/<compiler>-<version>/`."""
+    """A cache root as one compiler uses it: `<root>/<compiler>-<version>/`.
 
-    def __init__(self, root: Path, compiler_directory: str) -> None:
+    `private`: a root that this process made for itself, see `trust.open_own`.
+    """
+
+    def __init__(self, root: Path, compiler_directory: str, *, keys: Keys | None = None, private: bool = False) -> None:
         self.root, self.directory = root, root / compiler_directory
+        self._keys, self._private = keys, private
 
     def entry(self, key: ModuleKey, *, graph_name: str, artefact_names: Sequence[str]) -> Entry:
         """The entry of `key`, which need not exist."""
-        return Entry(self.directory / key.name, self.root, graph_name=graph_name, artefact_names=artefact_names)
+        return Entry(
+            self.directory / key.name,
+            self.root,
+            graph_name=graph_name,
+            artefact_names=artefact_names,
+            keys=self._keys,
+            private=self._private,
+        )
 
 
 def discard(paths: Iterable[Path]) -> None:
@@ -331,6 +442,36 @@ def _flocked(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _facts_of(path: Path) -> FileFacts:
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file_facts(file)
+
+
+def _opener(path: str, flags: int) -> int:
+    """For files that nobody else may write, whatever the umask."""
+    return os.open(path, flags | os.O_CLOEXEC, trust.FILE_MODE)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether `path` is a plain file with exactly these bytes."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size != len(data):
+        os.close(handle)
+        return False
+    with open(handle, "rb") as file:
+        return file.read() == data
+
+
+def _finish(path: Path) -> None:
+    """A file that the compiler wrote: nobody else may write it, and it is durable."""
+    path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS_WRITE)
+    _flush(path)
 
 
 def _flush(path: Path) -> None:

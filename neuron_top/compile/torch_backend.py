@@ -24,7 +24,7 @@ import msgspec
 import torch
 from torch import fx
 
-from neuron_top.cache.keys import module_key
+from neuron_top.cache.keys import GRAPH_DIGITS, module_key
 from neuron_top.compile import (
     dispatch_cache,
     equal_blocks,
@@ -71,6 +71,7 @@ def neurontop(
     from torch._inductor.virtualized import V
 
     wrapper = loading.job_wrapper()
+    inductor_compile.check_work_folder()
     worker_memory.start()
     patches = _patches(wrapper, options, mode)
     job = _Job(wrapper, patches, inductor_compile.settings_in_force(patches))
@@ -187,12 +188,14 @@ def _graph(job: _Job, direction: str, copy: fx.GraphModule, inputs: Sequence[Any
 
         renamed = bool(process_groups.canonicalize(copy))
     graph_hash.travelling(copy)
-    key = module_key(graph_hash.hash_graph(copy, inputs, job.settings), wrapper.options.compiler_flags)
+    digest = graph_hash.digest_graph(copy, inputs, job.settings)
+    key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
     description = graph_description.describe(copy, module=key.name, direction=direction, compiler=compiler)
     loading.describe(wrapper, description)
     graph = Graph(
         key=key,
+        digest=digest,
         data=functools.partial(_dumped, copy, inputs, job.settings),
         description=functools.partial(msgspec.json.encode, description),
         compile_inside=functools.partial(_compile_inside, copy, inputs, job.patches),

@@ -21,19 +21,19 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.keys import ModuleKey, parse_key
+from neuron_top.cache.signing import keys_in_force
 from neuron_top.compile import log_lines, side_channel
 from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.compiling import Compiling, Graph, Obtained
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.lock_wait import wait_for_lock
-from neuron_top.compile.persistent_cache import Entry, EntryLock, PersistentCache, State
+from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
     CompilerMissing,
     FileMalformed,
-    UsageError,
 )
 
 
@@ -51,6 +51,7 @@ class Wrapper:
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
         self._compiling = Compiling(compiler, options, self.log, tell)
+        self._keys = keys_in_force()
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._root: Path | None = None
 
@@ -75,10 +76,12 @@ class Wrapper:
         if self.options.no_cache or self.options.extract_only:
             return None
         entry = self.entry(key)
-        if entry.state() is not State.HIT or entry.broken_reason():
+        if entry.state() is not State.HIT:
             return None
-        stats = entry.stats()
-        return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
+        try:
+            return _hit(entry, entry.load())
+        except Unsound:
+            return None
 
     def extract(self, graph: Graph) -> bool:
         """Store the graph for a later compile; True when the cache has its artefact already.
@@ -88,9 +91,12 @@ class Wrapper:
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
         if entry.state() is State.HIT:
-            self.log.hit(entry.artefact)
-            return True
-        self._compiling.store(entry, graph)
+            if not entry.broken_reason(graph.digest):
+                self.log.hit(entry.artefact)
+                return True
+            self._set_aside(entry, graph.digest)
+        if not entry.holds_graph(graph.digest):  # another rank's is as good, and may be compiled right now
+            self._compiling.store(entry, graph)
         self.log.extracted(entry.graph)
         return False
 
@@ -99,20 +105,21 @@ class Wrapper:
 
         A finished entry is a hit; a stored failure is retried only with `retry_failed`.
 
-        Raises FileMalformed for a directory that holds no graph of this compiler, else as `obtain`.
+        Raises FileMalformed for a directory that holds no graph of this compiler and key, else as `obtain`.
         """
         key = parse_key(path.name)
         entry = self._entry_at(path)
         if key is None or not entry.graph.exists():
             raise FileMalformed(path, f"a cache entry with a {self.compiler.graph_name}")
         check_root(entry.root)
-        flags = stored_flags(path)
-        return self._through_cache(entry, Graph(key=key, data=entry.graph.read_bytes), flags)
+        digest, body = entry.stored_graph()
+        graph = Graph(key=key, data=lambda: body, digest=digest)
+        return self._through_cache(entry, graph, entry.stored_flags())
 
     def entry(self, key: ModuleKey) -> Entry:
         """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
         root = self._checked_root()
-        cache = PersistentCache(root, self.compiler.directory())
+        cache = PersistentCache(root, self.compiler.directory(), keys=self._keys)
         return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
 
     def get_ready(self) -> None:
@@ -133,6 +140,7 @@ class Wrapper:
             path.parent.parent,
             graph_name=self.compiler.graph_name,
             artefact_names=self.compiler.artefact_names,
+            keys=self._keys,
         )
 
     def _checked_root(self) -> Path:
@@ -145,7 +153,7 @@ class Wrapper:
     def _through_cache(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> Obtained:
         began, waited = time.time(), 0.0
         while True:
-            found = self._looked_up(entry, began)
+            found = self._looked_up(entry, graph.digest, began)
             if found is not None:
                 return msgspec.structs.replace(found, waited_seconds=waited)
             lock = EntryLock(entry)
@@ -158,16 +166,18 @@ class Wrapper:
                 lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
 
-    def _looked_up(self, entry: Entry, began: float) -> Obtained | None:
+    def _looked_up(self, entry: Entry, digest: str, began: float) -> Obtained | None:
         state = entry.state()
         if state is State.HIT:
-            broken = entry.broken_reason()
-            if not broken:
+            try:
+                artifact = entry.load(digest)
+            except Unsound:
+                self._set_aside(entry, digest)
+            else:
                 self.log.hit(entry.artefact)
-                stats = entry.stats()
-                return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
-            self._set_aside(entry, broken)
+                return _hit(entry, artifact)
         elif state is State.FAILED and not self._may_retry(entry, began):
+            entry.check()
             text = entry.failure_text()
             self.log.cached_failure(entry.artefact, text, retrying=False)
             raise CachedFailure(
@@ -187,14 +197,14 @@ class Wrapper:
         except OSError:
             return True
 
-    def _set_aside(self, entry: Entry, reason: str) -> None:
+    def _set_aside(self, entry: Entry, digest: str) -> None:
         lock = EntryLock(entry)
         try:
             if not lock.acquire():
                 return  # somebody is repairing it already: wait for that
-            if entry.state() is State.HIT and (reason := entry.broken_reason()):
+            if entry.state() is State.HIT and (reason := entry.broken_reason(digest)):
                 kept = entry.set_aside()
-                self.log.remark(f"Corrupt artefact in {entry.path}: {reason}; kept as {kept}, recompiling")
+                self.log.remark(f"Artefact in {entry.path} is not used: {reason}; kept as {kept}, recompiling")
         finally:
             lock.release()
 
@@ -213,25 +223,13 @@ class Wrapper:
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="neurontop-", ignore_cleanup_errors=True)
             atexit.register(self._scratch.cleanup)
-        cache = PersistentCache(Path(self._scratch.name), self.compiler.directory())
+        cache = PersistentCache(Path(self._scratch.name), self.compiler.directory(), private=True)
         names = self.compiler.artefact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)
         if entry.state() is State.HIT:
-            stats = entry.stats()
-            return Obtained(entry=entry, hit=True, guards=stats.guards if stats else "")
+            return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
 
 
-def stored_flags(path: Path) -> tuple[str, ...]:
-    """The flags an entry was stored with. Raises FileMalformed, UsageError where there are none to be read."""
-    for name in ("compile_flags.json", "compile_flags.txt"):
-        file = path / name
-        if file.exists():
-            text = file.read_text(encoding="utf-8")
-            if name.endswith(".txt"):
-                return tuple(text.split())
-            try:
-                return tuple(msgspec.json.decode(text, type=list[str]))
-            except msgspec.MsgspecError:
-                raise FileMalformed(file, "a JSON list of flags") from None
-    raise UsageError(f"{path} holds no flags file: the flags to compile it with are not known")
+def _hit(entry: Entry, artifact: Artifact) -> Obtained:
+    return Obtained(entry=entry, hit=True, guards=artifact.guards, artifact=artifact)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
@@ -23,13 +24,14 @@ from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
 from neuron_top.actions.shelves import Folder, Shelf  # noqa: E402
 from neuron_top.actions.surroundings import Surroundings  # noqa: E402
 from neuron_top.actions.unlock import plan_unlock  # noqa: E402
-from neuron_top.cache import s3  # noqa: E402
+from neuron_top.cache import s3, signing  # noqa: E402
 from neuron_top.cache.entry import State  # noqa: E402
 from neuron_top.cache.snapshot import Snapshot  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402
 from tests.actions.killing import killer  # noqa: E402
+from tests.compile.fakes import GRAPH, wrapper  # noqa: E402
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -109,6 +111,23 @@ def test_copies_travel_both_ways_and_the_mark_comes_last(bucket: s3.Bucket, tmp_
     assert [entry.state for entry in found] == [State.HIT]
     name = f"{found[0].path}/model.neff"
     assert (back / name).read_bytes() == (here / name).read_bytes()
+
+
+def test_a_signed_entry_keeps_its_signature_through_a_bucket(
+    bucket: s3.Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"0123456789abcdef0123456789abcdef")
+    key.chmod(0o600)
+    monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key))
+    here, back = tmp_path / "here", tmp_path / "back"
+    graph = msgspec.structs.replace(GRAPH, data=lambda: b"the graph" * 100)
+    wrapper(here).obtain(graph)
+    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here), BucketJournal(bucket.url, tmp_path / "state"))
+    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot, Trash(back))
+    assert wrapper(back).obtain(graph).hit
+    key.write_bytes(b"another key, of the same length.")
+    assert not wrapper(back).obtain(graph).hit
 
 
 def copied(source: Shelf, target: Shelf, snapshot: Snapshot, trash: Trash) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from neuron_top.cache import graph_header
 from neuron_top.cache.keys import module_key
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
 from neuron_top.compile.compiling import Graph
@@ -49,7 +50,7 @@ class Copying:
         if self.error:
             raise self.error
         for path in task.outputs.values():
-            path.write_bytes(task.graph.read_bytes() * 2)
+            path.write_bytes(graph_header.body(task.graph.read_bytes()) * 2)
         return CompileOutcome(seconds=self._delay)
 
 

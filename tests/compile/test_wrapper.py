@@ -342,13 +342,13 @@ def _publish_and_stop(root: str, steps: int) -> None:
     one = wrapper(Path(root))
     entry = one.entry(GRAPH.key)
     assert EntryLock(entry).acquire()
-    entry.store_graph(b"the graph", [])
+    entry.store_graph(b"the graph", GRAPH.key.graph, [])
     made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
     for path in made.values():
         path.write_bytes(b"the graphthe graph")
-    from neuron_top.compile.persistent_cache import Stats
+    from neuron_top.cache.record import Stats
 
-    for step in entry.publishing(made, Stats(module=entry.module))[:steps]:
+    for step in entry.publishing(made, Stats(module=entry.module, graph=GRAPH.key.graph))[:steps]:
         step()
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -18,6 +18,10 @@ class CompileTask(msgspec.Struct, frozen=True, kw_only=True):
 
     module: str
     graph: Path
+    graph_sha256: str = ""
+    """Digest of that file: a compile process compiles no other bytes."""
+    graph_digest: str = ""
+    """Digest of the graph's exact description; empty where it has none."""
     outputs: Mapping[str, Path]
     flags: tuple[str, ...] = ()
     lock: Path | None = None

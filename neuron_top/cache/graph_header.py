@@ -1,0 +1,81 @@
+"""The first lines of `model.fxgraph`: which graph it is, under which key, and the digest of what follows.
+
+The rest of the file is a pickle, so nothing of it is read before these lines were found to be right: the key is that
+of the entry it lies in, the body has the digest, and the signature is good where one is required. A file of another
+format, or without these lines, counts as no graph.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from neuron_top.cache.signing import UNSIGNED, Keys, Signature
+
+MAGIC = b"neuron-top fx graph 2\n"
+HEAD_BYTES = 4096
+"""The header is never longer."""
+
+
+class GraphHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a graph file says of itself."""
+
+    module: str
+    """The key of its entry."""
+    graph: str
+    """Digest of the graph's exact description; the graph half of the key is its beginning. The half alone where the
+    whole is not known."""
+    sha256: str
+    """Digest of the body."""
+    signature: Signature = UNSIGNED
+
+    def content(self) -> list[str]:
+        """What is signed."""
+        return ["neuron-top graph file 2", self.module, self.graph, self.sha256]
+
+
+class NotThisGraph(ValueError):
+    """The file is not the graph that its place promises; the text says why."""
+
+
+_header = msgspec.json.Decoder(GraphHeader)  # made once, in one thread: see `cache/index.py`
+
+
+def wrap(body: bytes, *, module: str, graph: str, keys: Keys) -> bytes:
+    """The bytes of a graph file."""
+    header = GraphHeader(module=module, graph=graph, sha256=hashlib.sha256(body).hexdigest())
+    signed = msgspec.structs.replace(header, signature=keys.sign(header.content()))
+    return MAGIC + msgspec.json.encode(signed) + b"\n" + body
+
+
+def read(head: bytes) -> GraphHeader:
+    """The header, from the first HEAD_BYTES of a graph file (or all of it). Raises NotThisGraph."""
+    if not head.startswith(MAGIC):
+        raise NotThisGraph("it is no graph file of this version of neuron-top")
+    line, end, _ = head[len(MAGIC) : HEAD_BYTES].partition(b"\n")
+    try:
+        if end:
+            return _header.decode(line)
+    except msgspec.MsgspecError:
+        pass
+    raise NotThisGraph("its first lines cannot be read")
+
+
+def body(data: bytes) -> bytes:
+    """What follows the header, unchecked. Raises NotThisGraph."""
+    read(data)
+    return data[data.index(b"\n", len(MAGIC)) + 1 :]
+
+
+def checked(data: bytes, module: str, keys: Keys) -> tuple[GraphHeader, bytes]:
+    """Header and body of the graph of `module`. Raises NotThisGraph for anything else."""
+    header = read(data)
+    if header.module != module:
+        raise NotThisGraph(f"it is the graph of {header.module}")
+    content = body(data)
+    if hashlib.sha256(content).hexdigest() != header.sha256:
+        raise NotThisGraph("it is not as it was written (its digest differs)")
+    if problem := keys.problem(header.content(), header.signature):
+        raise NotThisGraph(problem)
+    return header, content

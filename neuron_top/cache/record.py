@@ -1,0 +1,85 @@
+"""`model.stats.json`, the record of a local compile: key, graph and files of the artefact, and what the compile cost.
+
+An artefact counts only with this record, and the record only with its own digest, so that neither a swapped file nor a
+flipped bit goes unnoticed. A signature (`cache/signing.py`) says who wrote it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from io import BufferedReader
+
+import msgspec
+
+from neuron_top.cache import layout
+from neuron_top.cache.keys import parse_key
+from neuron_top.cache.signing import UNSIGNED, Keys, Signature
+
+
+class FileFacts(msgspec.Struct, frozen=True):
+    """One file of an artefact as it was published."""
+
+    sha256: str
+    bytes: int
+
+    def content(self, name: str) -> tuple[str, str, str]:
+        """Name, digest and size as text."""
+        return name, self.sha256, str(self.bytes)
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """`model.stats.json`. Seconds; `started` and `finished` since the epoch; peak memory of the compile process."""
+
+    module: str
+    compiler: str = ""
+    compile_seconds: float | None = None
+    peak_rss_bytes: int | None = None
+    started: float | None = None
+    finished: float | None = None
+    attempts: int = 1
+    files: dict[str, FileFacts] = {}
+    guards: str = ""
+    """What the compiler assumed about symbolic sizes, as a Python expression over them; empty when nothing."""
+    graph: str = ""
+    """Digest of the graph that it was made from, see `graph_header.GraphHeader.graph`."""
+    digest: str = ""
+    """Over `content()`: a record with a flipped bit is not believed."""
+    signature: Signature = UNSIGNED
+
+    def content(self) -> list[str]:
+        """All that is used when the artefact is loaded, in an order that is always the same."""
+        files = [text for name in sorted(self.files) for text in self.files[name].content(name)]
+        return ["neuron-top artifact 2", self.module, self.graph, self.compiler, self.guards, *files]
+
+    def sealed(self, keys: Keys) -> Stats:
+        """With digest and signature."""
+        content = self.content()
+        return msgspec.structs.replace(self, digest=_digest_of(content), signature=keys.sign(content))
+
+    def problem(self, module: str, graph: str, keys: Keys) -> str:
+        """Why this is not the record of `module`, made from `graph` (empty: not known); empty where it is."""
+        if self.module != module:
+            return f"it belongs to {self.module}"
+        if not self.graph:
+            return "its record does not tell the graph it was made from (published by neuron-top 0.1)"
+        key = parse_key(module)
+        if (graph and self.graph != graph) or (key is not None and not self.graph.startswith(key.graph)):
+            return "it was made from another graph"
+        content = self.content()
+        if self.digest != _digest_of(content):
+            return f"{layout.STATS} is not as it was written"
+        return keys.problem(content, self.signature)
+
+
+def _digest_of(content: Sequence[str]) -> str:
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+
+
+stats_decoder = msgspec.json.Decoder(Stats)  # made once, in one thread: see `cache/index.py`
+
+
+def file_facts(file: BufferedReader) -> FileFacts:
+    """Digest and size of a file from its present position on."""
+    digest = hashlib.file_digest(file, "sha256")
+    return FileFacts(digest.hexdigest(), file.tell())

@@ -1,0 +1,160 @@
+"""Keyed digests (HMAC-SHA256) of what a cache entry holds: who has not the key can change nothing unnoticed.
+
+A plain digest beside a file tells of accidents; whoever can change the file can change the digest, too. Two keys:
+
+- the user's own, made on first need in the state folder (`cache.key`, mode 0600). What is published is signed with
+  it. At load, a signature with this key must be right; none, or one with another key, is no reason to refuse: in a
+  root of one's own the gate (`cache/trust.py`) is what protects.
+- a shared one, in the file that `NEURONTOP_CACHE_KEY_FILE` names, for S3 and for roots that several users share.
+  Then a right signature with this key is required: everything else is compiled again.
+
+A signature does not replace the gate. What is signed is read back from the entry's folder after the compiler has
+written it; where strangers can exchange files there, they could have theirs signed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top import settings
+from neuron_top.cache import trust
+from neuron_top.errors import NeuronTopError, UsageError
+
+KEY_FILE_VARIABLE = "NEURONTOP_CACHE_KEY_FILE"
+OWN_KEY = "cache.key"
+LEAST_BYTES = 16
+_NEW_BYTES = 32
+_ID_DIGITS = 16
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """A keyed digest, and by which key; both empty where there is none."""
+
+    key: str = ""
+    digest: str = ""
+
+
+UNSIGNED = Signature()
+
+
+class Keys:
+    """The key that signs and checks in this process. Without one nothing is signed and nothing required."""
+
+    def __init__(self, secret: bytes | None = None, *, required: bool = False, state: Path | None = None) -> None:
+        self._secret, self.required, self._state = secret, required, state
+
+    def sign(self, content: Sequence[str]) -> Signature:
+        """The signature of `content`; the user's own key is made if need be, UNSIGNED where that is impossible."""
+        if self._secret is None and self._state is not None:
+            self._secret = _own_key(self._state, make=True)
+        if self._secret is None:
+            return UNSIGNED
+        return Signature(_identity(self._secret), _digest(self._secret, content))
+
+    def problem(self, content: Sequence[str], signature: Signature) -> str:
+        """Why `signature` forbids to use what has this `content`; empty where nothing does."""
+        if self._secret is None and self._state is not None:
+            self._secret = _own_key(self._state, make=False)
+        if self._secret is None or signature.key != _identity(self._secret):
+            if not self.required:
+                return ""
+            return "it is not signed" if signature == UNSIGNED else "it is signed with another key"
+        if hmac.compare_digest(signature.digest, _digest(self._secret, content)):
+            return ""
+        return "its signature is wrong: it was changed after it was written"
+
+
+def keys_in_force(environ: Mapping[str, str] = os.environ) -> Keys:
+    """The shared key where one is named, else the user's own. Raises UsageError for a key file that will not do."""
+    named = environ.get(KEY_FILE_VARIABLE, "")
+    if named:
+        return Keys(shared_key(named), required=True)
+    try:
+        return Keys(state=settings.load()[0].state_path)
+    except (NeuronTopError, RuntimeError):  # broken settings, a user without a home: no reason to end a job
+        return Keys()
+
+
+def shared_key(path: str) -> bytes:
+    """The key in a file that others may not read. Raises UsageError."""
+    place = os.path.abspath(os.path.expanduser(path))
+    wrong = f"{KEY_FILE_VARIABLE} names {place}, "
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise UsageError(f"{wrong}which cannot be read ({reason}): make it with `openssl rand -out FILE 32`") from None
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(handle)
+        raise UsageError(f"{wrong}which is not a file")
+    with open(handle, "rb") as file:
+        if facts.st_uid not in (os.geteuid(), 0):
+            raise UsageError(f"{wrong}which belongs to user {facts.st_uid}: a key of somebody else's protects nothing")
+        if facts.st_mode & 0o077:
+            mode = stat.S_IMODE(facts.st_mode)
+            raise UsageError(f"{wrong}which others may read or change (mode {mode:o}): chmod 600 {place}")
+        secret = file.read()
+    if len(secret) < LEAST_BYTES:
+        raise UsageError(f"{wrong}which holds {len(secret)} bytes: a key needs at least {LEAST_BYTES}")
+    return secret
+
+
+def _own_key(state: Path, *, make: bool) -> bytes | None:
+    """The user's own key; None where there is none, or none that only this user can read."""
+    path = state / OWN_KEY
+    secret = _private_bytes(path)
+    if secret is None and make:
+        with contextlib.suppress(OSError):
+            _make_key(path)
+        secret = _private_bytes(path)
+    return secret
+
+
+def _make_key(path: Path) -> None:
+    """A new key, complete from its first instant; the first of several processes wins. Raises OSError."""
+    trust.make_folders(str(path.parent))
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            file.write(secrets.token_bytes(_NEW_BYTES))
+            file.flush()
+            os.fsync(handle)
+        with contextlib.suppress(FileExistsError):
+            os.link(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _private_bytes(path: Path) -> bytes | None:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
+        os.close(handle)
+        return None
+    with open(handle, "rb") as file:
+        secret = file.read()
+    return secret if len(secret) >= LEAST_BYTES else None
+
+
+@functools.lru_cache(maxsize=8)
+def _identity(secret: bytes) -> str:
+    return hashlib.sha256(b"neuron-top key id\0" + secret).hexdigest()[:_ID_DIGITS]
+
+
+def _digest(secret: bytes, content: Sequence[str]) -> str:
+    return hmac.new(secret, msgspec.json.encode(list(content)), hashlib.sha256).hexdigest()
