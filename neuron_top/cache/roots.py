@@ -1,7 +1,9 @@
 """Which caches exist on this machine, and who uses them.
 
 The root of the Neuron cache: `--cache_dir` in `NEURON_CC_FLAGS`, then `NEURON_COMPILE_CACHE_URL`, then the SDK's
-default. A running job's own environment counts, not ours: every process that may be read is asked. Neighbours
+default. That one lies where anybody can make it first: where it is not ours, our compile component uses one of the
+user's own beside it (`default_root`). A running job's own environment counts, not ours: every process that may be read
+is asked. Neighbours
 (Inductor, Triton, JAX, vLLM, the hub's blob cache) are found to be sized, never to be changed.
 """
 
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache import layout, trust
 from neuron_top.cache.processes import Process
 from neuron_top.cache.quiet import name_text
 from neuron_top.parsers.escapes import without_secret
@@ -23,6 +25,8 @@ NEURON = "neuron"
 VLLM_NEURON = "vllm-neuron"
 """The kind whose entries carry completion markers of their own."""
 _CACHE_DIR = "--cache_dir"
+_SDK_ORIGIN = "the SDK's default"
+_OWN_ORIGIN = "the default of this user, since the SDK's is somebody else's"
 
 
 class Root(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +43,29 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     """Processes whose environment names it."""
 
 
-def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None) -> Root:
-    """The Neuron cache that a job started here with this environment would use."""
+def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = None, user: int | None = None) -> Root:
+    """The Neuron cache that a job started here with this environment (by `user`, the effective one) would use.
+
+    Where none is named: the SDK's default, or the user's own one beside it where that exists and is used instead.
+    """
     path, origin = named_by(environ)
-    return _root(NEURON, path or DEFAULT_ROOT, origin or "the SDK's default", cwd)
+    if path is None and default_root(environ, user)[1] and os.path.isdir(own := user_root(user)):
+        return _root(NEURON, own, _OWN_ORIGIN, cwd)
+    return _root(NEURON, path or layout.DEFAULT_ROOT, origin or _SDK_ORIGIN, cwd)
+
+
+def default_root(environ: Mapping[str, str] = os.environ, user: int | None = None) -> tuple[str, str]:
+    """(root that our compile component uses where none is named, why it is not the SDK's default).
+
+    The reason is empty where it is the SDK's default: not there yet, or a folder that we may load code from.
+    """
+    reason = trust.problem_with(layout.DEFAULT_ROOT, user, environ)
+    return (user_root(user), reason) if reason else (layout.DEFAULT_ROOT, "")
+
+
+def user_root(user: int | None = None) -> str:
+    """The default root of one user (the effective one), beside the SDK's."""
+    return f"{layout.DEFAULT_ROOT}-{os.geteuid() if user is None else user}"
 
 
 def find(
@@ -54,7 +77,9 @@ def find(
     """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
     once, in this order."""
     found = [_root(NEURON, path, "named on the command line", cwd) for path in named]
-    found += [root_in_force(environ, cwd), _root(NEURON, DEFAULT_ROOT, "the SDK's default")]
+    found += [root_in_force(environ, cwd), _root(NEURON, layout.DEFAULT_ROOT, _SDK_ORIGIN)]
+    if os.path.isdir(own := user_root()):
+        found.append(_root(NEURON, own, _OWN_ORIGIN))
     for process in processes:
         theirs = process.environ or {}
         path, origin = named_by(theirs)

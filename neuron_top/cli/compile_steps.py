@@ -48,8 +48,8 @@ def with_our_compiler(command: Sequence[str], *, jobs: int, retries: int, collec
         raise UsageError(str(problem)) from None
     screen = ProgressScreen(ascii_only=configuration.load()[0].ascii)
     log = ParallelLog(form=log_lines.generation(), level=options.log_level, stream=AboveScreen(screen))
-    for warning in options.warnings:
-        log.remark(warning)
+    for remark in options.remarks():
+        log.remark(remark)
     trial = _trial(command, log) if collect else Trial(exit_code=0)
     if not compile_:
         narrate(

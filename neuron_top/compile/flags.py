@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache.roots import default_root
 from neuron_top.errors import UsageError
 
 FLAGS_VARIABLE = "NEURON_CC_FLAGS"
@@ -74,6 +75,12 @@ class WrapperOptions(msgspec.Struct, frozen=True, kw_only=True):
     extract_only: bool = False
     """`NEURON_EXTRACT_GRAPHS_ONLY=1`: store graphs, compile nothing."""
     warnings: tuple[str, ...] = ()
+    root_remark: str = ""
+    """Why the default root is not the SDK's, to be said once; empty where it is, or where a root is named."""
+
+    def remarks(self) -> tuple[str, ...]:
+        """All that is to be said once."""
+        return (*self.warnings, self.root_remark) if self.root_remark else self.warnings
 
     def cache_root(self) -> Path:
         """The root as an absolute path. Raises UsageError for a store that the local compiler cannot use."""
@@ -102,7 +109,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
     Raises UsageError where the flags cannot be split (an open quote), lack a value, or name an unknown log level.
     """
     compiler, own, warnings = split_flags(environ.get(FLAGS_VARIABLE, ""))
-    url, origin = _root(own, environ)
+    url, origin, remark = _root(own, environ)
     level = own.get("log_level", "INFO").upper()
     if level not in LEVELS:
         raise UsageError(f"{FLAGS_VARIABLE}: --log_level must be one of {', '.join(LEVELS)}, is {own['log_level']!r}")
@@ -117,6 +124,7 @@ def parse_environment(environ: Mapping[str, str] = os.environ) -> WrapperOptions
         dump=own.get("dump"),
         extract_only=environ.get(EXTRACT_VARIABLE, "").lower() in ("1", "true", "yes", "on"),
         warnings=(*warnings, *_variable_warnings(environ)),
+        root_remark=remark,
     )
 
 
@@ -164,12 +172,15 @@ def _misspelling(name: str) -> list[str]:
     return [f"{FLAGS_VARIABLE}: unknown option {name}; did you mean {close[0]}?"] if close else []
 
 
-def _root(own: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, str]:
+def _root(own: Mapping[str, str], environ: Mapping[str, str]) -> tuple[str, str, str]:
+    """(root, where it is named, what to say about it)."""
     if own.get("cache_dir"):
-        return own["cache_dir"], "--cache_dir"
+        return own["cache_dir"], "--cache_dir", ""
     if environ.get(ROOT_VARIABLE):
-        return environ[ROOT_VARIABLE], ROOT_VARIABLE
-    return DEFAULT_ROOT, "default"
+        return environ[ROOT_VARIABLE], ROOT_VARIABLE, ""
+    root, reason = default_root(environ)
+    said = f"the default cache root is not used: {reason}; using {root} instead" if reason else ""
+    return root, "default", said
 
 
 def _variable_warnings(environ: Mapping[str, str]) -> list[str]:

@@ -51,8 +51,8 @@ def job_wrapper() -> Wrapper:
     with _lock:
         if identity not in _wrappers:
             wrapper = Wrapper(Inductor(), options)
-            for warning in options.warnings:
-                wrapper.log.remark_once(warning)
+            for remark in options.remarks():
+                wrapper.log.remark_once(remark)
             _wrappers[identity] = wrapper
         return _wrappers[identity]
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.cache.roots import NEURON
+from neuron_top.cache.layout import DEFAULT_ROOT
+from neuron_top.cache.roots import NEURON, user_root
 from neuron_top.parsers.sysfs_values import LIVE_COUNTERS_SINCE
 from neuron_top.runtime import doctor_variables
 from neuron_top.runtime.doctor_facts import Facts, Root
@@ -24,8 +25,6 @@ _LEAST_SHARE = 0.02
 _LEAST_INODES = 10_000
 _LEAST_OPEN_FILES = 4096
 _LEAST_WATCHES = 8192
-_GROUP_OR_WORLD_WRITE = 0o022
-_WORLD_WRITE = 0o002
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
@@ -153,6 +152,7 @@ def _roots(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield from _root(root, title)
         elif root.lies == "folder":
             yield "ok", f"{title}: {_place(root)}", ""
+            yield from _trust(root)
         else:
             yield "note", f"{title}: {root.lies}", ""
 
@@ -182,12 +182,21 @@ def _folder(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
     if not root.writable:
         step = f"ask {root.owner or 'its owner'}, or set NEURON_COMPILE_CACHE_URL to a folder of your own"
         yield "problem", f"{root.path} may not be written: every compile in it will fail", step
-    mode = root.mode or 0
-    if mode & _GROUP_OR_WORLD_WRITE and not root.ours:
-        step = "use a root of your own: loading an artefact is running code"
-        yield "problem", f"{root.path} belongs to {root.owner} and others may write there ({mode:o})", step
-    elif mode & _WORLD_WRITE:
-        yield "note", f"{root.path} may be written by everybody ({mode:o})", f"chmod o-w {root.path}"
+    yield from _trust(root)
+
+
+def _trust(root: Root) -> Iterator[tuple[str, str, str]]:
+    """Others could place files there, and loading them is running code: local compiles refuse it."""
+    if not root.untrusted:
+        return
+    variable = "NEURON_COMPILE_CACHE_URL" if root.cache == NEURON else "TORCHINDUCTOR_CACHE_DIR"
+    step = f"set {variable} to a folder of your own (chmod go-w where only the mode is wrong), or "
+    step += "NEURONTOP_TRUST_CACHE=1 if you trust everyone who can write there"
+    if root.path == DEFAULT_ROOT:
+        text = f"local compiles use {user_root()} instead of {root.path}: {root.untrusted}"
+        yield "note", text, step
+    else:
+        yield "problem", f"local compiles refuse {root.path}: {root.untrusted}", step
 
 
 def _disk(root: Root) -> Iterator[tuple[str, str, str]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import filesystem, roots
+from neuron_top.cache import filesystem, roots, trust
 from neuron_top.cache.processes import read_processes
 from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.secrets import without_secrets
@@ -34,6 +34,8 @@ PACKAGES = (
     "torch", "torch-neuronx", "torch-xla", "neuronx-cc", "libneuronxla", "neuronx-distributed", "optimum-neuron",
     "transformers", "jax", "vllm",
 )  # fmt: skip
+EXECUTED = (roots.NEURON, "inductor")
+"""Kinds of caches that our compile component loads code from."""
 _SYSTEM_PACKAGE = re.compile(r"^Package: (aws-neuron\S*)\n(?:(?!\n\n)[\s\S])*?^Version: (\S+)", re.MULTILINE)
 
 
@@ -63,8 +65,8 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     """`folder`, `file`, `missing` or `remote`."""
     owner: str = ""
     mode: int | None = None
-    ours: bool | None = None
-    """Whether it belongs to the user who asks."""
+    untrusted: str = ""
+    """Why code may not be loaded from it (`cache/trust.py`), empty where it may."""
     writable: bool | None = None
     """Whether we can write there; for a missing one, whether we could make it."""
     filesystem: str | None = None
@@ -184,7 +186,7 @@ def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[Job]:
             name=program_name(command.split(" ")),
             user=_owner(f"/proc/{pid}"),
             variables=variables,
-            root=None if environment is None else roots.root_in_force(environment, _working_folder(pid)).path,
+            root=None if environment is None else _root_of(pid, environment),
             warnings=() if environment is None else warn(environment),
         )
 
@@ -222,7 +224,7 @@ def look_at_root(path: str, *, cache: str, origin: str, used_by: tuple[int, ...]
         lies="folder" if stat.S_ISDIR(status.st_mode) else "file",
         owner=_owner(path),
         mode=stat.S_IMODE(status.st_mode),
-        ours=status.st_uid == os.geteuid(),
+        untrusted=trust.problem_with(path) if cache in EXECUTED else "",
         writable=_may_write(place),
     )
     return _on_disk(found, place)
@@ -255,6 +257,14 @@ def _on_disk(root: Root, path: Path) -> Root:
         total=disk.total,
         free_inodes=disk.free_inodes,
     )
+
+
+def _root_of(pid: int, environment: Mapping[str, str]) -> str | None:
+    try:
+        user = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return None
+    return roots.root_in_force(environment, _working_folder(pid), user).path
 
 
 def _working_folder(pid: int) -> str | None:

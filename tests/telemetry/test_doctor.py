@@ -23,7 +23,7 @@ from tests.telemetry.executables import executable
 
 GIB = 1024**3
 ROOT = Root(
-    path="/cache", cache="neuron", origin="default", lies="folder", owner="me", mode=0o755, ours=True, writable=True,
+    path="/cache", cache="neuron", origin="default", lies="folder", owner="me", mode=0o755, writable=True,
     filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
 )  # fmt: skip
 SOUND = Facts(
@@ -70,7 +70,7 @@ def test_each_trouble_is_a_problem_with_a_next_step(changes: dict[str, Any], wor
         ({"lies": "file"}, "a file lies where"),
         ({"lies": "missing", "writable": False}, "we may not make it"),
         ({"writable": False}, "may not be written"),
-        ({"ours": False, "owner": "eve", "mode": 0o777}, "belongs to eve"),
+        ({"owner": "eve", "mode": 0o755, "untrusted": "/cache belongs to user 7 (eve)"}, "belongs to user 7 (eve)"),
         ({"filesystem": "tmpfs"}, "in memory"),
         ({"free": GIB}, "only 1.0 GiB"),
         ({"free_inodes": 3}, "only 3 more files"),
