@@ -14,6 +14,9 @@ one component after the other, through descriptors:
 Write permission of a group counts as nobody else's where the group is private: it has the name of the effective user
 or of root, is that user's primary group, and has no other member.
 
+In a container of an ordinary user the machine's root may have no number; folders above a root may then belong to the
+number that stands for it.
+
 `NEURONTOP_TRUST_CACHE=1` says that whoever can write there is trusted. The gate then opens what it is asked for.
 """
 
@@ -105,11 +108,15 @@ class Rules:
     def __init__(self, user: int, *, vouched: bool = False) -> None:
         self.owners, self.vouched = frozenset({user, 0}), vouched
 
-    def check_folder(self, handle: int, facts: os.stat_result, path: str) -> None:
-        """A folder must belong to us, and others may not change it unless it is sticky. Raises Untrusted."""
+    def check_folder(self, handle: int, facts: os.stat_result, path: str, *, above: bool = False) -> None:
+        """A folder must belong to us, and others may not change it unless it is sticky. Raises Untrusted.
+
+        `above`: it only leads to one that is asked about.
+        """
         if self.vouched:
             return
-        self._check_owner(facts, path)
+        if not (above and facts.st_uid == _unmapped_root()):
+            self._check_owner(facts, path)
         if not facts.st_mode & stat.S_ISVTX:
             self._check_writers(handle, facts, path)
 
@@ -221,7 +228,7 @@ class _Walk:
     def end(self) -> Folder:
         """Go there."""
         try:
-            self._rules.check_folder(self._handle, self._facts, "/")
+            self._rules.check_folder(self._handle, self._facts, "/", above=bool(self._left))
             while self._left:
                 self._step(self._left.pop())
             return Folder(self._handle, self._path, self._rules)
@@ -244,7 +251,7 @@ class _Walk:
             if not stat.S_ISDIR(facts.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), self._wanted)
             path = os.path.normpath(os.path.join(self._path, name))
-            self._rules.check_folder(handle, facts, path)
+            self._rules.check_folder(handle, facts, path, above=bool(self._left))
         except BaseException:
             if handle >= 0:
                 os.close(handle)
@@ -276,6 +283,27 @@ class _Walk:
 def _parts(path: str) -> list[str]:
     """The components of a path, the first one last."""
     return [part for part in reversed(path.split("/")) if part not in ("", ".")]
+
+
+def is_root_unmapped(uid_map: str) -> bool:
+    """Whether, by `/proc/self/uid_map`, the machine's root has no number here (a container of an ordinary user)."""
+    ranges = [line.split() for line in uid_map.splitlines()]
+    return bool(ranges) and all(int(outside) > 0 for _, outside, _ in ranges)
+
+
+@functools.cache
+def _unmapped_root() -> int | None:
+    """The number under which files of the machine's root appear in such a container; None everywhere else.
+
+    Strangers appear under it, too. What they could do with a folder on the way is to move our own folders about.
+    """
+    try:
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            unmapped = is_root_unmapped(file.read())
+        with open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
+            return int(file.read()) if unmapped else None
+    except (OSError, ValueError):
+        return None
 
 
 @functools.cache
