@@ -120,9 +120,20 @@ class Entry:
     def make(self) -> None:
         """Make its folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
         with self._as_unusable():
-            trust.make_folders(str(self.path))
+            if self._private:
+                trust.make_folders(str(self.path))
+            else:
+                self._make_checked()
             with self.opened():
                 pass
+
+    def _make_checked(self) -> None:
+        """Nothing is made in a folder that is not ours."""
+        try:
+            with trust.open_folder(str(self.path), make=True):
+                pass
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
 
     def check(self) -> None:
         """Raises RefusedForSafety where others can change what lies here; a missing entry is fine."""

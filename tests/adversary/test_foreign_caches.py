@@ -149,6 +149,18 @@ def test_a_stranger_cannot_plant_an_entry_before_its_first_compile(reachable: Pa
     assert (planted / layout.FX_GRAPH).read_bytes() == b"prepared"
 
 
+@needs_root
+def test_nothing_is_made_in_a_compiler_folder_of_a_stranger(tmp_path: Path) -> None:
+    compiler = tmp_path / "cache" / Copying().directory()
+    compiler.mkdir(parents=True)
+    give_away(compiler)
+    for mode in (0o755, 0o1777):
+        compiler.chmod(mode)
+        with pytest.raises(RefusedForSafety, match=WAY_OUT):
+            wrapper(tmp_path / "cache").obtain(GRAPH)
+        assert list(compiler.iterdir()) == []
+
+
 def test_a_link_below_the_root_is_not_followed(root: Path, tmp_path: Path) -> None:
     entry = entry_of(root)
     entry.rename(tmp_path / "elsewhere")
