@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from neuron_top.compile.compile_server import CANNOT_TRAVEL, GRAPH_CHANGED
+from neuron_top.compile.compile_server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.processes import end_group
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
@@ -176,8 +176,10 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
     status, log = answer["status"], answer["log"]
     if status == CANNOT_TRAVEL:
         raise CannotTravel(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
-    if status == GRAPH_CHANGED:
-        raise CacheUnusable(log.splitlines()[-1] if log else "the graph file changed", module=task.module, log=log)
+    if status == NOT_THE_GRAPHS_FAULT:
+        raise CacheUnusable(
+            log.splitlines()[-1] if log else "the compile process may not compile", module=task.module, log=log
+        )
     if status < 0:
         raise CompilerKilled(f"the compile process was ended by signal {-status}", module=task.module, log=log)
     if status and _DISK_FULL in log:

@@ -32,8 +32,8 @@ COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
 CANNOT_TRAVEL = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
-GRAPH_CHANGED = 72
-"""Exit status of a fork whose graph file does not hold the bytes that the job wrote."""
+NOT_THE_GRAPHS_FAULT = 72
+"""Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
 _PARENT_POLL_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 1.0
 _LOG_TAIL = 20_000
@@ -196,11 +196,12 @@ def _compile(request: dict[str, Any], result: Path) -> int:
     from neuron_top.compile import graph_file, graph_hash
     from neuron_top.compile.compilers.base import CannotTravel
     from neuron_top.compile.inductor_compile import compile_travelled
+    from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     data = Path(request["graph"]).read_bytes()
     if hashlib.sha256(data).hexdigest() != request["graph_sha256"]:
         print(f"the graph file {request['graph']} was changed while it was to be compiled", file=sys.stderr)
-        return GRAPH_CHANGED
+        return NOT_THE_GRAPHS_FAULT
     try:
         graph = graph_file.load(graph_header.body(data))
         digest = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
@@ -216,6 +217,9 @@ def _compile(request: dict[str, Any], result: Path) -> int:
     except CannotTravel as reason:
         print(reason, file=sys.stderr)
         return CANNOT_TRAVEL
+    except (RefusedForSafety, CacheUnusable) as reason:
+        print(reason, file=sys.stderr)
+        return NOT_THE_GRAPHS_FAULT
     result.write_bytes(json.dumps(outcome).encode())
     return 0
 

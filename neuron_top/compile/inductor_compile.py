@@ -225,9 +225,12 @@ def _place_kernel(folder: trust.Folder, name: str, data: bytes) -> None:
                 if shelf.read(base) == data:
                     return
             temporary = target.with_name(f"{base}.{uuid.uuid4().hex}.tmp")
-            with open(temporary, "xb", opener=_executable) as file:
-                file.write(data)
-            temporary.rename(target)
+            try:
+                with open(temporary, "xb", opener=_executable) as file:
+                    file.write(data)
+                temporary.rename(target)
+            finally:
+                temporary.unlink(missing_ok=True)
     except trust.Untrusted as reason:
         raise trust.refusal(reason, "Set TORCHINDUCTOR_CACHE_DIR to a folder of your own") from None
 

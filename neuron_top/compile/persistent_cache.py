@@ -158,19 +158,30 @@ class Entry:
             raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
 
     def _checked(self, folder: trust.Folder, graph: str) -> Artifact:
+        if not self._local:
+            self._compare_sdks(self.stats())
+            return Artifact(files={})
         try:
             stats = stats_decoder.decode(folder.read(layout.STATS))
         except (FileNotFoundError, msgspec.MsgspecError):
-            if not self._local:  # the SDK's own: it keeps no record, and nothing of it is loaded here
-                return Artifact(files={})
             raise Unsound(f"{layout.STATS} is missing or unreadable") from None
-        if self._local and (problem := stats.problem(self.module, graph, self.keys)):
+        if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)
         files = {path.name: folder.read(path.name) for path in self.artefacts}
         for name, data in files.items():
             if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
                 raise Unsound(f"{name} is not what was published")
         return Artifact(files=files, guards=stats.guards)
+
+    def _compare_sdks(self, stats: Stats | None) -> None:
+        """A NEFF is not loaded here, and the SDK keeps no record; where one of ours is, the NEFF must be as it says."""
+        if stats is None:
+            return
+        if stats.module != self.module:
+            raise Unsound(f"it belongs to {stats.module}")
+        for path in self.artefacts:
+            if stats.files.get(path.name) != _facts_of(path):
+                raise Unsound(f"{path.name} is not what was published")
 
     def broken_reason(self, graph: str = "") -> str:
         """Empty when it can be loaded, else what is wrong with which file. Raises RefusedForSafety."""

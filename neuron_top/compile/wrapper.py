@@ -227,7 +227,8 @@ class Wrapper:
         names = self.compiler.artefact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)
         if entry.state() is State.HIT:
-            return _hit(entry, entry.load(graph.digest))
+            with contextlib.suppress(Unsound):
+                return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
 
 
