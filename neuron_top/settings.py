@@ -156,9 +156,11 @@ def _from_file(path: Path) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """The file's text. Raises OSError, ValueError, FileMalformed for what is no plain file of ordinary length."""
     # Non-blocking: a pipe in its place must not stop us.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise FileMalformed(path, "a plain file")
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise FileMalformed(path, "a plain file")
+    with open(handle, "rb") as file:
         data = file.read(_LONGEST_FILE + 1)
     if len(data) > _LONGEST_FILE:
         raise FileMalformed(path, f"at most {_LONGEST_FILE} bytes of TOML")
