@@ -11,6 +11,7 @@ NeuronTopError                 a clear sentence for the user; `exit_code` is wha
     ├── CompilerKilled         a signal ended it (-9: usually host memory)
     ├── CachedFailure          the cache says this graph failed before
     └── CacheUnusable          the cache root cannot be read or written
+        └── DiskFull           a disk that a compile works on is full: the cache's or another
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ class CompilerMissing(CompileError):
 
 
 class CompilerKilled(CompileError):
-    """The compile process was ended by a signal, most often the kernel's out-of-memory killer."""
+    """The compile process was ended from outside, most often by the kernel's out-of-memory killer.
+
+    It says nothing about the graph: it is tried once more, and never stored as the graph's failure.
+    """
 
 
 class CachedFailure(CompileError):
@@ -83,3 +87,7 @@ class CachedFailure(CompileError):
 
 class CacheUnusable(CompileError):
     """The cache root cannot be used: a file in its place, no permission, no space left."""
+
+
+class DiskFull(CacheUnusable):
+    """A compile found no room: on the cache's disk, on that of its own scratch, or by a quota."""

@@ -6,6 +6,7 @@ an `Outcome` or a `Refusal`. An interrupt (SIGINT) stops it before its next step
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -58,11 +59,15 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
     ) as child:  # fmt: skip
         if child.stdin is None or child.stdout is None:
             raise AssertionError("both are pipes")
-        child.stdin.write(msgspec.json.encode(job) + b"\n")
-        child.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # ended before it was told what to do: it gives no answer then
+            child.stdin.write(msgspec.json.encode(job) + b"\n")
+            child.stdin.close()
         stopped = False
         for line in child.stdout:
-            answer = _answers.decode(line)
+            try:
+                answer = _answers.decode(line)
+            except msgspec.DecodeError:  # cut in its middle
+                break
             if isinstance(answer, Refusal):
                 raise RefusedForSafety(answer.why)
             if isinstance(answer, plans.Outcome):
@@ -70,7 +75,10 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
             if not watch(answer) and not stopped:
                 stopped = True
                 child.send_signal(signal.SIGINT)
-    raise RefusedForSafety(f"the compiles were ended from outside (status {child.returncode}): look at the journal")
+    raise RefusedForSafety(
+        f"the process that compiles ended before its work was done (status {child.returncode}); what it finished is "
+        "kept, and nothing is stored as a failure: give the plan again"
+    )
 
 
 def main() -> None:

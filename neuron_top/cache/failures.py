@@ -7,6 +7,7 @@ machine did to it need not (environment). An empty message points at a compiler 
 
 from __future__ import annotations
 
+import enum
 import re
 from datetime import UTC, datetime
 
@@ -21,31 +22,48 @@ _HBM = "a retry is useless: use a smaller batch, more parallelism or other flags
 _COMPILER = "fails again until compiler or flags change: report it, or try another version or other flags"
 MEMORY_ADVICE = "the compiler was probably killed for host memory: retry with fewer compiles at a time"
 
-_RULES: tuple[tuple[re.Pattern[str], str, str], ...] = (
-    (re.compile(r"No space left on device|\berrno 28\b", re.IGNORECASE), ENVIRONMENT, "free disk space, then retry"),
-    (re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)"), DETERMINISTIC, _HBM),
-    (re.compile(r"\bLUR015\b|too many instructions"), DETERMINISTIC, _HBM),
+
+class Trouble(enum.Enum):
+    """What a machine does to a compile: nothing that the graph could help."""
+
+    DISK = "disk"
+    MEMORY = "memory"
+    INTERRUPTED = "interrupted"
+    INSTALLATION = "installation"
+
+
+_RULES: tuple[tuple[re.Pattern[str], Trouble | None, str], ...] = (
+    (
+        re.compile(r"No space left on device|Disk quota exceeded|\berrno (?:28|122)\b", re.IGNORECASE),
+        Trouble.DISK,
+        "free disk space, then retry",
+    ),
+    (re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)"), None, _HBM),
+    (re.compile(r"\bLUR015\b|too many instructions"), None, _HBM),
     (
         re.compile(
             r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
             r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
         ),
-        ENVIRONMENT,
+        Trouble.MEMORY,
         MEMORY_ADVICE,
     ),
-    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), ENVIRONMENT, MEMORY_ADVICE),
+    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), Trouble.MEMORY, MEMORY_ADVICE),
     (
-        re.compile(r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"),
-        ENVIRONMENT,
+        re.compile(
+            r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"
+            r"|\bended by signal (?:1|2|3|15)\b|\bcompile server ended\b"
+        ),
+        Trouble.INTERRUPTED,
         "it was interrupted: retry",
     ),
     (
         re.compile(r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"),
-        ENVIRONMENT,
+        Trouble.INSTALLATION,
         "the compiler's installation lacks a part: install what the message names, then retry",
     ),
-    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]"), DETERMINISTIC, _COMPILER),
-    (re.compile(r"\bInternal\b.{0,40}\berror\b", re.IGNORECASE), DETERMINISTIC, _COMPILER),
+    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]"), None, _COMPILER),
+    (re.compile(r"\bInternal\b.{0,40}\berror\b", re.IGNORECASE), None, _COMPILER),
 )
 _CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3}|F1\d\d)\]")
 """F and 128 plus the number of the signal that ended the compiler: F137 killed, F139 a segmentation fault."""
@@ -75,6 +93,11 @@ def judge(message: str) -> Failure:
     )
 
 
+def trouble_of(message: str) -> Trouble | None:
+    """What the machine did to a compile that ended with this message; None where the message does not tell."""
+    return next((trouble for pattern, trouble, _ in _RULES if pattern.search(message)), None)
+
+
 def _message(text: str) -> str:
     """What follows the argument list: the list may hold brackets of its own inside quoted flags."""
     _, mark, rest = text.partition("']:")
@@ -86,9 +109,9 @@ def _message(text: str) -> str:
 def _judge(message: str) -> tuple[str, str]:
     if not message:
         return ENVIRONMENT, MEMORY_ADVICE
-    for pattern, kind, advice in _RULES:
+    for pattern, trouble, advice in _RULES:
         if pattern.search(message):
-            return kind, advice
+            return (DETERMINISTIC if trouble is None else ENVIRONMENT), advice
     return UNKNOWN, "read the log: it names no known cause"
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import json
 import os
 import signal
@@ -19,16 +18,18 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from neuron_top.compile import compile_end
 from neuron_top.compile.compile_server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.processes import end_group
-from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
+from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
 
 _COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.compile_server")
 """-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
-_TOOL_KILLED = "Killed signal terminated program"
-"""What GCC's driver says when its compiler proper was killed: the memory ran out there."""
-_DISK_FULL = os.strerror(errno.ENOSPC)
+_WORK_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)
+_SERVER_ENDED = "server"
+"""Key of the answer that stands for one that never came: how the server ended."""
 
 
 class CompileClient:
@@ -54,7 +55,7 @@ class CompileClient:
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """Compile in a fork of the server; interrupted, the fork is killed.
 
-        Raises CompileError, CompilerKilled, CompilerMissing or CannotTravel.
+        Raises CompileError, CompilerKilled, CompilerMissing, DiskFull or CannotTravel.
         """
         number, reply = self._send(task, began)
         try:
@@ -98,7 +99,7 @@ class CompileClient:
     def _write(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
         if process.stdin is None:
             raise AssertionError("the compile server is started with a pipe")
-        with contextlib.suppress(BrokenPipeError):  # the reader thread reports the end of the server
+        with contextlib.suppress(OSError, ValueError):  # the reader thread reports the end of the server
             process.stdin.write(json.dumps(message).encode() + b"\n")
             process.stdin.flush()
 
@@ -119,17 +120,31 @@ class CompileClient:
         process: subprocess.Popen[bytes],
         waiting: dict[int, tuple[Future[dict[str, Any]], Callable[[int], None]]],
     ) -> None:
+        """Hand out replies until the server's end; then everybody who still waits is told of that.
+
+        A reply that is cut in its middle is an end, too.
+        """
         if process.stdout is None:
             raise AssertionError("the compile server is started with a pipe")
-        for line in process.stdout:
-            message = json.loads(line)
-            if "began" in message:
-                waiting[message["id"]][1](message["began"])
-            elif "id" in message and message["id"] in waiting:
-                waiting.pop(message["id"])[0].set_result(message)
+        try:
+            for line in process.stdout:
+                message = json.loads(line)
+                if "began" in message:
+                    waiting[message["id"]][1](message["began"])
+                elif "id" in message and message["id"] in waiting:
+                    waiting.pop(message["id"])[0].set_result(message)
+        except (ValueError, KeyError, OSError):
+            end_group(process)
+        process.stdout.close()
         status = process.wait()
-        for reply, _ in list(waiting.values()):
-            reply.set_result({"status": status if status < 0 else -9, "log": "the compile server ended", "result": {}})
+        with self._lock:  # whoever sends now either sees that the server has ended, or is among those that wait
+            left = list(waiting.values())
+            waiting.clear()
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):  # a request that nobody took
+                    process.stdin.close()
+        for reply, _began in left:
+            reply.set_result({_SERVER_ENDED: process.pid, "status": status, "log": ""})
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -167,30 +182,49 @@ def _request(number: int, task: CompileTask) -> dict[str, Any]:
         "outputs": {name: str(path) for name, path in task.outputs.items()},
         "lock": str(task.lock) if task.lock else "",
         "token": task.token,
-        "environ": {**os.environ, **({"TORCHINDUCTOR_CACHE_DIR": str(task.workdir)} if task.workdir else {})},
+        "environ": _environ(task),
         "dump": str(task.dump / task.module) if task.dump else "",
+        "scratch": str(task.scratch) if task.scratch else "",
     }
+
+
+def _environ(task: CompileTask) -> dict[str, str]:
+    return {**os.environ, **({_WORK_FOLDER: str(task.workdir)} if task.workdir else {})}
 
 
 def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
     status, log = answer["status"], answer["log"]
+    if _SERVER_ENDED in answer:
+        raise _server_ended(answer[_SERVER_ENDED], status, task)
     if status == CANNOT_TRAVEL:
         raise CannotTravel(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
     if status == NOT_THE_GRAPHS_FAULT:
         raise CacheUnusable(
             log.splitlines()[-1] if log else "the compile process may not compile", module=task.module, log=log
         )
-    if status < 0:
-        raise CompilerKilled(f"the compile process was ended by signal {-status}", module=task.module, log=log)
-    if status and _DISK_FULL in log:
-        raise CacheUnusable(f"no space left for the compile at {task.graph.parent}", module=task.module, log=log)
-    if status and _TOOL_KILLED in log:
-        raise CompilerKilled("the C++ compiler was killed, most likely for memory", module=task.module, log=log)
-    if status:
-        last = log.splitlines()[-1] if log else f"exit status {status}"
-        raise CompileError(f"the compile failed: {last}", module=task.module, log=log)
+    problem = compile_end.failure(status, log, task.module, _places(task), "the compile process")
+    if problem is not None:
+        raise problem
     return CompileOutcome(
         seconds=answer["seconds"],
         peak_rss_bytes=answer["peak_rss_bytes"],
         guards=answer["result"].get("guards", ""),
     )
+
+
+def _server_ended(pid: int, status: int, task: CompileTask) -> CompilerKilled:
+    """The server compiles nothing itself: whatever ended it, no graph did."""
+    process = f"the compile server (process {pid})"
+    if status < 0:
+        return compile_end.killed(process, -status, task.module)
+    how = f"ended with exit status {status}, what it said stands above" if status else "was asked to end (SIGTERM)"
+    return CompilerKilled(f"{process} {how}", module=task.module)
+
+
+def _places(task: CompileTask) -> list[Path]:
+    """Where a compile writes: its outputs, Inductor's folder, temporary files of the C++ compiler."""
+    environ = _environ(task)
+    temporary = environ.get("TMPDIR") or _TEMPORARY
+    work = environ.get(_WORK_FOLDER) or temporary
+    kept = [task.dump] if task.dump else []
+    return [*dict.fromkeys((*(path.parent for path in task.outputs.values()), Path(work), Path(temporary), *kept))]

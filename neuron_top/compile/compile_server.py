@@ -8,6 +8,8 @@ It ends with its parent, whatever ends that one: end of file on standard input, 
 pipe end can outlive the job). It then kills what still compiles and removes the temporary files of those compiles and
 every entry lock that the job told of, so that a killed job leaves nothing behind, also when both are ended at once, or
 before PyTorch is imported here. Terminal signals are the job's to handle, not ours.
+
+What a fork says and what it found out come back through pipes: on a disk that its compile fills up both would be lost.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
 from neuron_top.cache import graph_header
+from neuron_top.compile.child_output import ChildOutput, text_of
+from neuron_top.compile.compile_end import full_place
 from neuron_top.compile.persistent_cache import discard, release_lock
 from neuron_top.compile.processes import die_with_parent
+from neuron_top.compile.scratch import forget_probes, work_in
 
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
@@ -35,14 +41,14 @@ CANNOT_TRAVEL = 71
 NOT_THE_GRAPHS_FAULT = 72
 """Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
 _PARENT_POLL_SECONDS = 1.0
-_LAST_WORDS_SECONDS = 1.0
-_LOG_TAIL = 20_000
+_LAST_WORDS_SECONDS = 2.0
+_LARGEST_RESULT = 1 << 20
 
 
 class _Compile:
     """One fork at work on a request."""
 
-    def __init__(self, request: dict[str, Any], pid: int, log: Path, result: Path) -> None:
+    def __init__(self, request: dict[str, Any], pid: int, log: ChildOutput, result: ChildOutput) -> None:
         self.request, self.pid, self.log, self.result = request, pid, log, result
         self.started = time.monotonic()
 
@@ -52,26 +58,20 @@ class _Compile:
             os.killpg(self.pid, signal.SIGKILL)
 
     def reply(self, status: int, peak_rss_bytes: int) -> dict[str, Any]:
-        """The answer to the request, from the fork's exit status and what it left; its files go."""
-        try:
-            result = json.loads(self.result.read_bytes())
-        except (OSError, ValueError):
-            result = {}
-        answer = {
+        """The answer to the request, from the fork's exit status and what it wrote into its pipes."""
+        log, result = text_of(self.log.drain()), self.result.drain()
+        return {
             "id": self.request["id"],
             "status": status,
             "seconds": time.monotonic() - self.started,
             "peak_rss_bytes": peak_rss_bytes,
-            "log": _tail(self.log),
-            "result": result,
+            "log": log,
+            "result": json.loads(result) if status == 0 and result else {},
         }
-        discard([self.log, self.result])
-        return answer
 
     def clean(self) -> None:
         """Remove what the compile wrote, in the name of a job that no longer can."""
-        outputs = [Path(path) for path in self.request["outputs"].values()]
-        discard([*outputs, self.log, self.result])
+        discard(Path(path) for path in self.request["outputs"].values())
 
 
 class Server:
@@ -94,7 +94,15 @@ class Server:
             pass
 
     def _turn(self) -> bool:
-        readable, _, _ = select.select([self._requests, self._woken], [], [], _PARENT_POLL_SECONDS)
+        outputs = [
+            output for compile_ in self._running.values() for output in (compile_.log, compile_.result)
+            if not output.ended
+        ]  # fmt: skip
+        waited_for = [self._requests, self._woken, *(output.fileno() for output in outputs)]
+        readable, _, _ = select.select(waited_for, [], [], _PARENT_POLL_SECONDS)
+        for output in outputs:
+            if output.fileno() in readable:
+                output.take()
         if self._woken in readable:
             os.read(self._woken, 4096)
         self._reap()
@@ -117,12 +125,23 @@ class Server:
             self._begin(request)
 
     def _begin(self, request: dict[str, Any]) -> None:
-        first = Path(next(iter(request["outputs"].values())))
-        log, result = first.with_suffix(".log.tmp"), first.with_suffix(".result.tmp")
+        log, result = ChildOutput(), ChildOutput(_LARGEST_RESULT)
         arrange = die_with_parent()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as problem:  # no process or no memory to be had now: this compile's bad luck, not the server's
+            log.child_started()
+            result.child_started()
+            log.drain()
+            result.drain()
+            self._send(
+                {"id": request["id"], "status": COMPILE_ERROR, "log": f"Cannot allocate memory for a fork: {problem}"}
+            )
+            return
         if pid == 0:
-            _be_the_fork(request, log, result, arrange, (self._requests, self._replies, self._woken))
+            _be_the_fork(request, log.writer, result.writer, arrange, (self._requests, self._replies, self._woken))
+        for output in (log, result):
+            output.child_started()
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)  # the fork does it too: whoever comes first
         self._running[pid] = _Compile(request, pid, log, result)
@@ -150,26 +169,30 @@ class Server:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
             compile_.clean()
-        self._read_last_words()
-        for lock, token in self._locks.items():
-            release_lock(Path(lock), token)
+        if self._read_last_words():
+            for lock, token in self._locks.items():
+                release_lock(Path(lock), token)
 
-    def _read_last_words(self) -> None:
+    def _read_last_words(self) -> bool:
         """What the job wrote and nobody read yet tells of locks; its compiles are not begun any more.
 
-        A job that was ended together with us may be about to write: its pipe closes with it.
+        A job that was ended together with us may be about to write: its pipe closes with it. Gives whether it is gone;
+        of a living one the locks are its own business.
         """
+        gone = os.getppid() != self._parent
         while select.select([self._requests], [], [], _LAST_WORDS_SECONDS)[0]:
             if not (data := os.read(self._requests, 1 << 20)):
+                gone = True
                 break
             self._pending += data
         for line in self._pending.split(b"\n")[:-1]:
             request = json.loads(line)
             if request.get("lock"):
                 self._locks[request["lock"]] = request["token"]
+        return gone
 
 
-def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any, closing: tuple[int, ...]) -> None:
+def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, closing: tuple[int, ...]) -> None:
     """The life of a fork; never returns into the server's loop."""
     status = COMPILE_ERROR
     try:
@@ -182,6 +205,8 @@ def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any,
             os.close(handle)
         os.environ.clear()
         os.environ.update(request["environ"])
+        if request["scratch"]:
+            work_in(Path(request["scratch"]))
         _redirect(log)
         status = _compile(request, result)
     except BaseException:  # noqa: BLE001 (whatever it is, it belongs in the compile's log)
@@ -192,7 +217,7 @@ def _be_the_fork(request: dict[str, Any], log: Path, result: Path, arrange: Any,
         os._exit(status)
 
 
-def _compile(request: dict[str, Any], result: Path) -> int:
+def _compile(request: dict[str, Any], result: int) -> int:
     from neuron_top.compile import graph_file, graph_hash
     from neuron_top.compile.compilers.base import CannotTravel
     from neuron_top.compile.inductor_compile import compile_travelled
@@ -220,25 +245,29 @@ def _compile(request: dict[str, Any], result: Path) -> int:
     except (RefusedForSafety, CacheUnusable) as reason:
         print(reason, file=sys.stderr)
         return NOT_THE_GRAPHS_FAULT
-    result.write_bytes(json.dumps(outcome).encode())
+    with os.fdopen(result, "wb") as pipe:
+        pipe.write(json.dumps(outcome).encode())
     return 0
 
 
-def _redirect(log: Path) -> None:
+def _redirect(log: int) -> None:
     """Standard output and error into the compile's own log."""
-    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    os.dup2(handle, 1)
-    os.dup2(handle, 2)
-    os.close(handle)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
     sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
 
 
-def _tail(path: Path) -> str:
-    try:
-        return path.read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
-    except OSError:
-        return ""
+def _get_ready() -> None:
+    """What forks inherit. Where a test program finds no room, the machine seems to have no vector instructions: then
+    each fork looks for itself."""
+    from neuron_top.compile.inductor_compile import warm_up
+
+    with contextlib.suppress(OSError):  # a full disk: each fork says so itself, in its own log
+        warm_up()
+    if full_place([Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or tempfile.gettempdir())]):
+        forget_probes()
 
 
 def main() -> None:
@@ -254,9 +283,7 @@ def main() -> None:
     server = Server(parent, requests, replies)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `compile_client` until now
-        from neuron_top.compile.inductor_compile import warm_up
-
-        warm_up()
+        _get_ready()
         server.serve()
     finally:
         server.end()

@@ -1,7 +1,8 @@
 """One compile whose lock is held: the graph stored, the compiler run, the artefact published or the failure recorded.
 
 Whichever way a compile ends, its end is told through the side channel and no temporary file of it stays. A graph that
-cannot travel to a compile process is compiled in the job, and that is said.
+cannot travel to a compile process is compiled in the job, and that is said. A compile that was killed is tried once
+more; only what is the graph's own fault is recorded as its failure.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 
 from neuron_top.cache.keys import ModuleKey
 from neuron_top.cache.record import Stats
-from neuron_top.compile import log_lines, side_channel
+from neuron_top.compile import compile_end, log_lines, side_channel
 from neuron_top.compile.cache_root import unusable
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.kept_work import kept_folder
 from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, discard
-from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled
+from neuron_top.compile.scratch import Scratch
+from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
@@ -58,9 +61,15 @@ class Compiling:
     """The compiles of one wrapper. Safe to share between threads."""
 
     def __init__(
-        self, compiler: Compiler, options: WrapperOptions, log: log_lines.WrapperLog, tell: side_channel.Tell
+        self,
+        compiler: Compiler,
+        options: WrapperOptions,
+        log: log_lines.WrapperLog,
+        tell: side_channel.Tell,
+        scratch: Scratch,
     ) -> None:
         self._compiler, self._options, self._log, self._tell = compiler, options, log, tell
+        self._scratch = scratch
         self.interrupted = False
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
@@ -96,13 +105,41 @@ class Compiling:
             flags=self._options.compiler_flags if flags is None else flags,
             lock=entry.lock if lock else None,
             token=lock.token if lock else "",
-            workdir=kept_folder("--compile_workdir", self._options.workdir, self._log.remark_once),
-            dump=kept_folder("--dump", self._options.dump, self._log.remark_once),
+            workdir=self._kept("--compile_workdir", self._options.workdir),
+            dump=self._kept("--dump", self._options.dump),
+            scratch=self._scratch.moved_to,
         )
         try:
-            return self._compile_task(entry, graph, task, inside)
-        finally:
+            return self._compile_twice(entry, graph, task, inside)
+        except BaseException:
             discard(made.values())
+            entry.sweep()  # what a compile that found no room left beside its outputs
+            raise
+
+    def _kept(self, flag: str, wanted: str | None) -> Path | None:
+        """A folder that the user wants a compile's work in: a wish, given up once disks have turned out to be full."""
+        return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
+
+    def _compile_twice(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
+        """Compile, and once more when the compile was killed: that says nothing about the graph.
+
+        The second death is told and raised, but not stored: whoever waits for this graph tries it, too.
+        """
+        try:
+            return self._compile_task(entry, graph, task, inside, last=False)
+        except CompilerKilled as death:
+            if self.interrupted:
+                raise KeyboardInterrupt from None
+            self._log.remark(f"{graph.key.name}: {death}. That says nothing about the graph: compiling it once more")
+        discard(task.outputs.values())
+        try:
+            return self._compile_task(entry, graph, task, inside, last=True)
+        except CompilerKilled as death:
+            if self.interrupted:
+                raise KeyboardInterrupt from None
+            why = f"{death}; it was the second time for this graph, nothing is stored, and the next run tries again"
+            self._log.compile_failed(self._failure_text(task, f"{why}\n{death.log}".strip()))
+            raise CompilerKilled(why, module=death.module, log=death.log) from death
 
     def _describe(self, entry: Entry, graph: Graph) -> None:
         """Tell what an HLO module is made of: what an estimate goes by. PyTorch's graphs are told of when traced."""
@@ -126,7 +163,7 @@ class Compiling:
             )
         )
 
-    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
+    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool, *, last: bool) -> Obtained:
         self._log.compile_started(self._compiler.command(task))
         before, started = entry.stats(), time.time()
         attempts = before.attempts + 1 if before else 1
@@ -137,16 +174,18 @@ class Compiling:
             started=started,
             attempts=attempts,
         )
-        with self._telling(entry, task):
+        with self._telling(entry, task, last=last):
             try:
                 outcome = self._run(graph, task, inside)
+            except (CannotTravel, CacheUnusable, CompilerKilled, CompilerMissing, _OnlyInTheJob):
+                raise  # none of them is the graph's fault
             except OSError as problem:
                 raise unusable(entry.path, problem) from problem
-            except (CacheUnusable, _OnlyInTheJob):
-                raise
             except CompileError as failure:
                 if self.interrupted:
                     raise KeyboardInterrupt from None
+                if compile_end.is_disk_full(failure):  # it was compiled in this process
+                    raise compile_end.disk_full([entry.path], task.module, failure.log) from failure
                 self._record_failure(entry, task, failure, stats)
                 raise
             finished = msgspec.structs.replace(
@@ -181,10 +220,13 @@ class Compiling:
 
     def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
         message = f"{failure}\n{failure.log}".strip()
-        text = f"Failed compilation with {self._compiler.command(task)}: {message}"
+        text = self._failure_text(task, message)
         self._log.compile_failed(text)
         with contextlib.suppress(CacheUnusable):
             entry.record_failure(text, msgspec.structs.replace(stats, finished=time.time()))
+
+    def _failure_text(self, task: CompileTask, message: str) -> str:
+        return f"Failed compilation with {self._compiler.command(task)}: {message}"
 
     def _began(self, task: CompileTask, pid: int | None) -> None:
         self._tell(
@@ -199,8 +241,8 @@ class Compiling:
         )
 
     @contextlib.contextmanager
-    def _telling(self, entry: Entry, task: CompileTask) -> Iterator[None]:
-        """Tell how the compile in the block ended, whichever way it does."""
+    def _telling(self, entry: Entry, task: CompileTask, *, last: bool) -> Iterator[None]:
+        """Tell how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
         start, cause = time.monotonic(), "interrupted"
         try:
             yield
@@ -208,7 +250,7 @@ class Compiling:
         except CannotTravel:  # no failure: it goes on without the cache, and that is counted as a fall-back
             raise
         except CompilerKilled:
-            cause = "killed"
+            cause = "killed" if last else "retried"
             raise
         except CacheUnusable:
             cause = "disk full"

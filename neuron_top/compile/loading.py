@@ -79,7 +79,8 @@ def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
         except Exception as problem:
             if attempt == 2:
                 raise CompileError(f"the artefact cannot be loaded: {problem}", module=graph.key.name) from problem
-            wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
+            if not wrapper.make_room(problem):  # a full disk says nothing about the artefact
+                wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
             continue
         if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
             raise CannotTravel("its compiled code assumes other sizes")

@@ -304,9 +304,11 @@ class Entry:
         return aside[self.artefact]
 
     def sweep(self) -> None:
-        """Remove temporary files of killed processes. Only while holding the lock."""
+        """Remove temporary files of killed processes, PyTorch's own too (`.<pid>.<thread>.tmp`). Only with the lock."""
         with contextlib.suppress(OSError):
-            for path in self.path.glob(f"model.*{layout.TEMPORARY_SUFFIX}"):
+            for path in self.path.glob(f"*{layout.TEMPORARY_SUFFIX}"):
+                if not path.name.startswith(("model.", ".")):
+                    continue
                 owner = lock_owner.read_record(path)
                 if owner is None or _is_dead(owner):  # a living waiter's record is about to become its lock
                     path.unlink(missing_ok=True)
@@ -352,9 +354,9 @@ class EntryLock:
         record = self._entry.path / f"{self._entry.graph.name}.{self.token}{layout.TEMPORARY_SUFFIX}"
         try:
             self._entry.make()
-            with open(record, "xb", opener=_opener) as file:
-                file.write(msgspec.json.encode(self._owner))
             try:
+                with open(record, "xb", opener=_opener) as file:
+                    file.write(msgspec.json.encode(self._owner))
                 return self._link(record)
             finally:
                 record.unlink(missing_ok=True)

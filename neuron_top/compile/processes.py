@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Callable
 
+from neuron_top.compile.child_output import ChildOutput
+
 _PR_SET_PDEATHSIG = 1
 _GRACE_SECONDS = 2.0
+_POLL_MILLISECONDS = 200
 
 
 def die_with_parent() -> Callable[[], None]:
@@ -26,9 +30,28 @@ def die_with_parent() -> Callable[[], None]:
     return arrange
 
 
-def wait_with_usage(process: subprocess.Popen[bytes]) -> tuple[int, int | None]:
-    """Wait for the end; exit status (negative: a signal), peak resident memory in bytes of its largest process."""
-    _, status, usage = os.wait4(process.pid, 0)
+def wait_with_usage(process: subprocess.Popen[bytes], output: ChildOutput) -> tuple[int, int | None]:
+    """Take a child's output until it ends; exit status (negative: a signal), peak bytes of its largest process.
+
+    A process that it left behind may keep the output open: the child's own end is what counts.
+    """
+    waiting = select.poll()
+    waiting.register(output, select.POLLIN)
+    while not output.ended:
+        if waiting.poll(_POLL_MILLISECONDS):
+            output.take()
+        elif (ended := _ended(process, os.WNOHANG)) is not None:
+            return ended
+    ended = _ended(process, 0)
+    if ended is None:
+        raise AssertionError("waiting without WNOHANG gives a status")
+    return ended
+
+
+def _ended(process: subprocess.Popen[bytes], options: int) -> tuple[int, int | None] | None:
+    pid, status, usage = os.wait4(process.pid, options)
+    if not pid:
+        return None
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_maxrss * 1024
 

@@ -26,6 +26,8 @@ OPERATORS_TOLD = 64
 """Kinds of operators that an event carries: enough to tell one graph from another."""
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_torn: set[Path] = set()
+"""Files whose disk took the last line only in part: the next line begins on a line of its own."""
 
 Tell = Callable[[Event], None]
 """Something that takes events; `tell` is the real one."""
@@ -39,10 +41,13 @@ def tell(event: Event, environ: Mapping[str, str] = os.environ) -> None:
     with contextlib.suppress(OSError, ValueError, TypeError, msgspec.MsgspecError):
         if event.at is None:
             event = msgspec.structs.replace(event, at=time.time())
-        handle = os.open(Path(directory, f"{os.getpid()}.jsonl"), _FLAGS, 0o600)
+        path = Path(directory, f"{os.getpid()}.jsonl")
+        handle = os.open(path, _FLAGS, 0o600)
         try:
             if _is_our_file(os.fstat(handle)):
-                os.write(handle, encode(event) + b"\n")
+                line = (b"\n" if path in _torn else b"") + encode(event) + b"\n"
+                whole = os.write(handle, line) == len(line)
+                _torn.discard(path) if whole else _torn.add(path)
         finally:
             os.close(handle)
 

@@ -5,16 +5,14 @@ end an entry whose artefact is complete. `Wrapper.extract` stores the graph only
 graph that lies in a cache (the parallel pre-compile, a retry). All tell what they do in the SDK's log lines and,
 where somebody records, through the side channel.
 
-A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure: its
-entry stays a graph that waits to be compiled. A cache that cannot be written costs a warning and the sharing, not the
-job.
+A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure, nor
+is one that was killed: its entry stays a graph that waits to be compiled. A cache that cannot be written costs a
+warning and the sharing, not the job; so does any other disk that a compile fills up, while there is one with room.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import tempfile
 import time
 from pathlib import Path
 
@@ -24,15 +22,18 @@ from neuron_top.cache.keys import ModuleKey, parse_key
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.compile import log_lines, side_channel
 from neuron_top.compile.cache_root import check_root
+from neuron_top.compile.compile_end import full_place, is_disk_full
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.compiling import Compiling, Graph, Obtained
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.lock_wait import wait_for_lock
 from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
+from neuron_top.compile.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,
     CompilerMissing,
+    DiskFull,
     FileMalformed,
 )
 
@@ -47,12 +48,13 @@ class Wrapper:
         *,
         log: log_lines.WrapperLog | None = None,
         tell: side_channel.Tell = side_channel.tell,
+        scratch: Scratch | None = None,
     ) -> None:
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
-        self._compiling = Compiling(compiler, options, self.log, tell)
+        self._scratch = scratch or process_scratch()
+        self._compiling = Compiling(compiler, options, self.log, tell, self._scratch)
         self._keys = keys_in_force()
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._root: Path | None = None
 
     def obtain(self, graph: Graph) -> Obtained:
@@ -66,7 +68,7 @@ class Wrapper:
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
         try:
-            return self._through_cache(entry, graph)
+            return self._with_room(entry, graph)
         except CacheUnusable as problem:
             self.log.remark_once(f"{problem}; compiling without the cache")
             return self._compile_apart(graph)
@@ -114,7 +116,7 @@ class Wrapper:
         check_root(entry.root)
         digest, body = entry.stored_graph()
         graph = Graph(key=key, data=lambda: body, digest=digest)
-        return self._through_cache(entry, graph, entry.stored_flags())
+        return self._with_room(entry, graph, entry.stored_flags())
 
     def entry(self, key: ModuleKey) -> Entry:
         """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
@@ -133,6 +135,26 @@ class Wrapper:
         """From another thread: end the compiles under way; callers get KeyboardInterrupt, no failure is stored."""
         self._compiling.interrupted = True
         self.compiler.close()
+
+    def make_room(self, problem: BaseException) -> bool:
+        """Whether a full disk was the cause of a failure in this process, and there is another one to work on now."""
+        return is_disk_full(problem) and self._moved(problem, self._scratch.moved_to)
+
+    def _moved(self, problem: BaseException, found_full: Path | None) -> bool:
+        folder = self._scratch.move(found_full)
+        if folder is not None:
+            self.log.remark_once(f"{problem}; compilers of this process work in {folder} from now on")
+        return folder is not None
+
+    def _with_room(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> Obtained:
+        """Through the cache; once more with another scratch, where it was not the cache's disk that had no room."""
+        scratch = self._scratch.moved_to
+        try:
+            return self._through_cache(entry, graph, flags)
+        except DiskFull as problem:
+            if full_place([entry.path]) or not self._moved(problem, scratch):
+                raise
+        return self._through_cache(entry, graph, flags)
 
     def _entry_at(self, path: Path) -> Entry:
         return Entry(
@@ -174,6 +196,8 @@ class Wrapper:
             except Unsound:
                 self._set_aside(entry, digest)
             else:
+                if entry.lock.exists():  # perhaps its holder was killed between its mark and giving the lock back
+                    EntryLock(entry).break_if_dead()
                 self.log.hit(entry.artefact)
                 return _hit(entry, artifact)
         elif state is State.FAILED and not self._may_retry(entry, began):
@@ -219,11 +243,17 @@ class Wrapper:
             lock.release()
 
     def _compile_apart(self, graph: Graph) -> Obtained:
-        """Compile into a folder of this process, gone with it."""
-        if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="neurontop-", ignore_cleanup_errors=True)
-            atexit.register(self._scratch.cleanup)
-        cache = PersistentCache(Path(self._scratch.name), self.compiler.directory(), private=True)
+        """Compile into a folder of this process, gone with it; on the next disk while one after the other is full."""
+        while True:
+            scratch = self._scratch.moved_to
+            try:
+                return self._compile_in(self._scratch.folder(), graph)
+            except CacheUnusable as problem:
+                if not self._moved(problem, scratch):
+                    raise
+
+    def _compile_in(self, folder: Path, graph: Graph) -> Obtained:
+        cache = PersistentCache(folder, self.compiler.directory(), private=True)
         names = self.compiler.artefact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)
         if entry.state() is State.HIT:

@@ -148,7 +148,7 @@ class CompileEnded(Event, frozen=True, kw_only=True):
     artefact_bytes: int | None = None
     peak_rss_bytes: int | None = None
     cause: str = ""
-    """Empty when ok, else `crash`, `killed`, `interrupted`, `error`, `disk full`."""
+    """Empty when ok, else `killed`, `retried` (killed, and tried once more), `interrupted`, `error`, `disk full`."""
 
 
 class ArtefactLoaded(Event, frozen=True, kw_only=True):

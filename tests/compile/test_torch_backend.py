@@ -198,7 +198,7 @@ def test_a_job_ended_while_it_compiles_leaves_no_process_and_no_lock(own_caches:
     assert not list(own_caches.rglob("model.done"))
 
 
-def test_a_killed_compile_process_is_a_recorded_failure_with_its_cause(own_caches: Path) -> None:
+def test_a_killed_compile_process_is_told_tried_once_more_and_no_failure_of_the_graph(own_caches: Path) -> None:
     job = subprocess.Popen(
         [sys.executable, "-c", TRAIN],
         stdout=subprocess.PIPE,
@@ -210,11 +210,10 @@ def test_a_killed_compile_process_is_a_recorded_failure_with_its_cause(own_cache
     jobs.until(lambda: job.poll() is not None or forks.extend(_forks(job.pid)) or forks)
     assert forks, job.communicate()
     forks[0].kill()
-    _, said = job.communicate()
-    assert job.returncode == 1
-    assert "signal 9" in said
-    (log,) = own_caches.rglob("model.log")
-    assert re.match(r"Failed compilation with \['inductor', 'compile'.*signal 9", log.read_text())
+    shown, said = job.communicate()
+    assert (job.returncode, "close True" in shown) == (0, True), said
+    assert re.search(r"signal 9 \(SIGKILL\).*compiling it once more", said)
+    assert not list(own_caches.rglob("model.log"))
     assert not list(own_caches.rglob("*.lock"))
 
 

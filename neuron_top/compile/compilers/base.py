@@ -31,6 +31,8 @@ class CompileTask(msgspec.Struct, frozen=True, kw_only=True):
     """Where the compiler's scratch is to be kept (`--compile_workdir`)."""
     dump: Path | None = None
     """Where the compiler is to lay down its intermediate stages (`--dump`)."""
+    scratch: Path | None = None
+    """Where the job works because its usual place is full; None: in its usual place."""
 
 
 class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +67,8 @@ class Compiler(Protocol):
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """Compile `task`, telling `began` the compile process's pid.
 
-        Raises CompileError (with what the compiler said in `log`), CompilerKilled, CompilerMissing or CannotTravel.
+        Raises CompileError (with what the compiler said in `log`) for what is the graph's own fault; CompilerKilled,
+        CompilerMissing, DiskFull or CannotTravel for what is not.
         """
         ...
 

@@ -16,13 +16,14 @@ from pathlib import Path
 
 from neuron_top import programs
 from neuron_top.cache import layout
+from neuron_top.compile import compile_end
+from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
 from neuron_top.compile.processes import die_with_parent, end_group, wait_with_usage
-from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
+from neuron_top.errors import CompileError, CompilerMissing
 
 _VERSION = re.compile(r"\bversion\s+(\d+\.\d+\.[\w.]+\+\w+)")
 _VERSION_SECONDS = 60.0
-_LOG_TAIL = 20_000
 _VERBOSITY = "--verbose=35"
 """What the SDK's wrapper appends; never part of the flags hash."""
 
@@ -64,34 +65,45 @@ class NeuronxCC:
         ]
 
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
-        """Run the compiler to its end. Raises CompilerMissing, CompilerKilled or CompileError."""
+        """Run the compiler to its end. Raises CompilerMissing, CompilerKilled, DiskFull or CompileError."""
         command, started = [self._path(), *self.command(task)[1:]], time.monotonic()
-        log_path = task.outputs[layout.NEFF].with_suffix(".log" + layout.TEMPORARY_SUFFIX)
+        folder, log = _work_folder(task), ChildOutput()
         try:
-            with open(log_path, "wb") as log:
-                status, peak = self._run(command, log.fileno(), began, _work_folder(task))
-            text = _tail(log_path)
+            status, peak = self._run(command, log, began, folder)
         finally:
-            log_path.unlink(missing_ok=True)
-        _raise_for(status, text, task)
+            text = text_of(log.drain())
+        places = [task.outputs[layout.NEFF].parent, folder or Path.cwd()]
+        if (problem := compile_end.failure(status, text, task.module, places, "the compiler")) is not None:
+            raise problem
+        if not task.outputs[layout.NEFF].exists():
+            raise CompileError("the compiler ended well but wrote no NEFF", module=task.module, log=text)
         return CompileOutcome(seconds=time.monotonic() - started, peak_rss_bytes=peak)
 
     def _run(
-        self, command: list[str], output: int, began: Callable[[int], None], folder: Path | None
+        self,
+        command: list[str],
+        output: ChildOutput,
+        began: Callable[[int], None],
+        folder: Path | None,
     ) -> tuple[int, int | None]:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=die_with_parent(),
-        )
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output.writer,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),
+            )
+        except OSError as problem:
+            raise CompilerMissing(f"{self._program} cannot be started: {problem}") from None
+        finally:
+            output.child_started()
         self._running.add(process)
         try:
             began(process.pid)
-            return wait_with_usage(process)
+            return wait_with_usage(process, output)
         except BaseException:
             end_group(process)
             raise
@@ -119,25 +131,9 @@ class NeuronxCC:
 
 def _work_folder(task: CompileTask) -> Path | None:
     """Where the compiler leaves its scratch, which it writes beside itself; None: wherever the job works."""
-    wanted = task.workdir or task.dump
+    wanted = task.scratch or task.workdir or task.dump
     if wanted is None:
         return None
     folder = wanted / task.module
     folder.mkdir(exist_ok=True)
     return folder
-
-
-def _tail(path: Path) -> str:
-    with open(path, "rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - _LOG_TAIL))
-        return file.read().decode(errors="replace").strip()
-
-
-def _raise_for(status: int, text: str, task: CompileTask) -> None:
-    if status < 0:
-        raise CompilerKilled(f"the compiler was ended by signal {-status}", module=task.module, log=text)
-    if status:
-        raise CompileError(f"the compiler ended with exit status {status}", module=task.module, log=text)
-    if not task.outputs[layout.NEFF].exists():
-        raise CompileError("the compiler ended well but wrote no NEFF", module=task.module, log=text)

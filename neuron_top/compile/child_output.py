@@ -1,0 +1,56 @@
+"""What a child process writes, kept in our memory: the reason of a failure must not be lost with what failed.
+
+A log on the disk that a compile fills up is empty when it is read. So the child writes into a pipe, and its last bytes
+stay here, however much it says.
+"""
+
+from __future__ import annotations
+
+import os
+
+TAIL_BYTES = 20_000
+_READ_BYTES = 1 << 16
+_DRAIN_READS = 16
+"""More than a pipe holds: what a process that outlived the child writes on and on is not waited for."""
+
+
+class ChildOutput:
+    """A pipe for one child, whose last bytes are kept. Reading never blocks."""
+
+    def __init__(self, most: int = TAIL_BYTES) -> None:
+        self._reader, self.writer = os.pipe()
+        """`writer` is the child's end; whoever started the child closes its own copy with `child_started`."""
+        os.set_blocking(self._reader, False)
+        self._most, self._data = most, b""
+        self.ended = False
+
+    def fileno(self) -> int:
+        """The end to wait for with `select`."""
+        return self._reader
+
+    def child_started(self) -> None:
+        """The child has its end: give up ours, so that the output ends with the child."""
+        os.close(self.writer)
+
+    def take(self) -> None:
+        """Take one portion of what is there, if anything is."""
+        try:
+            data = os.read(self._reader, _READ_BYTES)
+        except BlockingIOError:
+            return
+        self.ended = not data
+        self._data = (self._data + data)[-self._most :]
+
+    def drain(self) -> bytes:
+        """The last bytes, once the child is gone; the pipe is closed."""
+        for _ in range(_DRAIN_READS):
+            if self.ended:
+                break
+            self.take()
+        os.close(self._reader)
+        return self._data
+
+
+def text_of(data: bytes) -> str:
+    """Output as text."""
+    return data.decode(errors="replace").strip()

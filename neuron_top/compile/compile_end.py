@@ -1,0 +1,132 @@
+"""What the end of a compile process means: is it the graph's fault, the machine's, or a full disk's?
+
+Only the graph's own fault is worth storing, because only that comes again for everybody who asks. A process that was
+killed (the kernel's out-of-memory killer, a person, a scheduler) says nothing about its graph, and neither does a
+missing library or a full disk. A compiler that crashes by itself (a segmentation fault) says something: what it was
+given makes it crash. A process that is killed for memory each time looks like any other that is killed: it is told,
+and tried again by the next who asks, for that one may have more memory or fewer neighbours.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+from neuron_top.cache.failures import Trouble, trouble_of
+from neuron_top.compile.cache_root import FULL
+from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, DiskFull
+
+_CRASHES = frozenset(
+    getattr(signal, name)
+    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS")
+    if hasattr(signal, name)
+)
+"""Signals that a process brings upon itself. All others come from outside."""
+_SHELL_BASE = 128
+_FULL_BYTES = 1 << 20
+"""A disk with less than this is full for a compiler: a failure on it proves nothing, whatever its words were."""
+_LOW_BYTES = 16 << 20
+"""A disk with less than this is likely the one that a compiler found full: its half-made files are gone by then."""
+_ADVICE = {
+    signal.SIGKILL: "most often the host's memory ran out: compile fewer graphs at a time, or free some memory",
+}
+_INSTALLATION = "the compiler's installation lacks a part: install what its output names"
+
+
+def failure(status: int, log: str, module: str, places: Iterable[Path], process: str) -> CompileError | None:
+    """The exception that a compile process's end calls for, None for a good end.
+
+    `status` is negative for a signal; `log` the end of what it said; `places` the folders that it wrote to; `process`
+    names it in the message.
+    """
+    if status == 0:
+        return None
+    trouble, number = trouble_of(log), _signal(status)
+    if trouble is Trouble.DISK or (number not in _outside() and full_place(places, _FULL_BYTES)):
+        return disk_full(places, module, log)
+    if number in _outside():
+        return killed(process, number, module, log)
+    if number:
+        return CompileError(f"{process} crashed: {signal_text(number)}", module=module, log=log)
+    if trouble in (Trouble.MEMORY, Trouble.INTERRUPTED):
+        why = "ran out of memory or was killed for it" if trouble is Trouble.MEMORY else "was interrupted"
+        return CompilerKilled(f"{process} {why} ({_last_line(log)})", module=module, log=log)
+    if trouble is Trouble.INSTALLATION:
+        return CompilerMissing(f"{_INSTALLATION} ({_last_line(log)})", module=module, log=log)
+    return CompileError(f"the compile failed: {_last_line(log) or f'exit status {status}'}", module=module, log=log)
+
+
+def killed(process: str, number: int, module: str | None = None, log: str = "") -> CompilerKilled:
+    """A death by a signal from outside, in words."""
+    advice = _ADVICE.get(signal.Signals(number), "somebody ended it")
+    return CompilerKilled(f"{process} was ended by {signal_text(number)}: {advice}", module=module, log=log)
+
+
+def disk_full(places: Iterable[Path], module: str | None, log: str = "") -> DiskFull:
+    """A compile that found no room, in words; the fullest of the places is named."""
+    place = full_place(places, _LOW_BYTES)
+    where = f"the disk of {place} is full" if place else "a disk that the compiler writes to is full"
+    advice = "free some space, or set TMPDIR and TORCHINDUCTOR_CACHE_DIR to a disk that has some"
+    return DiskFull(f"no space left to compile {module or 'a graph'}: {where}: {advice}", module=module, log=log)
+
+
+def full_place(places: Iterable[Path], least_bytes: int = _LOW_BYTES) -> Path | None:
+    """The first of these folders whose disk has less than `least_bytes` or no inode left."""
+    return next((place for place in places if _free_bytes(place) < least_bytes), None)
+
+
+def is_disk_full(problem: BaseException) -> bool:
+    """Whether a full disk (or a spent quota) is at the root of an exception."""
+    seen: set[int] = set()
+    left: list[BaseException | None] = [problem]
+    while left:
+        one = left.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, OSError) and one.errno in FULL:
+            return True
+        if not isinstance(one, OSError) and any(os.strerror(number) in str(one) for number in FULL):
+            return True  # a tool's own words, as the C++ compiler's
+        left += [one.__cause__, one.__context__]
+    return False
+
+
+def signal_text(number: int) -> str:
+    """`signal 9 (SIGKILL)`."""
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _outside() -> frozenset[int]:
+    return frozenset(signal.valid_signals()) - _CRASHES
+
+
+def _signal(status: int) -> int:
+    """The signal that ended the process, also where a shell around it tells of it (128 + n); 0 for none."""
+    number = -status if status < 0 else status - _SHELL_BASE
+    return number if number in signal.valid_signals() else 0
+
+
+def _last_line(log: str) -> str:
+    return log.splitlines()[-1] if log else ""
+
+
+def _free_bytes(place: Path) -> int:
+    """Room on the disk of a folder that may not be there yet; plenty where nobody can tell."""
+    for folder in (place, *place.parents):
+        try:
+            facts = os.statvfs(folder)
+        except OSError as problem:
+            if problem.errno in (errno.ENOENT, errno.ENOTDIR):
+                continue
+            break
+        if not facts.f_blocks or (facts.f_files and not facts.f_favail):
+            return 0 if facts.f_blocks else _LOW_BYTES
+        return facts.f_bavail * facts.f_frsize
+    return _LOW_BYTES

@@ -1,0 +1,144 @@
+"""Where a process compiles what its cache cannot take, and where it goes when that disk is full, too.
+
+The first place is the usual one (TMPDIR), and nothing changes with it. Once a compile has found no room there either,
+the process moves on: its temporary files and those of its compilers go below the next place, and so does Inductor's
+folder, so that loading finds room, too. What was made here is gone with the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from neuron_top.compile.compile_end import full_place
+from neuron_top.errors import DiskFull
+
+_OTHER_PLACES = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108 (each process makes a folder of its own there, mode 700)
+
+
+def usual_places() -> Iterator[Path]:
+    """Where temporary files may go, the user's own wish first and memory nearly last."""
+    with contextlib.suppress(OSError):  # tempfile finds no room in any of its places
+        yield Path(tempfile.gettempdir())
+    yield from (Path(place) for place in _OTHER_PLACES)
+    with contextlib.suppress(OSError):
+        yield Path.cwd()
+
+
+def work_in(folder: Path) -> None:
+    """From now on this process puts its temporary files there, and PyTorch what it compiles.
+
+    PyTorch asks for its folder each time, but works out at its import where its precompiled headers go.
+    """
+    os.environ.update({"TMPDIR": str(folder), "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")})
+    tempfile.tempdir = None
+    headers = folder / "inductor" / "precompiled_headers"
+    codecache = sys.modules.get("torch._inductor.codecache")
+    for name, place in (("_HEADER_DIR", headers), ("_HEADER_LOCK_DIR", headers / "locks")):
+        if codecache is not None and hasattr(codecache, name):
+            setattr(codecache, name, str(place))
+    forget_probes()
+
+
+def forget_probes() -> None:
+    """Let PyTorch find out anew which vector instructions there are.
+
+    Where its test programs find no room this machine seems to have none, and a kernel that was generated for vectors
+    and is built without them is broken.
+    """
+    vectors = sys.modules.get("torch._inductor.cpu_vec_isa")
+    if vectors is None:
+        return
+    vectors.valid_vec_isa_list.cache_clear()
+    kinds = [vectors.VecISA]
+    for kind in kinds:  # each keeps its own answers
+        kinds += kind.__subclasses__()
+        for member in vars(kind).values():
+            if hasattr(member, "cache_clear"):
+                member.cache_clear()
+
+
+class Scratch:
+    """The scratch folder of one process. Safe to share between threads; a forked child makes its own."""
+
+    def __init__(self, places: Iterable[Path] | None = None) -> None:
+        self._given = None if places is None else tuple(places)
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._left: Iterator[Path] | None = None
+        self._folder: Path | None = None
+        self._moved_to: Path | None = None
+        self._tried: list[Path] = []
+        self._kept: list[tempfile.TemporaryDirectory[str]] = []
+
+    @property
+    def moved_to(self) -> Path | None:
+        """Where this process works since its usual place was full; None: in its usual place."""
+        return self._moved_to if self._owner == os.getpid() else None
+
+    def folder(self) -> Path:
+        """A folder of this process's own. Raises DiskFull where none can be made anywhere."""
+        with self._lock:
+            self._owned()
+            return self._folder if self._folder is not None else self._next()
+
+    def move(self, found_full: Path | None) -> Path | None:
+        """Go on elsewhere: `found_full`, which `moved_to` was, has no room. None where there is nowhere to go.
+
+        When another thread has moved already, that is where.
+        """
+        with self._lock:
+            self._owned()
+            if self._moved_to != found_full:
+                return self._moved_to
+            try:
+                folder = self._next(skip_full=True)
+            except DiskFull:
+                return None
+            self._moved_to = folder
+            work_in(folder)
+            return folder
+
+    def _owned(self) -> None:
+        """In a forked child: begin anew; the folders are the parent's."""
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._left = self._folder = self._moved_to = None
+            self._tried, self._kept = [], []
+
+    def _next(self, *, skip_full: bool = False) -> Path:
+        if self._left is None:
+            self._left = iter(dict.fromkeys(usual_places() if self._given is None else self._given))
+        for place in self._left:
+            self._tried.append(place)
+            if skip_full and full_place([place]):
+                continue
+            with contextlib.suppress(OSError):
+                made = tempfile.TemporaryDirectory(prefix="neurontop-", dir=place, ignore_cleanup_errors=True)
+                self._kept.append(made)
+                atexit.register(_cleanup, made, os.getpid())
+                self._folder = Path(made.name)
+                return self._folder
+        tried = ", ".join(map(str, self._tried))
+        raise DiskFull(
+            f"no disk has room for a compile (tried {tried}): free some space, or set TMPDIR to a folder that has some"
+        )
+
+
+def _cleanup(made: tempfile.TemporaryDirectory[str], owner: int) -> None:
+    if owner == os.getpid():  # a forked child inherits what is to be done at the end, but not the folder
+        made.cleanup()
+
+
+_of_this_process = Scratch()
+
+
+def process_scratch() -> Scratch:
+    """The one that all wrappers of a process share: the folder that Inductor works in is the process's, too."""
+    return _of_this_process
