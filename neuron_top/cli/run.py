@@ -10,7 +10,8 @@ progress lines go to stderr. At the end comes a summary: wall time, compile time
 and failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one.
 
 Ctrl-C is passed to the job once; a second one ends all its processes, a third kills them.
-When neurontop itself is killed (kill -9) the job goes on, unrecorded; its recording is then listed as `cut off`.
+When neurontop itself is killed (kill -9) the job goes on, and its output still goes to where it went and into the
+recording's output.log; nothing else is recorded then, and the recording is listed as `cut off`.
 
 exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
 """
@@ -122,7 +123,7 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
 
 def _said_between_lines(recording: Recording, line: str) -> bool:
     """Say it where no line of the job's is torn; False where that is not possible now."""
-    with recording.job.streams_shared.between_lines(sys.stderr.fileno()) as before:
+    with recording.job.between_lines(sys.stderr.fileno()) as before:
         if before is not None:
             narrate(f"{before}neurontop: {line}")
     return before is not None

@@ -32,6 +32,11 @@ class OutputFile:
         except (OSError, RefusedForSafety) as problem:
             self._give_up(problem)
 
+    @property
+    def descriptor(self) -> int | None:
+        """What is appended to; None when the disk did not let us begin, or refused."""
+        return self._number
+
     def append(self, data: bytes) -> int:
         """Write all of `data`; returns the offset it stands at."""
         offset, self._end = self._end, self._end + len(data)

@@ -77,7 +77,7 @@ class Recording:
         output = OutputFile(self.folder, self._warn)
         self._lock = _hold(self.folder / LOCK_NAME)
         told = self._told()
-        self.job.start()
+        self.job.start(output.descriptor)
         started = msgspec.structs.replace(told, at=time.time(), pid=self.job.pid)
         sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
         self.feed = LiveFeed(

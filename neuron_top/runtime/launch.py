@@ -13,6 +13,7 @@ The job cannot tell the difference to being started from the shell:
   NEURONTOP_EVENTS_DIR, where our compile component tells what log lines cannot.
 
 If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got.
+The output goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.
 """
 
 from __future__ import annotations
@@ -20,21 +21,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import psutil
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.runtime.streams import SharedStreams, copy_window_size, make_raw, write_all
+from neuron_top.runtime.relayed_output import RelayedOutput, Stream
+from neuron_top.runtime.streams import copy_window_size, make_raw
 from neuron_top.runtime.variables import RUN_VARIABLE
 
 _SHELL = "/bin/sh"
-_READ_BYTES = 1 << 16
 _QUIET_SECONDS = 1.0
 """How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
 _GRACE_SECONDS = 5.0
@@ -50,25 +49,17 @@ class CommandNotStarted(NeuronTopError):
         super().__init__(f"cannot start {command!r}: {problem.strerror or problem}")
 
 
-class _Stream(NamedTuple):
-    name: str
-    reads_from: int
-    writes_to: int
-
-
 class Job:
     """One command. `start`, then `pump` in one thread while `wait` in another."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], *, shown: bool = True) -> None:
         """`shown`: output goes through to our own streams, and the keyboard to the job; else it is only reported."""
         self.command = tuple(command)
-        self.streams_shared = SharedStreams()
-        """Where lines of ours may stand between those of the job."""
         self.interrupted_by = ""
         """Name of the first signal that was passed on, "" while none was."""
         self._environ = dict(environ)
         self._shown = shown
-        self._streams: list[_Stream] = []
+        self._output: RelayedOutput | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -87,14 +78,20 @@ class Job:
             raise RuntimeError("the job was not started")
         return self._process
 
-    def start(self) -> None:
-        """Start the command. Raises CommandNotStarted."""
+    def start(self, log: int | None = None) -> None:
+        """Start the command. `log`: its output is appended there should we be killed. Raises CommandNotStarted."""
         with contextlib.ExitStack() as given:
-            ends = [self._channel(name, number, given) for name, number in (("stdout", 1), ("stderr", 2))]
+            streams, ends = [], []
+            for name, number in (("stdout", 1), ("stderr", 2)):
+                ours, theirs = _channel(number)
+                given.callback(os.close, theirs)
+                streams.append(Stream(name, ours, number))
+                ends.append(theirs)
             try:
+                self._output = RelayedOutput(streams, shown=self._shown, log=log)
                 self._process = self._spawn(self.command, *ends)
             except OSError as problem:
-                self._close_all()
+                self._close_output()
                 raise CommandNotStarted(self.command[0], problem) from None
 
     def _spawn(self, command: Sequence[str], stdout: int, stderr: int) -> subprocess.Popen[bytes]:
@@ -118,26 +115,25 @@ class Job:
 
         Workers that a launcher in its death left behind are asked to end, too: they would write on and on.
         """
-        with selectors.DefaultSelector() as ready:
-            for stream in self._streams:
-                ready.register(stream.reads_from, selectors.EVENT_READ, stream)
-            quiet_since: float | None = None
-            latest = float("inf")
-            while ready.get_map():
-                for key, _ in ready.select(timeout=0.1):
-                    if not self._move(key.data, on_output):
-                        ready.unregister(key.fileobj)
-                    elif quiet_since is not None:
-                        quiet_since = time.monotonic()
-                on_idle()
-                if quiet_since is None and (status := self._started.poll()) is not None:
-                    quiet_since = time.monotonic()
-                    if self.interrupted_by or status < 0:
-                        self.signal_all(signal.SIGTERM)
-                        latest = quiet_since + _GRACE_SECONDS
-                if quiet_since is not None and time.monotonic() > min(latest, quiet_since + _QUIET_SECONDS):
-                    break
-        self._close_all()
+        output = self._output
+        if output is None:
+            raise RuntimeError("the job was not started")
+        quiet_since: float | None = None
+        latest = float("inf")
+        while not output.ended:
+            if (came := output.receive()) is not None:
+                on_output(*came)
+                quiet_since = None if quiet_since is None else time.monotonic()
+            on_idle()
+            if quiet_since is None and (status := self._started.poll()) is not None:
+                quiet_since = time.monotonic()
+                if self.interrupted_by or status < 0:
+                    self.signal_all(signal.SIGTERM)
+                    latest = quiet_since + _GRACE_SECONDS
+            now = time.monotonic()
+            if now > latest or (quiet_since is not None and now > quiet_since + _QUIET_SECONDS and output.idle()):
+                break
+        self._close_output()
 
     def wait(self) -> int:
         """Block until the command ended; its status, negative for a signal."""
@@ -172,53 +168,39 @@ class Job:
         psutil.wait_procs(stubborn, timeout=1.0)
         return [process.pid for process in left]
 
-    def _channel(self, name: str, number: int, given: contextlib.ExitStack) -> int:
-        """A pipe, or a terminal where ours is one; returns the end the job writes to."""
-        if os.isatty(number):
-            ours, theirs = os.openpty()
-            make_raw(theirs)
-            copy_window_size(number, ours)
-        else:
-            ours, theirs = os.pipe()
-        given.callback(os.close, theirs)
-        self._streams.append(_Stream(name, ours, number))
-        return theirs
-
     def copy_window_size(self) -> None:
         """Tell the job's terminals the size of ours (after SIGWINCH)."""
-        for stream in self._streams:
-            if os.isatty(stream.reads_from) and os.isatty(stream.writes_to):
-                copy_window_size(stream.writes_to, stream.reads_from)
+        if self._output is not None:
+            self._output.copy_window_size()
 
     def show_output(self) -> None:
         """Pass the output through to our own streams from now on."""
-        self._shown = True
+        if self._output is not None:
+            self._output.show()
 
-    def _move(self, stream: _Stream, on_output: OnOutput) -> bool:
-        """Pass on what one stream holds; False at its end, or when nobody reads ours any more."""
-        try:
-            data = os.read(stream.reads_from, _READ_BYTES)
-        except OSError as problem:
-            if problem.errno != errno.EIO:  # how a pseudo-terminal says that its other side was closed
-                raise
-            data = b""
-        if not data:
-            return False
-        taken = not self._shown or self._pass_on(stream.writes_to, data)
-        on_output(stream.name, data)
-        if not taken:
-            self._streams.remove(stream)
-            os.close(stream.reads_from)
-        return taken
+    @contextlib.contextmanager
+    def between_lines(self, number: int) -> Iterator[str | None]:
+        """While inside, a line of ours may be written to our stream `number`, after what is given: it stands between
+        lines of the job's then. None: not now, ask again."""
+        if self._output is None:
+            yield ""
+            return
+        with self._output.between_lines(number) as before:
+            yield before
 
-    def _pass_on(self, number: int, data: bytes) -> bool:
-        with self.streams_shared.passing(number, data):
-            return write_all(number, data)
+    def _close_output(self) -> None:
+        if self._output is not None:
+            self._output.quit()
 
-    def _close_all(self) -> None:
-        for stream in self._streams:
-            os.close(stream.reads_from)
-        self._streams.clear()
+
+def _channel(number: int) -> tuple[int, int]:
+    """A pipe, or a terminal where our stream `number` is one; the end that is read, and the one that the job gets."""
+    if not os.isatty(number):
+        return os.pipe()
+    ours, theirs = os.openpty()
+    make_raw(theirs)
+    copy_window_size(number, ours)
+    return ours, theirs
 
 
 def shell_status(returncode: int) -> int:

@@ -21,7 +21,7 @@ told, given = [], os.pipe()
 os.dup2(given[0], 0)
 
 def look(stream, data):
-    with job.streams_shared.between_lines(2) as before:
+    with job.between_lines(2) as before:
         told.append(before)
     os.write(given[1], b"go on\n")
 
