@@ -7,10 +7,12 @@ RUN is a recording (id, beginning of one, name; default: the last), or log files
   neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the cache's size
   neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
 
-Without any threshold it is --max-failed 0. A figure that is not known of the run breaks its threshold, unless
---allow-unknown: a gate that passes because nothing was measured guards nothing.
+Without any threshold it is --max-failed 0. A recording whose command ended with another status than 0, or that was cut
+off before its end (its recorder died), is a finding whatever the thresholds are; logs do not tell how it ended. A
+figure that is not known of the run breaks its threshold, unless --allow-unknown: a gate that passes because nothing was
+measured guards nothing.
 
-exit status: 0 all kept · 1 at least one broken · 2 usage · 3 no such recording
+exit status: 0 all kept · 1 at least one broken, or a run that did not end well · 2 usage · 3 no such recording
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from neuron_top.runtime.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.units import bytes_text
 from neuron_top.views.figure import Basis
-from neuron_top.views.gate import RULES, Verdict, judge
+from neuron_top.views.gate import RULES, Verdict, end, judge
 from neuron_top.views.report import Report, report
 
 
@@ -54,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     run = afterwards.load(arguments.names or ["last"], settings, standard_input_bytes(), narrate)
     memory = afterwards.memory(run, settings, arguments.cache)
     view = report(run, afterwards.end_of(run), memory=memory)
-    verdicts = judge(view, limits, allow_unknown=arguments.allow_unknown)
+    verdicts = (*end(view), *judge(view, limits, allow_unknown=arguments.allow_unknown))
     if arguments.max_size is not None:
         verdicts += (_size(arguments.cache, parse_bytes(arguments.max_size), settings),)
     _print(arguments, view, verdicts)

@@ -10,7 +10,8 @@ A and B are recordings, log files, or the folders of two compile caches.
 
 `last~` is the recording before the last. Changes are (B − A) ÷ A.
 
-exit status: 0 compared · 1 a threshold is crossed (one reason a line on stderr) · 2 usage · 3 nothing of that name
+exit status: 0 compared · 1 a threshold is crossed, or one is given and the command recorded as B did not end well (one
+reason a line on stderr) · 2 usage · 3 nothing of that name
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.units import percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
+from neuron_top.views.gate import end
 from neuron_top.views.report import Report, report
 from neuron_top.views.several import Several, several
 
@@ -49,6 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Compare, write, judge."""
     settings, _ = configuration.load()
     view: Comparison | CacheComparison | Several
+    reasons: list[str] = []
     folders = [Path(name).is_dir() for name in (arguments.a, arguments.b)]
     if arguments.more:
         if any(Path(name).is_dir() for name in (arguments.a, arguments.b, *arguments.more)):
@@ -59,9 +62,10 @@ def execute(arguments: argparse.Namespace) -> int:
             raise UsageError("compare two runs or two caches, not one of each")
         view = _caches(arguments.a, arguments.b, settings)
     else:
-        view = compare(_report(arguments.a, settings), _report(arguments.b, settings))
+        newer = _report(arguments.b, settings)
+        view = compare(_report(arguments.a, settings), newer)
+        reasons = _crossed(view, newer, arguments)
     write(_render(view, chosen_format(arguments)), arguments.output)
-    reasons = _crossed(view, arguments) if isinstance(view, Comparison) else []
     for reason in reasons:
         narrate(reason)
     return 1 if reasons else 0
@@ -98,16 +102,18 @@ def _render(view: Comparison | CacheComparison | Several, form: str) -> str:
     return comparison.html(view) if form == "html" else comparison.markdown(view)
 
 
-def _crossed(view: Comparison, arguments: argparse.Namespace) -> list[str]:
+def _crossed(view: Comparison, newer: Report, arguments: argparse.Namespace) -> list[str]:
     known = {one.name: one.change for one in view.figures} | {
         f"memory {one.kind}": one.change for one in view.memory
     }  # fmt: skip
-    found = []
-    for limit, name, what in (
+    limits = (
         (arguments.max_slowdown, "step_seconds", "time per step"),
         (arguments.max_compile_growth, "compile_wall", "time spent compiling"),
         (arguments.max_memory_growth, "memory total", "peak memory per core"),
-    ):
+    )
+    asked = any(limit is not None for limit, _, _ in limits)
+    found = [verdict.reason for verdict in end(newer) if asked and not verdict.passed]
+    for limit, name, what in limits:
         if limit is None:
             continue
         change = known.get(name)

@@ -8,7 +8,7 @@ recording.
 
 JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
 
-exit status: 0 fine · 1 the job failed, or a compile of it did · 3 nothing to show
+exit status: 0 fine · 1 the job failed or was cut off, or a compile of it failed · 3 nothing to show
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def execute(arguments: argparse.Namespace) -> int:
             "NEURON_RT_VISIBLE_CORES; start a job with `neurontop run -- <command>`"
         )
     print_json(view) if arguments.json else print_text(overview_text(view))
-    failed = view.header.exit_code not in (None, 0) or view.compile.failed > 0
+    ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
+    failed = not ended_well or view.compile.failed > 0
     return 1 if failed else 0
 
 

@@ -16,6 +16,7 @@ from neuron_top.settings import Settings
 from neuron_top.store.records import RunRecord
 from neuron_top.store.sqlite import FILE_NAME, Store
 
+RUNS_NAME = "runs"
 OUTPUT_NAME = "output.log"
 EVENTS_NAME = "events"
 TRACE_NAME = "torch_trace"
@@ -25,7 +26,7 @@ LOCK_NAME = "recording.lock"
 
 def runs_folder(settings: Settings) -> Path:
     """The folder of all recordings."""
-    return settings.state_path / "runs"
+    return settings.state_path / RUNS_NAME
 
 
 def run_folder(settings: Settings, run: str) -> Path:
@@ -90,4 +91,12 @@ def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0) -> Run
     loaded = Run(history_seconds)
     for event in store.replay(run):
         loaded.apply(event)
+    record = store.run(run)
+    if loaded.job.finished is None and record is not None and is_cut_off(record, store.path):
+        loaded.cut_off(record.touched)
     return loaded
+
+
+def is_cut_off(record: RunRecord, store: Path) -> bool:
+    """Whether the recording has no end and never will have one: its recorder is gone."""
+    return record.open and not is_recording(store.parent / RUNS_NAME / record.id)

@@ -17,7 +17,7 @@ from neuron_top.events import AnyEvent
 from neuron_top.pipeline.log_files import lines_at, newer, older
 from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
 from neuron_top.pipeline.log_query import LogQuery
-from neuron_top.pipeline.recordings import find_recording
+from neuron_top.pipeline.recordings import find_recording, is_cut_off
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import Store
 
@@ -90,6 +90,7 @@ class ReplayFeed:
             record = find_recording(store, run)
         self._path, self._id, self._history = path, record.id, history_seconds
         self._folder = path.parent / "runs" / record.id
+        self._cut_off = is_cut_off(record, path)
         # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
@@ -166,6 +167,8 @@ class ReplayFeed:
         with self._lock:
             for event in self._events.until(reached):
                 self._run.apply(event)
+            if self._cut_off and reached == math.inf and self._run.job.finished is None:
+                self._run.cut_off(self.clock.end)
             self._applied = moment
         return moved
 

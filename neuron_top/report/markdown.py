@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from neuron_top.parsers.escapes import visible
 from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
-from neuron_top.views.gate import Verdict
+from neuron_top.views.gate import END, Verdict
 from neuron_top.views.report import Report
 
 MOST_ROWS = 50
@@ -68,6 +68,9 @@ def gate(view: Report, verdicts: Sequence[Verdict]) -> str:
     broken = sum(not one.passed for one in verdicts)
     head = f"## {'❌' if broken else '✅'} {cell(view.title) or 'Run'}: "
     head += f"{broken} of {len(verdicts)} thresholds broken" if broken else f"all {len(verdicts)} thresholds kept"
-    lines = [("kept" if one.passed else "**broken**", f"--{one.option}", one.reason) for one in verdicts]
+    lines = [
+        ("kept" if one.passed else "**broken**", one.what if one.option == END else f"--{one.option}", one.reason)
+        for one in verdicts
+    ]
     facts = "\n".join(f"- {cell(line)}" for line in view.headline)
     return f"{head}\n\n{rows(('', 'threshold', 'finding'), lines)}\n\n{facts}\n"

@@ -37,7 +37,6 @@ from neuron_top.events import (
     ProcessGone,
     ProcessSeen,
     QueueCounted,
-    RunFinished,
     WorkerStarted,
 )
 from neuron_top.run.compile_rules import CompileRules, remember
@@ -174,10 +173,10 @@ class CompileLedger(CompileRules):
             outcome = "done" if event.exit_code in (0, None) else "failed"
             self._book.close(graph, meeting, last, event.time, outcome, exact=True, inferred=True)
 
-    def run_finished(self, event: RunFinished) -> None:
+    def run_over(self, at: float | None, node: str) -> None:
         """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
         for worker, time in self._lookups.unanswered():
-            self._unnamed(worker, time, event.node)
+            self._unnamed(worker, time, node)
         for graph, meeting, attempt in list(self._book.running):
-            self._book.close(graph, meeting, attempt, event.time, "interrupted", inferred=True)
-        self._stop_waits(event.time)
+            self._book.close(graph, meeting, attempt, at, "interrupted", inferred=True)
+        self._stop_waits(at)

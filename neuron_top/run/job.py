@@ -79,6 +79,8 @@ class JobLedger:
         self.exit_code: int | None = None
         self.interrupted_by = ""
         """Name of the signal a person stopped the job with; "" when it ended by itself."""
+        self.cut_off = False
+        """Its recorder died: `finished` is when it was last heard of, and how the command ended is not known."""
         self.processes: dict[str, Process] = {}
         """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
         self.sources: dict[str, Source] = {}
@@ -95,7 +97,7 @@ class JobLedger:
                 self._started(event)
             case RunFinished():
                 self.finished, self.exit_code = event.time, event.exit_code
-                self.interrupted_by = event.interrupted_by
+                self.interrupted_by, self.cut_off = event.interrupted_by, False
             case ProcessSeen():
                 self._process_seen(event)
             case ProcessGone():
@@ -136,6 +138,7 @@ class JobLedger:
         self.pid, self.environment, self.versions = event.pid, dict(event.environment), dict(event.versions)
         self.git_revision, self.world_size, self.node = event.git_revision, event.world_size, event.node
         self.started, self.finished, self.exit_code, self.interrupted_by = event.time, None, None, ""
+        self.cut_off = False
 
     def _process_seen(self, event: ProcessSeen) -> None:
         key = f"{event.node}/{event.pid}"

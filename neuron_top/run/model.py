@@ -83,6 +83,12 @@ class Run:
         told = job.finished is not None or job.started is not None or job.alive
         return None if told else self.silence.seconds(now)
 
+    def cut_off(self, at: float) -> None:
+        """No more will be told of a command whose end was not: its recorder died, and was last heard of then."""
+        self.job.finished, self.job.cut_off = at, True
+        self.compiles.run_over(at, self.job.node)
+        self.queue.end_trial(at)
+
     def until(self, now: float) -> float:
         """Up to when things that go on have gone on: now, or the last line of a log that is silent."""
         last = self.silence.last if self.silent(now) is not None else None
@@ -154,7 +160,7 @@ class Run:
         elif isinstance(event, ProcessGone):
             self.compiles.process_gone(event)
         elif isinstance(event, RunFinished):
-            self.compiles.run_finished(event)
+            self.compiles.run_over(event.time, event.node)
             self.queue.end_trial(event.time)
 
     def _parallel(self, event: ParallelFamily) -> None:

@@ -1,6 +1,7 @@
 """Thresholds on a report: what a continuous-integration job fails on, one reason a line.
 
-A figure that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing.
+A figure that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
+whatever was asked for, a recorded run that did not end well passes no gate.
 """
 
 from __future__ import annotations
@@ -56,6 +57,28 @@ RULES = (
     Rule("min-throughput", ("throughput",), True, "throughput, in the unit that the log prints"),
     Rule("max-wall-seconds", ("wall",), False, "wall seconds of the whole run"),
 )
+
+
+END = "exit-status"
+"""Option of the verdict on how the command ended; nobody asks for it."""
+
+
+def end(view: Report) -> tuple[Verdict, ...]:
+    """A verdict on how a recorded command ended; none for logs, which do not tell, nor for a run that goes on."""
+    closing = view.summary
+    if closing.cut_off:
+        reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
+    elif closing.exit_code is not None:
+        reason = f"the command ended well ({closing.state})" if closing.exit_code == 0 else (
+            f"the command did not end well: {closing.state}, allowed is exit status 0"
+        )  # fmt: skip
+    else:
+        return ()
+    basis = Basis.UNKNOWN if closing.exit_code is None else Basis.MEASURED
+    return (
+        Verdict(option=END, what="exit status", value=closing.exit_code, unit="", basis=basis, limit=0,
+                passed=closing.exit_code == 0, reason=reason),
+    )  # fmt: skip
 
 
 def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = False) -> tuple[Verdict, ...]:

@@ -32,7 +32,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     """In words: `waiting for a job`, `collecting graphs (trial run)`, `compiling`, `waiting for a lock`, `training`,
     `running`, `silent (was training)`, `finished`, `interrupted (SIGINT)`, `failed (exit status 1)`,
-    `killed (signal 9)`."""
+    `killed (signal 9)`, `cut off` (its recorder died)."""
     active: bool
     """Not ended (or never started by us: a log that is only read counts as active)."""
     started: float | None
@@ -137,7 +137,7 @@ def header(run: Run, now: float) -> Header:
         state=f"silent (was {state})" if silent is not None and state != "waiting for a job" else state,
         active=job.finished is None,
         started=run.started,
-        finished=job.finished,
+        finished=None if job.cut_off else job.finished,
         elapsed=end - run.started if run.started is not None and end >= run.started else None,
         exit_code=job.exit_code,
         world_size=job.world_size,
@@ -160,6 +160,8 @@ def _log_name(run: Run) -> str:
 def state_words(run: Run) -> str:
     """Where the job stands, in words."""
     code = run.job.exit_code
+    if run.job.cut_off:
+        return "cut off"
     if run.job.finished is not None:
         if run.job.interrupted_by:
             return f"interrupted ({run.job.interrupted_by})"

@@ -38,7 +38,8 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def whole(self) -> bool:
         """Whether the recording has a beginning and an end, so that its length is the command's."""
-        return self.run.job.finished is not None and self.run.job.started is not None
+        job = self.run.job
+        return job.finished is not None and job.started is not None and not job.cut_off
 
     @property
     def wall(self) -> float | None:

@@ -18,7 +18,8 @@ _WORTH_SAYING = 1.0
 _WORTH_SHARE = 0.05
 """Nor for less than this share of what compiling took."""
 _STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
-_ENDS = {"running": "goes on", "training": "goes on", "compiling": "goes on (it compiles)"}
+_ENDS = {"running": "goes on", "training": "goes on", "compiling": "goes on (it compiles)",
+         "cut off": "was cut off"}  # fmt: skip
 _PREFIX = {Basis.AT_MOST: "at most ", Basis.AT_LEAST: "at least ", Basis.ESTIMATED: "about "}
 
 Known = dict[str, Figure]
@@ -217,5 +218,10 @@ def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
         yield "Graphs were only extracted: the numbers the script printed mean nothing."
     if run.job.malformed:
         yield f"{counted(run.job.malformed, 'broken line')} passed over."
-    if run.job.finished is None and run.job.started is not None:
-        yield "The run goes on (or its recorder died): figures are up to its last event."
+    if run.job.cut_off:
+        yield (
+            "The run was cut off: its recorder died, and how the command ended is not known. "
+            "Figures are up to its last event."
+        )
+    elif run.job.finished is None and run.job.started is not None:
+        yield "The run goes on: figures are up to its last event."

@@ -86,6 +86,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     warnings: int
     malformed: int
     alerts: tuple[Alert, ...]
+    cut_off: bool = False
+    """Its recorder died: how the command ended is not known, and all figures are up to the last event."""
     torch: TorchSummary | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
 
@@ -109,7 +111,8 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         state=state_words(run),
         exit_code=job.exit_code,
         started=run.started,
-        finished=job.finished,
+        finished=None if job.cut_off else job.finished,
+        cut_off=job.cut_off,
         wall_seconds=wall,
         compile_seconds=spent,
         compile_share=min(1.0, spent / wall) if wall else None,

@@ -192,6 +192,7 @@ def test_the_report_of_a_recording_that_was_killed_says_that_it_has_no_end(tmp_p
         run = load_run(store, "r1")
     page = markdown(report(run, end_of(run)))
     assert "recorder died" in page
+    assert "The run was cut off" in page
     assert A in page
 
 
