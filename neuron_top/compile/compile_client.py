@@ -179,6 +179,7 @@ def _request(number: int, task: CompileTask) -> dict[str, Any]:
         "graph": str(task.graph),
         "graph_sha256": task.graph_sha256,
         "graph_digest": task.graph_digest,
+        "module": task.module,
         "outputs": {name: str(path) for name, path in task.outputs.items()},
         "lock": str(task.lock) if task.lock else "",
         "token": task.token,

@@ -218,7 +218,7 @@ def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, c
 
 
 def _compile(request: dict[str, Any], result: int) -> int:
-    from neuron_top.compile import graph_file, graph_hash
+    from neuron_top.compile import graph_file
     from neuron_top.compile.compilers.base import CannotTravel
     from neuron_top.compile.inductor_compile import compile_travelled
     from neuron_top.errors import CacheUnusable, RefusedForSafety
@@ -229,16 +229,14 @@ def _compile(request: dict[str, Any], result: int) -> int:
         return NOT_THE_GRAPHS_FAULT
     try:
         graph = graph_file.load(graph_header.body(data))
-        digest = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
     except Exception:  # noqa: BLE001 (unpickling raises anything)
         traceback.print_exc()
         return CANNOT_TRAVEL
-    if digest != request["graph_digest"]:
-        print("the graph is another one after its way to the compile process", file=sys.stderr)
-        return CANNOT_TRAVEL
     outputs = {name: Path(path) for name, path in request["outputs"].items()}
     try:
-        outcome = compile_travelled(graph, outputs, dump=request["dump"])
+        outcome = compile_travelled(
+            graph, outputs, module=request["module"], digest=request["graph_digest"], dump=request["dump"]
+        )
     except CannotTravel as reason:
         print(reason, file=sys.stderr)
         return CANNOT_TRAVEL

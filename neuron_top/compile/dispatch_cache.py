@@ -9,8 +9,8 @@ PyTorch keeps it (`AOTAutogradCache`, in Inductor's own directory), under its ow
   aliases and autograd state, the settings that code generation sees, the compiler flags, the modes in force. And only
   graphs made of nothing but PyTorch's own operators on plain tensors of fixed sizes take part: what they are traced to
   is settled by what is described and by PyTorch's sources, which the key holds. `fingerprint` raises for all others.
-- A kernel that a script registers in Python for one of PyTorch's own operators can still escape the description, as it
-  escapes PyTorch's. That is why this is asked for (`NEURONTOP_SKIP_TRACE=1`) and never the default.
+- What a script changes inside PyTorch without registering it (a function put in another's place) escapes the
+  description, as it escapes PyTorch's. That is why this is asked for (`NEURONTOP_SKIP_TRACE=1`), never the default.
 - Ranks that capture the same graph at the same time wait for the first of them instead of tracing it all at once.
 """
 
@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
-import functools
 import hashlib
 import os
 import time
@@ -35,15 +34,13 @@ from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 from torch._inductor.output_code import OutputCode
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
-from neuron_top.compile import equal_blocks, graph_hash, worker_memory
+from neuron_top.compile import equal_blocks, graph_hash, own_code, worker_memory
 from neuron_top.compile.graph_hash import NotCacheable
 from neuron_top.compile.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
-_FORMAT = "neuron-top dispatch 1"
+_FORMAT = "neuron-top dispatch 2"
 _NAMESPACES = ("aten", "prims")
-_OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
-"""Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
 _FIRST_POLL, _LONGEST_POLL, _SAY_EVERY_SECONDS = 0.05, 0.5, 60.0
 
 
@@ -176,26 +173,14 @@ def _state_lines() -> Iterator[str]:
         raise NotCacheable("the graph is one of several buckets")
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
         raise NotCacheable("a mode changes what operators do")
-    if foreign := sorted(_foreign_kernels()):
-        raise NotCacheable(f"the script replaces kernels of PyTorch: {foreign[0]}")
+    if foreign := own_code.foreign():
+        raise NotCacheable(foreign)
+    yield f"operators {own_code.tables()}"
     yield f"grad {torch.is_grad_enabled()} inference {torch.is_inference_mode_enabled()}"
     for device in torch._C._autocast_supported_devices():
         if torch.is_autocast_enabled(device):
             yield f"autocast {device} {torch.get_autocast_dtype(device)} {torch.is_autocast_cache_enabled()}"
     yield f"default {torch.get_default_device()} {torch.get_default_dtype()}"
-
-
-def _foreign_kernels() -> Iterator[str]:
-    """Operators of PyTorch whose decomposition or kernel somebody else wrote: no key knows what they do."""
-    from torch._inductor.decomposition import select_decomp_table
-
-    for kernel in torch.library._impls:
-        if kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS:
-            yield kernel
-    for name, function in select_decomp_table().items():
-        inner = function.func if isinstance(function, functools.partial) else function
-        if (inner.__module__ or "").partition(".")[0] != "torch":
-            yield str(name)
 
 
 def _graph_lines(gm: fx.GraphModule) -> Iterator[str]:

@@ -17,6 +17,9 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx._graph_pickler import GraphPickler, Options
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._python_dispatch import _disable_current_modes
+
+from neuron_top.compile import graph_copy
 
 
 class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,14 +34,17 @@ class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
     """The body of a graph file. Raises whatever pickling raises where the graph cannot travel."""
     body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
-    return pickle.dumps((dict(settings), body))
+    with _disable_current_modes():  # GraphPickler keeps the form of a tensor only; constants need their values
+        constants = pickle.dumps(graph_copy.constants(gm))
+    return pickle.dumps((dict(settings), constants, body))
 
 
 def load(data: bytes) -> TravelledGraph:
     """The graph that `dump` wrote. Raises whatever unpickling raises."""
-    settings, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
+    settings, constants, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
     fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
         content: Any = GraphPickler.loads(body, fake_mode)
     gm, inputs = content
+    graph_copy.put_constants(gm, pickle.loads(constants))  # noqa: S301
     return TravelledGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)

@@ -20,10 +20,12 @@ from typing import Any
 import torch
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache.keys import GRAPH_DIGITS
+from neuron_top.compile import own_code
 
-_FORMAT = "neuron-top graph 1"
+_FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64
 """Bytes; what vector instructions and memory transactions can ask for."""
 _FUNCTION_MODULES = (operator, math, builtins, torch, torch.ops.higher_order)
@@ -97,7 +99,7 @@ def _target(node: fx.Node) -> str:
     if node.op != "call_function":
         raise NotCacheable(f"the graph calls {node.op} {target!r}")
     if isinstance(target, torch._ops.OpOverload):
-        return f"{target._schema}"
+        return f"{target._schema} {own_code.handling(target)}"
     if isinstance(target, torch._ops.HigherOrderOperator):
         if "triton" in str(target):
             raise NotCacheable("the graph calls a Triton kernel of the script's own")
@@ -136,6 +138,8 @@ def exactly(value: Any, places: Mapping[fx.Node, int]) -> str:
                 + ", ".join(sorted(f"{exactly(k, places)}={exactly(v, places)}" for k, v in value.items()))
                 + ")"
             )
+        case set() | frozenset():
+            return f"{type(value).__name__}({', '.join(sorted(exactly(item, places) for item in value))})"
         case slice():
             return f"slice({', '.join(exactly(part, places) for part in (value.start, value.stop, value.step))})"
         case torch.SymInt() | torch.SymFloat() | torch.SymBool():
@@ -193,8 +197,9 @@ def _content(tensor: torch.Tensor) -> str:
     """Digest of a constant's values, as raw bytes: `-0.0` and `0.0`, and one NaN and another, differ."""
     if tensor.layout != torch.strided or tensor.is_mkldnn or tensor.is_quantized:
         raise NotCacheable("a constant is not a plain dense tensor")
-    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().flatten()
-    return hashlib.sha256(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"").hexdigest()
+    with _disable_current_modes():  # AOTAutograd's own would take the constant for a tensor of its trace
+        plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().flatten()
+        return hashlib.sha256(plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b"").hexdigest()
 
 
 def _symbol_lines(gm: fx.GraphModule, inputs: Sequence[Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ the digests of their record; a library of the same name in Inductor's directory 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import re
@@ -23,18 +24,19 @@ from typing import Any
 import torch
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
+import torch.compiler.config as compiler_config
 from torch._inductor import standalone_compile
 from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 
 from neuron_top.cache import layout, trust
-from neuron_top.compile import process_groups
+from neuron_top.compile import graph_copy, graph_hash, process_groups, torch_settings
 from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.graph_file import TravelledGraph
 from neuron_top.errors import CacheUnusable
 
-_FILL = "fill_uninitialized_memory"
-"""A property of the module that its type stubs do not know."""
+_KEEPS_CONSTANTS = "donate_graph_module" in inspect.signature(standalone_compile).parameters
+"""Else PyTorch copies the graph first, in its own way (see `graph_copy`)."""
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
@@ -58,33 +60,29 @@ def warm_up() -> None:
     cpu_vec_isa.pick_vec_isa()
 
 
-def settings_in_force(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything outside the graph that changes the code Inductor generates; `options` are patches to its config."""
-    with inductor_config.patch(dict(options)):
-        return {
-            "inductor": inductor_config.save_config_portable(ignore_private_configs=False),
-            "functorch": functorch_config.save_config_portable(),
-            "threads": torch.get_num_threads(),
-            "deterministic": torch.are_deterministic_algorithms_enabled(),
-            "deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-            "fill_uninitialized": getattr(torch.utils.deterministic, _FILL),
-            "matmul_precision": torch.get_float32_matmul_precision(),
-            "mkldnn": torch.backends.mkldnn.enabled,
-            "default_dtype": str(torch.get_default_dtype()),
-        }
-
-
-def compile_travelled(graph: TravelledGraph, outputs: Mapping[str, Path], *, dump: str = "") -> dict[str, Any]:
+def compile_travelled(
+    graph: TravelledGraph, outputs: Mapping[str, Path], *, module: str, digest: str, dump: str = ""
+) -> dict[str, Any]:
     """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`.
 
-    `dump`: a folder for graphs, schedule and code on the way; tracing them changes none of them.
+    `digest`: the graph's, taken in the job; it counts how a process handles the operators, too. `dump`: a folder for
+    graphs, schedule and code on the way; tracing them changes none of them.
+
+    Raises CannotTravel where this process cannot be made like the job's, or where the graph is another one here.
     """
-    _apply(graph.settings)
+    if different := torch_settings.apply(graph.settings):
+        raise CannotTravel(f"a compile process cannot take over {', '.join(different)}")
+    try:
+        found = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
+    except graph_hash.NotCacheable as reason:
+        raise CannotTravel(str(reason)) from None
+    if found != digest:
+        raise CannotTravel("in a compile process it is another graph, or its operators are handled in another way")
     if dump:
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
     process_groups.register_stand_ins(graph.gm)
-    return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={})
+    return compile_here(graph.gm, graph.inputs, graph.fake_mode, outputs, options={}, module=module)
 
 
 def compile_here(
@@ -93,16 +91,31 @@ def compile_here(
     fake_mode: Any,
     outputs: Mapping[str, Path],
     options: Mapping[str, Any],
+    module: str,
 ) -> dict[str, Any]:
     """Compile in this process, whose settings are the right ones, and write the artefact's files.
+
+    `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): what
+    it keeps of this compile is found by this module only, here and when the artefact is loaded.
 
     Raises CannotTravel for a graph whose code PyTorch cannot save (it calls an operator of the script).
     """
     check_work_folder()
+    if graph_copy.constants(gm) and not _KEEPS_CONSTANTS:
+        raise CannotTravel("this version of PyTorch cannot save code with the constants of its graph")
+    donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
-    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad():
+    caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
+    caches.enter_context(compiler_config.patch(cache_key_tag=module, force_disable_caches=False))  # type: ignore[attr-defined]
+    caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
+    caches.enter_context(inductor_config.patch(fx_graph_cache=True))
+    with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artefact = standalone_compile(
-            gm, list(inputs), dynamic_shapes="from_tracing_context", options={"config_patches": dict(options)}
+            graph_copy.copied(gm),
+            list(inputs),
+            dynamic_shapes="from_tracing_context",
+            options={"config_patches": dict(options)},
+            **donated,
         )
     _save(artefact, outputs[layout.INDUCTOR_ARTEFACT])
     _save_kernels(outputs[layout.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
@@ -163,17 +176,6 @@ def _guards(inputs: Sequence[Any], fake_mode: Any) -> str:
 
 def _symbolic(inputs: Sequence[Any]) -> list[torch.SymInt]:
     return [item for item in inputs if isinstance(item, torch.SymInt) and item.node.has_hint()]
-
-
-def _apply(settings: Mapping[str, Any]) -> None:
-    inductor_config.load_config(settings["inductor"])
-    functorch_config.load_config(settings["functorch"])
-    torch.set_num_threads(settings["threads"])
-    torch.use_deterministic_algorithms(settings["deterministic"], warn_only=settings["deterministic_warn_only"])
-    setattr(torch.utils.deterministic, _FILL, settings["fill_uninitialized"])
-    torch.set_float32_matmul_precision(settings["matmul_precision"])
-    torch.backends.mkldnn.enabled = settings["mkldnn"]
-    torch.set_default_dtype(getattr(torch, settings["default_dtype"].removeprefix("torch.")))
 
 
 def _mapped_kernels() -> Iterator[Path]:

@@ -28,12 +28,16 @@ from neuron_top.cache.keys import GRAPH_DIGITS, module_key
 from neuron_top.compile import (
     dispatch_cache,
     equal_blocks,
+    graph_copy,
     graph_description,
     graph_file,
     graph_hash,
+    in_job,
     inductor_compile,
     loading,
+    own_code,
     side_channel,
+    torch_settings,
     worker_memory,
 )
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
@@ -50,11 +54,13 @@ FALLBACK_VARIABLE = "NEURONTOP_COMPILE_FALLBACK"
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, all settings."""
+    """What all graphs of one call of the backend share: wrapper, patches to Inductor's settings, what was captured."""
 
     wrapper: Wrapper
     patches: Mapping[str, Any]
-    settings: Mapping[str, Any]
+    captured: fx.GraphModule
+    inputs: int
+    """How many the captured graph has."""
 
 
 def neurontop(
@@ -74,7 +80,13 @@ def neurontop(
     inductor_compile.check_work_folder()
     worker_memory.start()
     patches = _patches(wrapper, options, mode)
-    job = _Job(wrapper, patches, inductor_compile.settings_in_force(patches))
+    if not wrapper.options.extract_only:
+        try:
+            _shareable_settings(patches)
+        except graph_hash.NotCacheable as reason:
+            _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
+            return in_job.whole(gm, example_inputs, patches)
+    job = _Job(wrapper, patches, gm, len(example_inputs))
     fake_mode = torch._guards.TracingContext.get().fake_mode
 
     def compiler(direction: str) -> SerializableAOTDispatchCompiler:
@@ -118,12 +130,20 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
     surroundings = (
         job.wrapper.compiler.directory(),
         str(job.wrapper.options.compiler_flags),
-        graph_hash.exactly(dict(job.settings), {}),
     )
     try:
-        return dispatch_cache.fingerprint(gm, inputs, surroundings)
+        settings = graph_hash.exactly(_shareable_settings(job.patches), {})
+        return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
     except graph_hash.NotCacheable:
         return None
+
+
+def _shareable_settings(patches: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings in force. Raises NotCacheable where code of the script takes part in every compile."""
+    settings = torch_settings.collect(patches)
+    if reason := settings.reason or own_code.foreign():
+        raise graph_hash.NotCacheable(reason)
+    return settings.travelling()
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -142,10 +162,11 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
     if direction == "backward":
         _keep_buffers()
     try:
-        copy = _copy(gm)
+        settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
+        copy = graph_copy.copied(gm)
         cut = cut_opaque(copy)
         inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
-        graph, renamed = _graph(job, direction, copy, inputs_left)
+        graph, renamed = _graph(job, settings, direction, copy, inputs_left)
         if wrapper.options.extract_only:
             wrapper.extract(graph)
             return _here(empty_runner(gm))
@@ -157,7 +178,11 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         return CachedGraph(kept, watch, runner)
     except (graph_hash.NotCacheable, CannotTravel) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
-        return _here(empty_runner(gm) if wrapper.options.extract_only else _inductor_here(gm, inputs))
+        return _here(
+            empty_runner(gm)
+            if wrapper.options.extract_only
+            else in_job.one(direction, gm, inputs, job.captured, job.inputs, job.patches)
+        )
     except CompileError as failure:
         if os.environ.get(FALLBACK_VARIABLE, "") not in ("1", "true"):
             raise
@@ -177,7 +202,9 @@ def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
     return CachedGraph("", None, run)
 
 
-def _graph(job: _Job, direction: str, copy: fx.GraphModule, inputs: Sequence[Any]) -> tuple[Graph, bool]:
+def _graph(
+    job: _Job, settings: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
+) -> tuple[Graph, bool]:
     """Key and, for a miss, content of a graph; whether process groups have other names in it than in this process.
 
     `copy` is ours: it is stripped to what travels.
@@ -188,7 +215,7 @@ def _graph(job: _Job, direction: str, copy: fx.GraphModule, inputs: Sequence[Any
 
         renamed = bool(process_groups.canonicalize(copy))
     graph_hash.travelling(copy)
-    digest = graph_hash.digest_graph(copy, inputs, job.settings)
+    digest = graph_hash.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
     description = graph_description.describe(copy, module=key.name, direction=direction, compiler=compiler)
@@ -196,25 +223,11 @@ def _graph(job: _Job, direction: str, copy: fx.GraphModule, inputs: Sequence[Any
     graph = Graph(
         key=key,
         digest=digest,
-        data=functools.partial(_dumped, copy, inputs, job.settings),
+        data=functools.partial(_dumped, copy, inputs, settings),
         description=functools.partial(msgspec.json.encode, description),
         compile_inside=functools.partial(_compile_inside, copy, inputs, job.patches),
     )
     return graph, renamed
-
-
-def _copy(gm: fx.GraphModule) -> fx.GraphModule:
-    """A module of its own around the same constants; nodes may be changed without the job noticing."""
-    copy = fx.GraphModule(gm, fx.Graph())
-    copy.graph = fx.Graph(copy)
-    copy.graph.output(copy.graph.graph_copy(gm.graph, {}))
-    for ours, theirs in zip(copy.graph.nodes, gm.graph.nodes, strict=True):
-        ours.meta = dict(theirs.meta)
-    for name, child in gm.named_children():
-        if isinstance(child, fx.GraphModule):
-            setattr(copy, name, _copy(child))
-    copy.recompile()
-    return copy
 
 
 def _dumped(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
@@ -230,19 +243,12 @@ def _compile_inside(
     fake_mode = torch._guards.TracingContext.get().fake_mode
     started = time.monotonic()
     try:
-        found = inductor_compile.compile_here(gm, inputs, fake_mode, task.outputs, patches)
+        found = inductor_compile.compile_here(gm, inputs, fake_mode, task.outputs, patches, task.module)
     except CannotTravel:
         raise
     except Exception as problem:
         raise CompileError(f"the compile failed: {problem}", module=task.module) from problem
     return CompileOutcome(seconds=time.monotonic() - started, guards=found["guards"])
-
-
-def _inductor_here(gm: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Inductor in the job's process, without our cache."""
-    from torch._inductor.compile_fx import compile_fx_inner
-
-    return compile_fx_inner(gm, list(inputs))
 
 
 def _fell_back(wrapper: Wrapper, reason: str) -> None:

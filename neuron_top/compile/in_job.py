@@ -1,0 +1,92 @@
+"""Inductor in the job's own process, for what our cache cannot hold: the result is that of `backend="inductor"`.
+
+A captured graph as a whole where code of the script takes part in its compile, a single graph that AOTAutograd made
+where only that one cannot be kept. PyTorch's own caches are off, because their keys hold no lowerings, decompositions
+or kernels, except where everything that the script brings has a `uuid`: by that they key it, and share it rightly.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from neuron_top.compile import own_code, torch_settings
+
+_KEYED_BY_UUID = (
+    "post_grad_custom_pre_pass",
+    "post_grad_custom_post_pass",
+    "joint_custom_pre_pass",
+    "joint_custom_post_pass",
+    "pre_grad_custom_pass",
+    "_pre_fusion_custom_pass",
+    "_post_fusion_custom_pass",
+    "custom_partitioner_fn",
+)
+"""Fields of Inductor's configuration whose `uuid` is part of its own keys."""
+
+
+def whole(gm: fx.GraphModule, inputs: Sequence[Any], patches: Mapping[str, Any]) -> Callable[..., Any]:
+    """A captured graph, compiled as `backend="inductor"` does it."""
+    from torch._inductor.compile_fx import compile_fx
+
+    return compile_fx(gm, inputs, config_patches=_patches(patches))  # type: ignore[return-value]
+
+
+def one(
+    direction: str,
+    gm: fx.GraphModule,
+    inputs: Sequence[Any],
+    captured: fx.GraphModule,
+    captured_inputs: int,
+    patches: Mapping[str, Any],
+) -> Callable[..., Any]:
+    """One graph that AOTAutograd made of `captured`: what Inductor's own compiler for this direction makes of it."""
+    from torch._inductor import compile_fx
+
+    with torch._inductor.config.patch(_patches(patches)):
+        extra = compile_fx.create_compiler_config_extra(*_arguments(compile_fx.create_compiler_config_extra, captured))
+        if direction == "backward":
+            return compile_fx.compile_fx_backward(gm, list(inputs), compiler_config_extra=extra)
+        return compile_fx.compile_fx_forward(
+            gm,
+            list(inputs),
+            num_orig_model_outputs=compile_fx.get_num_model_outputs(captured),
+            num_example_inputs=captured_inputs,
+            compiler_config_extra=extra,
+            is_inference=direction == "inference",
+        )
+
+
+def _arguments(function: Callable[..., Any], captured: fx.GraphModule) -> list[Any]:
+    """Older versions ask for the configuration, newer ones for the graph."""
+    asks_for_config = "config" in inspect.signature(function).parameters
+    return [torch._inductor.config if asks_for_config else captured]
+
+
+def _patches(patches: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(patches) if _keyed_by_inductor(patches) else {**patches, "force_disable_caches": True}
+
+
+def _keyed_by_inductor(patches: Mapping[str, Any]) -> bool:
+    settings = torch_settings.collect(patches)
+    if own_code.foreign() or not settings.reason:
+        return False
+    odd = {
+        (module, name): value
+        for module, values in settings.config.items()
+        for name, value in torch_settings.indescribable(values).items()
+    }
+    return all(
+        module == torch_settings.INDUCTOR and name in _KEYED_BY_UUID and _has_uuid(value)
+        for (module, name), value in odd.items()
+    )
+
+
+def _has_uuid(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_has_uuid, value))
+    return callable(getattr(value, "uuid", None)) and value.uuid() is not None

@@ -1,0 +1,190 @@
+"""Whose code makes a graph's code: PyTorch's own, or also the script's?
+
+Inductor can be extended from outside: lowerings, decompositions, patterns, code generators, kernels in Python for
+PyTorch's operators. What the script put there has no name that another process could trust, and a compile process does
+not have it. `foreign` finds such code, and its graphs stay in the job. PyTorch's own functions can be put in another
+place too (`make_fallback`); `handling` tells, for one operator, what stands where.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+_OWN_NAMESPACES = ("aten", "prims")
+_OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
+"""Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
+_PASSES = "torch._inductor.fx_passes."
+_DEPTH = 5
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class _Judged:
+    """What has been said of an object; it is held, so that no other one gets its id."""
+
+    def __init__(self, judge: Callable[[Any, int], Any]) -> None:
+        self._judge = judge
+        self._answers: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, item: Any) -> Any:
+        found = self._answers.get(id(item))
+        if found is None:
+            found = self._answers[id(item)] = (item, self._judge(item, _DEPTH))
+        return found[1]
+
+
+_passes: tuple[int, list[tuple[str, Any]]] = (0, [])
+_tables: tuple[tuple[int, ...], str] = ((), "")
+
+
+def foreign() -> str:
+    """What code of the script takes part in every compile here, in words; empty where none does."""
+    return next(_found(), "")
+
+
+def _found() -> Iterator[str]:
+    for kernel in torch.library._impls:
+        if kernel.startswith("aten/") and kernel.rsplit("/", 1)[1] not in _OWN_KEYS:
+            yield f"the script replaces kernels of PyTorch: {kernel}"
+    for name, function in _decompositions().items():
+        if not own(function) and _of_pytorch(name):
+            yield f"the script decomposes {name} in its own way"
+    for name, function in _lowerings().items():
+        if not own(function) and _of_pytorch(name):
+            yield f"the script lowers {name} in its own way"
+    for place, patterns in _pattern_passes():
+        for entries in patterns.patterns.values():
+            if not all(own(entry) for entry in entries):
+                yield f"the script adds a pattern to {place}"
+    yield from _backends()
+
+
+def _backends() -> Iterator[str]:
+    from torch._inductor.codegen import common
+
+    for device, codegen in common.device_codegens.items():
+        if not all(own(part) for part in vars(codegen).values() if part is not None):
+            yield f"the script generates code for {device} in its own way"
+    for device, graph_pass in getattr(common, "custom_backend_passes", {}).items():
+        if graph_pass is not None:
+            yield f"a pass of the script changes the graphs for {device}"
+    for device, config in getattr(common, "custom_backend_codegen_configs", {}).items():
+        if config is not None:
+            yield f"the code generator for {device} has a configuration of its own"
+
+
+def handling(operator: Any) -> str:
+    """How the compiler is told to decompose and to lower an operator of PyTorch, as text that is the same everywhere.
+
+    An operator without a lowering gets the same fallback as one that was given it beforehand.
+    """
+    lowering = _lowerings().get(operator)
+    lowered = "fallback" if getattr(lowering, "_is_fallback_handler", lowering is None) else description(lowering)
+    decomposition = _decompositions().get(operator)
+    return f"{lowered} {description(decomposition)}" if decomposition is not None else str(lowered)
+
+
+def tables() -> str:
+    """A digest of how every operator of PyTorch is handled: for a trace that is kept before its operators are known."""
+    global _tables
+    lowerings, decompositions = _lowerings(), _decompositions()
+    present = (*map(id, lowerings.values()), *map(id, decompositions.values()))
+    if _tables[0] != present:
+        lines = sorted(f"{name} {handling(name)}" for name in {*lowerings, *decompositions} if _of_pytorch(name))
+        _tables = (present, hashlib.sha256("\n".join(lines).encode()).hexdigest())
+    return _tables[1]
+
+
+def _judge(item: Any, depth: int) -> bool:
+    if not _from_torch(item):
+        return False
+    return depth == 0 or all(_judge(part, depth - 1) for part in _parts(item))
+
+
+def _from_torch(item: Any) -> bool:
+    module = getattr(item, "__module__", None) or type(item).__module__
+    return str(module).partition(".")[0] in ("torch", "builtins", "functools", "operator", "math", "_operator", "sympy")
+
+
+def _parts(item: Any) -> Iterator[Any]:
+    """Functions that `item` calls: what it wraps, closes over, or holds."""
+    if isinstance(item, functools.partial):
+        yield from (item.func, *(part for part in (*item.args, *item.keywords.values()) if callable(part)))
+    for cell in getattr(item, "__closure__", None) or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+        if callable(content) and not isinstance(content, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+            yield content
+    if type(item).__module__ == "torch._inductor.pattern_matcher":
+        yield from (part for part in vars(item).values() if callable(part))
+
+
+def _describe(item: Any, depth: int) -> str:
+    if isinstance(item, _PLAIN):
+        return repr(item)
+    if isinstance(item, enum.Enum):
+        return str(item)
+    if isinstance(item, (torch._ops.OpOverload, torch._ops.OpOverloadPacket, torch.dtype)):
+        return str(item)
+    if isinstance(item, functools.partial):
+        keywords = sorted(f"{name}={_describe(value, depth - 1)}" for name, value in item.keywords.items())
+        return f"partial({', '.join([*(_describe(part, depth - 1) for part in (item.func, *item.args)), *keywords])})"
+    place = getattr(item, "__qualname__", None)
+    if place is None or depth == 0:
+        return type(item).__qualname__
+    cells = []
+    for cell in getattr(item, "__closure__", None) or ():
+        try:
+            cells.append(_describe(cell.cell_contents, depth - 1))
+        except ValueError:
+            cells.append("")
+    code = getattr(item, "__code__", None)
+    return f"{item.__module__}.{place}{':' + str(code.co_firstlineno) if code else ''}({', '.join(cells)})"
+
+
+def _decompositions() -> dict[Any, Any]:
+    from torch._inductor.decomposition import select_decomp_table
+
+    return select_decomp_table()
+
+
+def _lowerings() -> dict[Any, Any]:
+    from torch._inductor import lowering
+
+    users = getattr(lowering, "user_lowerings", None)
+    return {**lowering.lowerings, **users} if users else lowering.lowerings
+
+
+def _of_pytorch(operator: Any) -> bool:
+    return str(operator).partition(".")[0] in _OWN_NAMESPACES
+
+
+def _pattern_passes() -> list[tuple[str, Any]]:
+    """Every collection of patterns in the modules of Inductor's passes, as far as they are imported."""
+    global _passes
+    if _passes[0] != len(sys.modules):
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith(_PASSES)]
+        _passes = (len(sys.modules), [(module.__name__, item) for module in modules for item in _collections(module)])
+    return _passes[1]
+
+
+def _collections(module: Any) -> Iterator[Any]:
+    from torch._inductor.pattern_matcher import PatternMatcherPass
+
+    for value in list(vars(module).values()):
+        held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        yield from (item for item in held if isinstance(item, PatternMatcherPass))
+
+
+own = _Judged(_judge)
+"""Whether a function, class or pattern is PyTorch's, with everything that it holds."""
+description = _Judged(_describe)
+"""A function of PyTorch as text: its place and what it closes over."""

@@ -1,0 +1,360 @@
+"""Everything outside a graph that can change its code: PyTorch's settings, its global state, tool-chain variables.
+
+All of it goes into a graph's key and to the process that compiles it. A field of a configuration module counts unless
+it stands in `WITHOUT_EFFECT` with its reason, so a field that a new version of PyTorch brings counts by itself. A value
+that has no exact description (a pass, a class, a function of the script) cannot be keyed: `Settings.reason` says so,
+and the graph is compiled in the job's own process and shared with nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import torch
+
+from neuron_top.compile import graph_hash
+
+INDUCTOR, FUNCTORCH, DYNAMO = "torch._inductor.config", "torch._functorch.config", "torch._dynamo.config"
+MODULES = (
+    INDUCTOR,
+    "torch._inductor.config_comms",
+    FUNCTORCH,
+    DYNAMO,
+    "torch.compiler.config",
+    "torch.fx.experimental._config",
+    "torch.distributed.config",
+)
+"""Configuration modules that PyTorch's compiler reads; one that this version lacks is left out."""
+
+_CACHES = "where and whether PyTorch keeps compiled code, not which code"
+_WORKERS = "how many helpers work, and how they are started"
+_DEBUGGING = "what is written down for a person who debugs"
+_CAPTURE = "decides what Dynamo captures, and what is captured is hashed node by node"
+_NAMES = "names a job or a file"
+_PLACE = "a path; the place and version of PyTorch name the cache's folder (see platform_facts)"
+WITHOUT_EFFECT: Mapping[str, Mapping[str, str]] = {
+    INDUCTOR: {
+        "trace": _DEBUGGING,
+        "worker_start_method": _WORKERS,
+        "compile_threads": _WORKERS,
+        "fx_graph_cache": _CACHES,
+        "fx_graph_remote_cache": _CACHES,
+        "autotune_local_cache": _CACHES,
+        "autotune_remote_cache": _CACHES,
+        "cuda.cutlass_dir": _PLACE,
+        "cutlass.cutlass_dir": _PLACE,
+        "xpu.cutlass_dir": _PLACE,
+    },
+    FUNCTORCH: {
+        "enable_autograd_cache": _CACHES,
+        "enable_remote_autograd_cache": _CACHES,
+        "bundled_autograd_cache": _CACHES,
+        "force_non_lazy_backward_lowering": "when the backward graph is compiled, not to what",
+    },
+    DYNAMO: {
+        "debug_dir_root": _DEBUGGING,
+        "log_file_name": _DEBUGGING,
+        "base_dir": _PLACE,
+        "pt2_compile_id_prefix": _NAMES,
+        "skipfiles_inline_module_allowlist": _CAPTURE,
+        "allowed_functions_module_string_ignorelist": _CAPTURE,
+        "traceable_tensor_subclasses": _CAPTURE,
+        "nontraceable_tensor_subclasses": _CAPTURE,
+        "reorderable_logging_functions": _CAPTURE,
+        "ignore_logging_functions": _CAPTURE,
+    },
+    "torch.compiler.config": {
+        "job_id": _NAMES,
+        "pgo_extra_read_key": _NAMES,
+        "pgo_extra_write_key": _NAMES,
+        "cache_key_tag": _CACHES,
+        "force_disable_caches": _CACHES,
+    },
+}
+"""Configuration module → field (or the part before a dot) → why no value of it changes a result or its code."""
+
+VARIABLES = (
+    "ATEN_CPU_CAPABILITY",
+    "COMPILER_PATH",
+    "CONDA_PREFIX",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "CUBLAS_WORKSPACE_CONFIG",
+    "CUDACXX",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CXX",
+    "C_INCLUDE_PATH",
+    "DISABLE_LLVM_OPT",
+    "GCC_EXEC_PREFIX",
+    "HALIDE_INCLUDE",
+    "HALIDE_LIB",
+    "LEVEL_ZERO_V1_SDK_PATH",
+    "LIBRARY_PATH",
+    "MACOSX_DEPLOYMENT_TARGET",
+    "OMP_PREFIX",
+    "PYTORCH_JIT",
+    "ONEAPI_ROOT",
+    "PYTORCH_ROCM_ARCH",
+    "SDKROOT",
+    "SYSROOT",
+    "TORCHINDUCTOR_DEBUG_COMPILE",
+    "TORCHINDUCTOR_DEBUG_SYMBOL",
+    "TORCHINDUCTOR_DISABLE_MULTI_KERNEL_CACHE",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "TORCHINDUCTOR_PATTERN_MATCH_BACKEND",
+    "TORCHINDUCTOR_PROLOGUE_FUSION",
+    "TORCHINDUCTOR_VEC_ISA_OK",
+    "TORCHINDUCTOR_XPU_KERNEL_FORMAT",
+    "TORCH_COMPILE_BACKEND",
+    "TRITON_DEFAULT_FP_FUSION",
+    "TRITON_F32_DEFAULT",
+    "TRITON_INTERPRET",
+    "TRITON_LIBDEVICE_PATH",
+    "TRITON_PTXAS_PATH",
+    "TRITON_USE_META_WS",
+    "WINDOWS_CUDA_HOME",
+    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR",
+)
+"""Variables that Inductor and its tool chain read while they compile. Those that are read when PyTorch is imported are
+fields of its configuration by then; a test looks at every variable that PyTorch's sources name."""
+
+_ABSENT = "absent in this PyTorch"
+_FAILS = "cannot be read: "
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was in force when it was collected."""
+
+    config: dict[str, dict[str, Any]]
+    """Configuration module → field → value, as far as it counts."""
+    state: dict[str, Any]
+    variables: dict[str, str]
+    reason: str
+    """Why graphs must not be shared under these settings; empty where they may be."""
+
+    def travelling(self) -> dict[str, Any]:
+        """What is hashed, and sent along with a graph."""
+        return {"config": self.config, "state": self.state, "variables": self.variables}
+
+
+def collect(patches: Mapping[str, Any] | None = None) -> Settings:
+    """The settings in force in this process, with `patches` to Inductor's configuration."""
+    patched = config_module(INDUCTOR).patch(dict(patches)) if patches else contextlib.nullcontext()
+    with patched:
+        config = {name: fields(config_module(name)) for name in MODULES if _installed(name)}
+    reasons = [
+        f"{module}.{name} is {_kind(value)}"
+        for module, values in config.items()
+        for name, value in indescribable(values).items()
+    ]
+    state = {name: _read(read) for name, (read, _) in STATE.items()}
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    return Settings(config=config, state=state, variables=variables, reason=", ".join(reasons))
+
+
+def fields(module: ModuleType) -> dict[str, Any]:
+    """Field → value of a configuration module, without aliases (another field says it) and those without effect."""
+    harmless = WITHOUT_EFFECT.get(module.__name__, {})
+    entries: Mapping[str, Any] = module._config
+    return {
+        name: getattr(module, name)
+        for name, entry in entries.items()
+        if entry.alias is None
+        and not getattr(entry, "deprecated", False)  # does nothing any more, and reading it warns
+        and name not in harmless
+        and name.partition(".")[0] not in harmless
+    }
+
+
+def apply(settings: Mapping[str, Any]) -> list[str]:
+    """Make this process, which exists to compile one graph, like the one that `settings` come from.
+
+    Returns the names of those that could not be taken over.
+    """
+    for name, values in settings["config"].items():
+        config_module(name).load_config(dict(values))
+    for name, value in settings["state"].items():
+        write = STATE[name][1]
+        if write is not None and _read(STATE[name][0]) != value:
+            write(value)
+    for name in VARIABLES:
+        os.environ.pop(name, None)
+    os.environ.update(settings["variables"])
+    return sorted(_differing(settings, collect().travelling()))
+
+
+def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `values` that have no exact description, by name."""
+    found = {}
+    try:
+        graph_hash.exactly(dict(values), {})
+    except graph_hash.NotCacheable:
+        for name, value in values.items():
+            try:
+                graph_hash.exactly(value, {})
+            except graph_hash.NotCacheable:
+                found[name] = value
+    return found
+
+
+def config_module(name: str) -> ModuleType:
+    """A configuration module; its attributes are not those of a module (see torch.utils._config_module)."""
+    return importlib.import_module(name)
+
+
+def _installed(name: str) -> bool:
+    try:
+        return hasattr(config_module(name), "_config")
+    except ImportError:
+        return False
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} with {', '.join(_kind(item) for item in value)}"
+    name = value.__qualname__ if isinstance(value, type) or hasattr(value, "__qualname__") else type(value).__qualname__
+    return f"{getattr(value, '__module__', '') or type(value).__module__}.{name}"
+
+
+def _differing(sent: Mapping[str, Any], here: Mapping[str, Any]) -> set[str]:
+    found = set()
+    for part in ("state", "variables"):
+        names = {*sent[part], *here[part]}
+        found |= {name for name in names if _text(sent[part].get(name)) != _text(here[part].get(name))}
+    for module in {*sent["config"], *here["config"]}:
+        ours, theirs = here["config"].get(module, {}), sent["config"].get(module, {})
+        found |= {f"{module}.{name}" for name in {*ours, *theirs} if _text(ours.get(name)) != _text(theirs.get(name))}
+    return found
+
+
+def _text(value: Any) -> str:
+    try:
+        return graph_hash.exactly(value, {})
+    except graph_hash.NotCacheable:
+        return f"object {id(value)}"
+
+
+Read = Callable[[], Any]
+Write = Callable[[Any], Any]
+
+
+def _read(read: Read) -> Any:
+    try:
+        return read()
+    except AttributeError:
+        return _ABSENT
+    except RuntimeError as problem:  # PyTorch refuses to tell where old and new ways to set a precision were mixed
+        return f"{_FAILS}{str(problem).partition(chr(10))[0]}"
+
+
+def _known(write: Write) -> Write:
+    """`write` for values that could be read."""
+    return lambda value: None if isinstance(value, str) and value.startswith((_ABSENT, _FAILS)) else write(value)
+
+
+def _c(name: str) -> Any:
+    return getattr(torch._C, name)
+
+
+def _native(getter: str, setter: str) -> tuple[Read, Write]:
+    return (lambda: _c(getter)()), _known(lambda value: _c(setter)(value))
+
+
+def _attribute(module: str, name: str) -> tuple[Read, Write]:
+    return (
+        lambda: getattr(importlib.import_module(module), name),
+        _known(lambda value: setattr(importlib.import_module(module), name, value)),
+    )
+
+
+def _precision(backend: str, operation: str) -> tuple[Read, Write]:
+    return (
+        lambda: torch._C._get_fp32_precision_getter(backend, operation),
+        _known(lambda value: torch._C._set_fp32_precision_setter(backend, operation, value)),
+    )
+
+
+def _named(value: Any) -> str:
+    """An enumerator of PyTorch's own (its `str` takes milliseconds)."""
+    return str(value.name)
+
+
+def _reduced_precision(kind: str) -> tuple[Read, Write]:
+    """Of cuBLAS: whether sums may be made in a shorter type, and whether a product may be split."""
+    return (
+        lambda: _c(f"_get_cublas_allow_{kind}_reduced_precision_reduction")(),
+        _known(lambda value: setattr(torch.backends.cuda.matmul, f"allow_{kind}_reduced_precision_reduction", value)),
+    )
+
+
+def _denormals() -> bool:
+    """Whether this thread's arithmetic keeps numbers below the smallest normal one (`torch.set_flush_denormal`)."""
+    return sys.float_info.min / 2 > 0
+
+
+STATE: dict[str, tuple[Read, Write | None]] = {
+    "threads": (torch.get_num_threads, torch.set_num_threads),
+    "deterministic": (
+        lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
+        lambda value: torch.use_deterministic_algorithms(value[0], warn_only=value[1]),
+    ),
+    "fill_uninitialized": _attribute("torch.utils.deterministic", "fill_uninitialized_memory"),
+    "default_dtype": (
+        lambda: str(torch.get_default_dtype()),
+        lambda value: torch.set_default_dtype(getattr(torch, value.removeprefix("torch."))),
+    ),
+    "default_device": (lambda: str(torch.get_default_device()), torch.set_default_device),
+    "denormals": (_denormals, lambda value: torch.set_flush_denormal(not value)),
+    "matmul_precision": (torch.get_float32_matmul_precision, _known(torch.set_float32_matmul_precision)),
+    "fp32_precision": _precision("generic", "all"),
+    "cudnn.fp32_precision": _precision("cuda", "all"),
+    "cuda.matmul.fp32_precision": _precision("cuda", "matmul"),
+    "cudnn.conv.fp32_precision": _precision("cuda", "conv"),
+    "cudnn.rnn.fp32_precision": _precision("cuda", "rnn"),
+    "mkldnn.fp32_precision": _precision("mkldnn", "all"),
+    "mkldnn.matmul.fp32_precision": _precision("mkldnn", "matmul"),
+    "mkldnn.conv.fp32_precision": _precision("mkldnn", "conv"),
+    "mkldnn.rnn.fp32_precision": _precision("mkldnn", "rnn"),
+    "mkldnn.enabled": _native("_get_mkldnn_enabled", "_set_mkldnn_enabled"),
+    "mkldnn.deterministic": _native("_get_mkldnn_deterministic", "_set_mkldnn_deterministic"),
+    "cudnn.enabled": _native("_get_cudnn_enabled", "_set_cudnn_enabled"),
+    "cudnn.deterministic": _native("_get_cudnn_deterministic", "_set_cudnn_deterministic"),
+    "cudnn.benchmark": _native("_get_cudnn_benchmark", "_set_cudnn_benchmark"),
+    "cudnn.benchmark_limit": (lambda: _c("_cuda_get_cudnn_benchmark_limit")(), None),
+    "cudnn.depthwise_kernel": (lambda: str(torch.backends.cudnn.depthwise_kernel), None),
+    "cuda.matmul.fp16": _reduced_precision("fp16"),
+    "cuda.matmul.bf16": _reduced_precision("bf16"),
+    "cuda.matmul.fp16_accumulation": _native(
+        "_get_cublas_allow_fp16_accumulation", "_set_cublas_allow_fp16_accumulation"
+    ),
+    "cuda.sdp.flash": _native("_get_flash_sdp_enabled", "_set_sdp_use_flash"),
+    "cuda.sdp.mem_efficient": _native("_get_mem_efficient_sdp_enabled", "_set_sdp_use_mem_efficient"),
+    "cuda.sdp.math": _native("_get_math_sdp_enabled", "_set_sdp_use_math"),
+    "cuda.sdp.cudnn": _native("_get_cudnn_sdp_enabled", "_set_sdp_use_cudnn"),
+    "cuda.sdp.overrideable": _native("_get_overrideable_sdp_enabled", "_set_sdp_use_overrideable"),
+    "cuda.sdp.reduced": _native("_get_math_sdp_allow_fp16_bf16_reduction", "_set_math_sdp_allow_fp16_bf16_reduction"),
+    "cuda.linalg": (lambda: _named(_c("_get_linalg_preferred_backend")()), None),
+    "cuda.blas": (lambda: _named(_c("_get_blas_preferred_backend")()), None),
+    "cuda.attention": (lambda: _named(_c("_get_rocm_fa_preferred_backend")()), None),
+    "opt_einsum.enabled": _attribute("torch.backends.opt_einsum", "enabled"),
+    "opt_einsum.strategy": _attribute("torch.backends.opt_einsum", "strategy"),
+    "nnpack.enabled": _native("_get_nnpack_enabled", "_set_nnpack_enabled"),
+    "mha.fastpath": (
+        torch.backends.mha.get_fastpath_enabled,
+        torch.backends.mha.set_fastpath_enabled,
+    ),
+    "quantized.engine": (
+        lambda: torch.backends.quantized.engine,
+        lambda value: setattr(torch.backends.quantized, "engine", value),
+    ),
+    "miopen.immediate": _native("_get_miopen_immediate", "_set_miopen_immediate"),
+}
+"""Name → how it is read, and how it is set in a process made to compile (None: only there where it is the same)."""
