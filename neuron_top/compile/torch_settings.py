@@ -121,7 +121,6 @@ VARIABLES = (
     "TRITON_PTXAS_PATH",
     "TRITON_USE_META_WS",
     "WINDOWS_CUDA_HOME",
-    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR",
 )
 """Variables that Inductor and its tool chain read while they compile. Those that are read when PyTorch is imported are
 fields of its configuration by then; a test looks at every variable that PyTorch's sources name."""

@@ -220,6 +220,7 @@ class Why(enum.Enum):
     DEBUGGING = "what is written down or drawn for a person who debugs"
     DEVICE = "which devices are seen: they are in the name of the cache's folder, and tensors tell theirs"
     RUNNING = "read when code runs, not when it is generated"
+    ADDRESS = "an address in this very process, set by PyTorch itself for the code that it loads"
     TESTS = "for PyTorch's own tests and builds"
     SYSTEM = "where Windows or a loader finds things; the compiler's version is in the name of the cache's folder"
 
@@ -259,6 +260,7 @@ UNKEYED: dict[str, Why] = {
     "TORCH_WARM_POOL": Why.WORKERS,
     "TRITON_CACHE_DIR": Why.CACHES,
     "XLA_HLO_DEBUG": Why.DEBUGGING,
+    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR": Why.ADDRESS,
 }
 
 
