@@ -329,21 +329,19 @@ class Trash:
         """Delete all that lies in one folder of a plan; the folder stays, under the name of one being deleted."""
         place, going = self.folder / name, self.folder / f"{identity}{GOING}"
         obstacle = _unfit(place) or _mounted(place)
-        if obstacle:
-            raise self._apart(identity, obstacle)
         try:
-            place.rename(going)
-            return empty(going)
+            if not obstacle:
+                place.rename(going)
+                return empty(going)
         except OSError as problem:
-            with contextlib.suppress(OSError):
-                going.rename(self.folder / f"{identity}{APART}")
-            what = f": {problem.filename!r}" if problem.filename else ""
-            raise self._apart(identity, f"{problem.strerror}{what}") from None
+            obstacle = f"{problem.strerror}: {problem.filename!r}" if problem.filename else str(problem.strerror)
+        with contextlib.suppress(OSError):
+            going.rename(self.folder / f"{identity}{APART}")  # else every command would try again
+        raise self._apart(identity, obstacle)
 
-    def _purged(self, identity: str, removed: Removed) -> PlanPurged:
+    def _purged(self, identity: str, removed: Removed, finished: PlanPurged | None = None) -> PlanPurged:
         """The folder itself goes last: as long as it is there, a killed purge is known for one."""
         record = PlanPurged(plan=identity, at=time.time(), freed=removed.freed, files=removed.files, user=user_name())
-        finished = self._finished(identity)
         if finished is None:
             self.write(record)
         try:
@@ -367,7 +365,8 @@ class Trash:
         for identity, names in found_again.plan_folders(self.folder).items():
             if f"{identity}{GOING}" in names:
                 try:
-                    self._purged(identity, self._emptied(identity, f"{identity}{GOING}"))
+                    removed = self._emptied(identity, f"{identity}{GOING}")
+                    self._purged(identity, removed, self._finished(identity))
                 except RefusedForSafety as problem:
                     self.remarks.append(str(problem))
 
