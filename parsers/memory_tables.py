@@ -194,16 +194,16 @@ class Exhaustion:
 
     def _read_rows(self) -> tuple[list[MemoryRow], int | None]:
         """The rows of the table, and the device that it is about."""
-        rows, device, columns = [], None, self._columns()
+        rows, device, columns = [], None, [_kind(name) for name in self._columns()]
         for line in self._rows:
             row = _ROW.match(line)
             if row is None:
                 continue
             kinds: dict[str, int] = {}
-            for column, cell in zip(columns, row["cells"].split("|"), strict=False):
+            for kind, cell in zip(columns, row["cells"].split("|"), strict=False):
                 value = size_in_bytes(cell)
                 if value is not None:
-                    kinds[_kind(column)] = kinds.get(_kind(column), 0) + value
+                    kinds[kind] = kinds.get(kind, 0) + value
             total = kinds.pop("total", None)
             if device is None and row["device"] is not None:
                 device = int(row["device"])

