@@ -28,6 +28,7 @@ import torch.compiler.config as compiler_config
 from torch._inductor import standalone_compile
 from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
+from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import layout, trust
 from neuron_top.compile import graph_copy, graph_hash, process_groups, torch_settings
@@ -132,7 +133,9 @@ def load_artefact(artefact: bytes, kernels: bytes) -> Callable[..., Any]:
     with open(os.memfd_create("neurontop-artefact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
         file.write(artefact)
         file.flush()
-        return CompiledArtifact.load(path=f"/proc/self/fd/{file.fileno()}", format="binary")
+        # Under a trace, PyTorch loads constants without their values.
+        with torch._guards.tracing(None), _disable_current_modes():
+            return CompiledArtifact.load(path=f"/proc/self/fd/{file.fileno()}", format="binary")
 
 
 def check_work_folder() -> None:
