@@ -136,7 +136,8 @@ def _source(program: Program) -> str:
 
 
 def _plain(source: str) -> str:
-    return _MACHINE.sub("", _COMMENT.sub("", source))
+    """The code that runs: without comments, names of files, and the benchmark with its examples at the end."""
+    return _MACHINE.sub("", _COMMENT.sub("", source.partition("\ndef get_args():")[0]))
 
 
 def _constants(graph: GraphLowering) -> str:
