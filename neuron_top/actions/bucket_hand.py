@@ -10,6 +10,7 @@ undo, and the plan says so.
 from __future__ import annotations
 
 import hashlib
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -71,7 +72,7 @@ def execute(
         freed_bytes=0 if versioned else run.bytes,
         interrupted=run.interrupted,
         trash=bucket.url if versioned else "",
-        undo=f"undo: neurontop cache restore {plan.identity} {bucket.url}" if versioned
+        undo=f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}" if versioned
         else "this bucket keeps no versions: it cannot be undone",
     )  # fmt: skip
 

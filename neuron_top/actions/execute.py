@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -250,5 +251,5 @@ class _Execution:
             moved_bytes=self.moved,
             interrupted=self.interrupted,
             trash=str(self.place),
-            undo=f"undo: neurontop cache restore {self.plan.identity} {self.trash.root}",
+            undo=f"undo: neurontop cache restore {self.plan.identity} {shlex.quote(str(self.trash.root))}",
         )

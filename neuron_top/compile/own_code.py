@@ -80,14 +80,16 @@ def _backends() -> Iterator[str]:
 
 
 def handling(operator: Any) -> str:
-    """How the compiler is told to decompose and to lower an operator of PyTorch, as text that is the same everywhere.
+    """How the compiler is told to decompose and to lower an operator, as text that is the same everywhere.
 
-    An operator without a lowering gets the same fallback as one that was given it beforehand.
+    An operator without a lowering gets the same fallback as one that was given it beforehand. Its tags say, among other
+    things, which strides it may be called with.
     """
     lowering = _lowerings().get(operator)
     lowered = "fallback" if getattr(lowering, "_is_fallback_handler", lowering is None) else description(lowering)
     decomposition = _decompositions().get(operator)
-    return f"{lowered} {description(decomposition)}" if decomposition is not None else str(lowered)
+    decomposed = description(decomposition) if decomposition is not None else ""
+    return " ".join(filter(None, (str(lowered), decomposed, *sorted(map(str, getattr(operator, "tags", ()))))))
 
 
 def tables() -> str:

@@ -267,6 +267,15 @@ def _native(getter: str, setter: str) -> tuple[Read, Write]:
     return (lambda: _c(getter)()), _known(lambda value: _c(setter)(value))
 
 
+def _vector_instructions() -> str:
+    """What PyTorch compiles C++ for. Its test can find less in one process than in another (no room for the test's
+    file, a busy machine), and code that is loaded with another answer is built anew, for other instructions.
+    """
+    from torch._inductor import cpu_vec_isa
+
+    return str(cpu_vec_isa.pick_vec_isa())
+
+
 def _attribute(module: str, name: str) -> tuple[Read, Write]:
     return (
         lambda: getattr(importlib.import_module(module), name),
@@ -311,6 +320,7 @@ STATE: dict[str, tuple[Read, Write | None]] = {
         lambda value: torch.set_default_dtype(getattr(torch, value.removeprefix("torch."))),
     ),
     "default_device": (lambda: str(torch.get_default_device()), torch.set_default_device),
+    "vector_instructions": (_vector_instructions, None),
     "denormals": (_denormals, lambda value: torch.set_flush_denormal(not value)),
     "matmul_precision": (torch.get_float32_matmul_precision, _known(torch.set_float32_matmul_precision)),
     "fp32_precision": _precision("generic", "all"),

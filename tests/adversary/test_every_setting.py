@@ -199,6 +199,15 @@ def test_what_a_compile_process_cannot_take_over_is_told() -> None:
     assert torch_settings.apply(sent) == ["cuda.linalg"]
 
 
+def test_code_for_other_vector_instructions_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import cpu_vec_isa
+
+    found = torch_settings.collect().travelling()
+    monkeypatch.setattr(cpu_vec_isa, "pick_vec_isa", lambda: cpu_vec_isa.invalid_vec_isa)  # its test found no room
+    assert exactly(torch_settings.collect().travelling(), {}) != exactly(found, {})
+    assert torch_settings.apply(found) == ["vector_instructions"]
+
+
 def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in torch_settings.VARIABLES:  # so that each is as before afterwards
         monkeypatch.setenv(name, "/here")
