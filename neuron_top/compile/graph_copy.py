@@ -7,7 +7,7 @@ compiled from such a copy expects arguments that nobody passes. Here a constant 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -26,6 +26,11 @@ def copied(gm: fx.GraphModule) -> fx.GraphModule:
         _put(copy, name, copied(value) if isinstance(value, fx.GraphModule) else value)
     copy.graph = graph
     return copy
+
+
+def parts(gm: fx.GraphModule) -> Iterator[fx.GraphModule]:
+    """The graph and its subgraphs."""
+    return (module for module in gm.modules() if isinstance(module, fx.GraphModule))
 
 
 def constants(gm: fx.GraphModule) -> list[tuple[str, str, torch.Tensor]]:

@@ -31,7 +31,7 @@ from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import layout, trust
-from neuron_top.compile import graph_copy, graph_hash, process_groups, torch_settings
+from neuron_top.compile import graph_copy, graph_hash, own_code, process_groups, torch_settings
 from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.graph_file import TravelledGraph
 from neuron_top.errors import CacheUnusable
@@ -104,6 +104,8 @@ def compile_here(
     check_work_folder()
     if graph_copy.constants(gm) and not _KEEPS_CONSTANTS:
         raise CannotTravel("this version of PyTorch cannot save code with the constants of its graph")
+    if foreign := own_code.foreign_operators(node.target for part in graph_copy.parts(gm) for node in part.graph.nodes):
+        raise CannotTravel(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants

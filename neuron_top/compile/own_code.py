@@ -12,12 +12,41 @@ import enum
 import functools
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 _OWN_NAMESPACES = ("aten", "prims")
+_NAMESPACES_OF_PYTORCH = frozenset(
+    {
+        "aten",
+        "prim",
+        "prims",
+        "rngprims",
+        "debugprims",
+        "profiler",
+        "inductor",
+        "c10d",
+        "_c10d_functional",
+        "_c10d_functional_autograd",
+        "c10d_functional",
+        "_dtensor",
+        "symm_mem",
+        "fsdp",
+        "streams",
+        "quantized",
+        "_quantized",
+        "quantized_decomposed",
+        "onednn",
+        "mkldnn",
+        "mkl",
+        "mkldnn_prepacked",
+        "sparse",
+        "higher_order",
+        "bucketing",
+    }
+)
 _OWN_KEYS = ("Meta", "CompositeExplicitAutograd", "BackendSelect", "Conjugate", "Negative", "CUDA", "MPS")
 """Dispatch keys for which PyTorch itself registers kernels of its operators in Python."""
 _PASSES = "torch._inductor.fx_passes."
@@ -90,6 +119,15 @@ def handling(operator: Any) -> str:
     decomposition = _decompositions().get(operator)
     decomposed = description(decomposition) if decomposition is not None else ""
     return " ".join(filter(None, (str(lowered), decomposed, *sorted(map(str, getattr(operator, "tags", ()))))))
+
+
+def foreign_operators(targets: Iterable[Any]) -> list[str]:
+    """Those of a graph's operators that PyTorch did not define: what they do is known only where they are."""
+    return sorted(
+        str(target)
+        for target in set(targets)
+        if isinstance(target, torch._ops.OpOverload) and target.namespace not in _NAMESPACES_OF_PYTORCH
+    )
 
 
 def tables() -> str:
