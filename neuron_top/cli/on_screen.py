@@ -47,7 +47,16 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     finally:
         ended.set()
         gc.enable()
+        _end_input(app)
     return app.return_code or 0
+
+
+def _end_input(app: TopApp) -> None:
+    """End the thread that reads keys: left by a screen that was interrupted while it began, it would keep Python alive."""
+    from neuron_top.tui.driver import LastingDriver
+
+    if isinstance(app._driver, LastingDriver):
+        app._driver.exit_event.set()
 
 
 def _settle(app: TopApp, ended: threading.Event) -> None:
