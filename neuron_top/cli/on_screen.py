@@ -52,7 +52,7 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
 
 
 def _end_input(app: TopApp) -> None:
-    """End the thread that reads keys: left by a screen that was interrupted while it began, it would keep Python alive."""
+    """End the thread that reads keys: an interrupted beginning leaves it, and Python would wait for it for ever."""
     from neuron_top.tui.driver import LastingDriver
 
     if isinstance(app._driver, LastingDriver):

@@ -116,14 +116,13 @@ def test_inductors_folder_of_a_stranger_is_not_used(folder: Path) -> None:
 FORK = """
 import hashlib, sys, types
 from pathlib import Path
-from neuron_top.compile import compile_server, graph_file, graph_hash, inductor_compile
+from neuron_top.compile import compile_server, graph_file, inductor_compile
 
 graph_file.load = lambda body: types.SimpleNamespace(gm=None, inputs=[], settings={})
-graph_hash.digest_graph = lambda *_: ""
 inductor_compile.compile_travelled = lambda *_, **__: inductor_compile.check_work_folder()
 request = {"graph": sys.argv[1], "graph_sha256": hashlib.sha256(Path(sys.argv[1]).read_bytes()).hexdigest(),
-           "graph_digest": "", "outputs": {}, "dump": ""}
-sys.exit(compile_server._compile(request, Path("result")))
+           "graph_digest": "", "module": "", "outputs": {}, "dump": ""}
+sys.exit(compile_server._compile(request, 1))
 """
 
 

@@ -217,7 +217,7 @@ def test_the_neuron_compiler_ended_by_the_machine_stores_nothing(
     program = tmp_path / "neuronx-cc"
     program.write_text(NEURONX.format(folder=tmp_path, body=body))
     program.chmod(0o755)
-    entry = tmp_path / "cache" / "neuronxcc-2.99.1234.0+0a1b2c3d" / "MODULE_12345678901234567+e30acd3a"
+    entry = tmp_path / "cache" / "neuronxcc-2.99.1234.0+0a1b2c3d" / "MODULE_12345678901234567+d7517139"
     entry.mkdir(parents=True)
     (entry / "model.hlo_module.pb").write_bytes(b"hlo")
     (entry / "compile_flags.json").write_text("[]")
