@@ -243,14 +243,16 @@ class Guard:
         if not _holds_text(body, whole):
             raise Refused(400, "a text in the body is no UTF-8, or has a zero byte in it")
         if scope["path"][len(self._prefix) :] == rights.CALLBACKS_PATH:
-            self._check_callback(whole.get("output"), right)
+            self._check_callback(whole, right)
         return body
 
-    def _check_callback(self, name: Any, right: Right) -> None:
+    def _check_callback(self, question: Mapping[str, Any], right: Right) -> None:
+        name = question.get("output")
         needed = self._callbacks.get(name) if isinstance(name, str) else None
         if needed is None:
             raise Refused(400, "there is no such callback")
-        if right < needed:
+        # Dash also asks when buttons appear; no click is counted then, and nothing is done.
+        if right < needed and _counts_a_click(question.get("inputs")):
             raise Refused(403, _NEEDS_ACT)
 
     async def _refuse(self, scope: Scope, send: Send, refused: Refused) -> None:
@@ -351,6 +353,13 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += [*one, *one.values()]
         elif isinstance(one, list):
             waiting += one
+
+
+def _counts_a_click(inputs: Any) -> bool:
+    """Whether one of a callback's inputs has a value; what cannot be read counts."""
+    if isinstance(inputs, list):
+        return any(map(_counts_a_click, inputs))
+    return not isinstance(inputs, dict) or bool(inputs.get("value"))
 
 
 def _digest(secret: str) -> bytes:
