@@ -29,8 +29,8 @@ from tests.adversary.pair_programs import Program, changed, program
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(24 * 3600), pytest.mark.xdist_group("compiles")]
 
-PAIRS = int(os.environ.get("NEURONTOP_PAIRS", "1000" if attacker.LONG else "40"))
-RUN = int(os.environ.get("NEURONTOP_PAIRS_RUN", "60" if attacker.LONG else "3"))
+PAIRS = int(os.environ.get("NEURONTOP_PAIRS", "1000" if attacker.LONG else "15"))
+RUN = int(os.environ.get("NEURONTOP_PAIRS_RUN", "60" if attacker.LONG else "1"))
 SEED = int(os.environ.get("NEURONTOP_PAIRS_SEED", "11"))
 REPORT = os.environ.get("NEURONTOP_PAIRS_REPORT", "")
 PER_BASE = 10
