@@ -26,9 +26,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top import settings
-from neuron_top.cache import trust
-from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top import private_files, settings
+from neuron_top.errors import NeuronTopError, RefusedForSafety, UsageError
 
 KEY_FILE_VARIABLE = "NEURONTOP_CACHE_KEY_FILE"
 OWN_KEY = "cache.key"
@@ -115,15 +114,18 @@ def _own_key(state: Path, *, make: bool) -> bytes | None:
     path = state / OWN_KEY
     secret = _private_bytes(path)
     if secret is None and make:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RefusedForSafety):  # unsigned then: no reason to end a job
             _make_key(path)
         secret = _private_bytes(path)
     return secret
 
 
 def _make_key(path: Path) -> None:
-    """A new key, complete from its first instant; the first of several processes wins. Raises OSError."""
-    trust.make_folders(str(path.parent))
+    """A new key, complete from its first instant; the first of several processes wins.
+
+    Raises OSError, RefusedForSafety for a state folder that others could change.
+    """
+    private_files.make_folder(path.parent)
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

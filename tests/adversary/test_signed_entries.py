@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from pathlib import Path
 
 import msgspec
@@ -77,6 +78,7 @@ def test_the_users_own_key_is_made_for_this_user_alone_and_signs(root: Path, tmp
     key = tmp_path / "state" / signing.OWN_KEY
     assert key.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in key.parent.iterdir()] == [signing.OWN_KEY]
+    assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700  # recordings come to lie in the same folder
     first = key.read_bytes()
     assert record(entry_of(root)).signature.key
     assert graph_header.read((entry_of(root) / layout.FX_GRAPH).read_bytes()).signature.key
