@@ -22,7 +22,6 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.cache.keys import GRAPH_DIGITS
 from neuron_top.compile import own_code
 
 _FORMAT = "neuron-top graph 2"
@@ -49,13 +48,8 @@ def travelling(gm: fx.GraphModule) -> None:
             node.meta.update(kept)
 
 
-def hash_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> str:
-    """The 20 digits that name this graph with these compiler settings. Raises NotCacheable."""
-    return digest_graph(gm, inputs, settings)[:GRAPH_DIGITS]
-
-
 def digest_graph(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> str:
-    """The whole digest, of which `hash_graph` is the beginning. Raises NotCacheable."""
+    """The 64 digits of this graph with these compiler settings; its key keeps the first 20. Raises NotCacheable."""
     return hashlib.sha256("\n".join(describe_exactly(gm, inputs, settings)).encode()).hexdigest()
 
 
