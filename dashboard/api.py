@@ -21,17 +21,17 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
-from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.cache_plans import CacheDesk
 from neuron_top.dashboard.exports import as_csv, as_parquet
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.dashboard.guard import maker_now
-from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
 from neuron_top.dashboard.plans import Work
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
-from neuron_top.views.answers import Answer, answers
+from neuron_top.views.cache_lookups import Answer, answers
 from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable

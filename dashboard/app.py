@@ -19,15 +19,15 @@ from neuron_top import __version__
 from neuron_top.dashboard import api, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.components import note
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.dashboard.guard import App, Guard, asked_from, right_now
-from neuron_top.dashboard.hub import LIVE, Hub
 from neuron_top.dashboard.index import index_page
+from neuron_top.dashboard.layout import Link, Place, run_options, shell
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
-from neuron_top.dashboard.parts import note
 from neuron_top.dashboard.rights import callback_rights
-from neuron_top.dashboard.shell import Link, Place, run_options, shell
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
 PAGES = (live, compile_page, cache, memory, runs, logs)

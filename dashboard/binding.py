@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from dash import Dash, Input, Output, State, no_update, set_props
 
-from neuron_top.dashboard import sections
+from neuron_top.dashboard import page_diff
 from neuron_top.dashboard.address import state_of
+from neuron_top.dashboard.components import note
 from neuron_top.dashboard.look import Palette, palette
-from neuron_top.dashboard.parts import note
 from neuron_top.errors import NeuronTopError
 
 
@@ -77,5 +77,5 @@ def bind(
         if known and "problem" in known:
             set_props("problem", {"children": None})
             known = {}
-        answers, marks = sections.outputs_of({name: rendered[name] for name in slots.names}, known or {})
+        answers, marks = page_diff.outputs_of({name: rendered[name] for name in slots.names}, known or {})
         return [*answers, marks]

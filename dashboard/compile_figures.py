@@ -7,9 +7,9 @@ from typing import Any
 
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
 from neuron_top.dashboard.look import Palette, graph_colour
-from neuron_top.dashboard.sections import Chart
+from neuron_top.dashboard.page_diff import Chart
 from neuron_top.units import duration_text
-from neuron_top.views.answers import Answer
+from neuron_top.views.cache_lookups import Answer
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.timeline import Bar, Lane, Timeline
 

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.report import comparison
 from neuron_top.report.html import html, page

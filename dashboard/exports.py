@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.parts import more
+from neuron_top.dashboard.components import more
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -8,7 +8,7 @@ from html import escape, unescape
 from dash import __version__ as dash_version
 
 from neuron_top import __version__
-from neuron_top.dashboard.shell import Link
+from neuron_top.dashboard.layout import Link
 
 _GRIDS = "/dash_ag_grid/dash_ag_grid."
 _OLD_BROWSERS = ("/dash/deps/polyfill@",) if dash_version.startswith("4.4.") else ()

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from neuron_top import __version__
-from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.parts import panel, table
+from neuron_top.dashboard.components import panel, table
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 

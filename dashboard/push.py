@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.dashboard.limits import client_of
 from neuron_top.errors import NeuronTopError
 

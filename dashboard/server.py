@@ -9,13 +9,13 @@ import uvicorn
 
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_desk import CacheDesk
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.guard import App
-from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
 from neuron_top.errors import UsageError
-from neuron_top.pipeline.feed import Feed
+from neuron_top.ingest.feed import Feed
 from neuron_top.settings import Settings
 
 CLOSE_SECONDS = 3

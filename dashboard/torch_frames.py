@@ -6,7 +6,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.parts import facts, panel, table
+from neuron_top.dashboard.components import facts, panel, table
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.torch_trace import TorchView, cache_words, summary_words
 

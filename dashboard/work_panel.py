@@ -8,8 +8,8 @@ from dash import dcc, html
 
 from neuron_top.actions.desk import COMPILE
 from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.components import more, note, panel
 from neuron_top.dashboard.guard import right_now
-from neuron_top.dashboard.parts import more, note, panel
 from neuron_top.dashboard.plans import Work
 from neuron_top.units import count_text
 from neuron_top.views.plan import outcome_lines, plan_lines

@@ -17,7 +17,7 @@ import msgspec
 
 from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.neff import NeffHeader
-from neuron_top.parsers.neff_told import Tensor, Told, is_wanted
+from neuron_top.parsers.neff_metadata import Tensor, Told, is_wanted
 
 JSON_LIMIT = 4 * 1024**2
 """Largest JSON member that is read, bytes."""

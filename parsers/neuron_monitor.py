@@ -2,7 +2,7 @@
 
 Forgiving by design: a group or a value that is missing, `null` or of the wrong type is unknown, unknown keys are
 ignored, and a text in `error` is kept. What the schemas called differently (`inference_stats`, `hw_counters`,
-`effective_flops`, `instance_data`, …) meets under one name here. Merging processes is `runtime/monitor_events.py`'s
+`effective_flops`, `instance_data`, …) meets under one name here. Merging processes is `telemetry/monitor_events.py`'s
 business.
 Shapes: the telemetry spec, section 3.
 """

@@ -19,10 +19,10 @@ from neuron_top.parsers import base, escapes, families, json_lines, wide
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS, Row
+from neuron_top.parsers.line_cache import Repeats
+from neuron_top.parsers.line_unwrapper import Wraps
 from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
-from neuron_top.parsers.repeats import Repeats
 from neuron_top.parsers.tally import Tally
-from neuron_top.parsers.wraps import Wraps
 
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""

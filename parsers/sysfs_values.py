@@ -1,6 +1,6 @@
 """What the files of the Neuron driver's sysfs tree say: a number, a power reading, a list of neighbours.
 
-Pure text → values; which files exist is `runtime/sysfs.py`'s business. Formats: the telemetry spec, section 7.
+Pure text → values; which files exist is `telemetry/sysfs.py`'s business. Formats: the telemetry spec, section 7.
 """
 
 from __future__ import annotations

@@ -8,25 +8,25 @@ from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.dashboard import cache_figures, compile_figures, whys
+from neuron_top.dashboard import cache_figures, compile_figures, explain_panel
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
-from neuron_top.dashboard.cache_desk import VERBS, CacheDesk
+from neuron_top.dashboard.cache_plans import VERBS, CacheDesk
+from neuron_top.dashboard.components import chart, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.guard import maker_now
-from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
-from neuron_top.dashboard.parts import chart, note, panel
+from neuron_top.dashboard.page_diff import Chart
 from neuron_top.dashboard.plans import Work
-from neuron_top.dashboard.sections import Chart
 from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import bytes_text, count_text, counted
-from neuron_top.views.answers import Answer, answers
+from neuron_top.views.cache_lookups import Answer, answers
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
@@ -186,7 +186,7 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
                  if value and " " not in value]  # fmt: skip
         return " ".join(words) if words else no_update
 
-    whys.register(app, hub, desk)
+    explain_panel.register(app, hub, desk)
     _register_planning(app, desk)
     _register_work(app, desk)
 

@@ -12,24 +12,24 @@ from neuron_top.cache.failures import judge
 from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.components import chart, facts, note, panel, table
+from neuron_top.dashboard.explain_panel import why_panel
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
-from neuron_top.dashboard.hub import Hub
 from neuron_top.dashboard.look import STATE_WORDS, Palette
-from neuron_top.dashboard.parts import chart, facts, note, panel, table
-from neuron_top.dashboard.sections import Chart, Rows
+from neuron_top.dashboard.page_diff import Chart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
-from neuron_top.dashboard.whys import why_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, counted, duration_text
-from neuron_top.views.answers import Answer, answers
+from neuron_top.views.cache_lookups import Answer, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
+from neuron_top.views.miss_explanation import Why, question, roots
 from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, whole_timeline
 from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
-from neuron_top.views.why import Why, question, roots
 
 PATH, NAME = "compile", "Compile"
 LINES_SHOWN = 20

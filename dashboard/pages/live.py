@@ -10,16 +10,16 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import compile_figures, figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
-from neuron_top.dashboard.hub import LIVE, Hub
+from neuron_top.dashboard.components import chart, more, note, panel, stacked, table, tile
+from neuron_top.dashboard.explain_panel import graph_link
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.dashboard.look import Palette
-from neuron_top.dashboard.parts import chart, more, note, panel, stacked, table, tile
-from neuron_top.dashboard.sections import Chart, Track
-from neuron_top.dashboard.whys import graph_link
+from neuron_top.dashboard.page_diff import Chart, Track
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.answers import Answer, answers
+from neuron_top.views.cache_lookups import Answer, answers
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CompileCard

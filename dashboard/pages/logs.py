@@ -12,15 +12,15 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import hold, state_of
+from neuron_top.dashboard.components import more, panel
+from neuron_top.dashboard.explain_panel import Place, graphs_of_lines
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.filtering import filtering
-from neuron_top.dashboard.hub import Hub
-from neuron_top.dashboard.parts import more, panel
-from neuron_top.dashboard.whys import Place, graphs_of_lines
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.pipeline.feed import Feed
-from neuron_top.pipeline.log_line import LogLine
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest.feed import Feed
+from neuron_top.ingest.log_line import LogLine
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.units import bytes_text
 
 PATH, NAME = "logs", "Logs"

@@ -10,13 +10,13 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.components import chart, note, panel, table
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.figures import core_words
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.look import Palette
-from neuron_top.dashboard.parts import chart, note, panel, table
-from neuron_top.dashboard.sections import Chart, Track
-from neuron_top.dashboard.shell import run_options
+from neuron_top.dashboard.page_diff import Chart, Track
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, counted, percent_text

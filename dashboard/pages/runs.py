@@ -9,13 +9,13 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.components import facts, note, panel, table
+from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
+from neuron_top.dashboard.feed_registry import LIVE, Hub
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
-from neuron_top.dashboard.hub import LIVE, Hub
-from neuron_top.dashboard.parts import facts, note, panel, table
-from neuron_top.dashboard.sections import Rows
-from neuron_top.dashboard.shell import run_options
-from neuron_top.dashboard.whys import graph_link
+from neuron_top.dashboard.layout import run_options
+from neuron_top.dashboard.page_diff import Rows
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary

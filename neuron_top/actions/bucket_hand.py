@@ -14,12 +14,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from neuron_top.actions import chapters
 from neuron_top.actions import plan as plans
-from neuron_top.actions.admission import admit
+from neuron_top.actions import plan_history
 from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.preconditions import admit
 from neuron_top.actions.records import Move, MovesIntended, PlanEnded, StepsRefused
 from neuron_top.cache import lock_owner, s3
 from neuron_top.cache.entry import PARTS, Part
@@ -56,7 +56,7 @@ def execute(
     with trash.exclusively():
         run = _Execution(plan, bucket, trash)
         trash.keep(plan)
-        trash.write(chapters.begun(plan, lock_owner.current()))
+        trash.write(plan_history.begun(plan, lock_owner.current()))
         try:
             run.marks(watch)
             if run.marks_taken:

@@ -9,7 +9,7 @@ from typing import IO, cast
 
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.shelves import CHUNK, Found
-from neuron_top.cache import layout, s3
+from neuron_top.cache import filenames, s3
 from neuron_top.cache.entry import PARTS, Part
 
 
@@ -34,7 +34,7 @@ class BucketShelf:
 
     def file(self, entry: str, name: str) -> Found | None:
         """See Shelf. One request per entry lists what it holds."""
-        if name == layout.DONE or entry not in self._sizes:
+        if name == filenames.DONE or entry not in self._sizes:
             _, objects = s3.look_again(self._bucket, entry)
             self._sizes = {entry: {each.key.rpartition("/")[2]: each for each in objects}}
         found = self._sizes[entry].get(name)

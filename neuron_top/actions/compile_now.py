@@ -17,13 +17,13 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import chapters, entry_lock
-from neuron_top.actions.admission import admit
+from neuron_top.actions import entry_lock, plan_history
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
+from neuron_top.actions.preconditions import admit
 from neuron_top.actions.records import PlanEnded, StepsRefused
-from neuron_top.cache import layout, lock_owner
+from neuron_top.cache import filenames, lock_owner
 from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.flags import parse_environment
@@ -84,7 +84,7 @@ class _Compiles:
                 except (Changed, OSError) as problem:
                     self.refused.append((number, str(problem)))
         self.trash.keep(self.plan)
-        self.trash.write(chapters.begun(self.plan, lock_owner.current()))
+        self.trash.write(plan_history.begun(self.plan, lock_owner.current()))
 
     def run(self, jobs: int, log: ParallelLog, watch: Callable[[Progress], bool]) -> None:
         """Compile what may be compiled."""
@@ -132,7 +132,7 @@ class _Compiles:
         """Raises Changed for an entry that is no longer the failure that was planned."""
         with root.entry(step.path) as entry:
             names = entry.names()
-            if self.resumed and layout.DONE in names:
+            if self.resumed and filenames.DONE in names:
                 entry_lock.break_dead(entry)  # killed between its mark and giving its lock back
                 self.done += 1
                 return
@@ -148,7 +148,7 @@ class _Compiles:
 
 def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> CollectedGraph:
     """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
-    name = next((name for name in layout.GRAPH_NAMES if name in names), None)
+    name = next((name for name in filenames.GRAPH_NAMES if name in names), None)
     if name is None:
         raise Changed("it holds no graph any more")
     facts = entry.facts(name)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.compile.compilers.base import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -62,4 +62,4 @@ def compilers_for(
 
 
 def _graph_file(entry: Path) -> Path | None:
-    return next((entry / name for name in layout.GRAPH_NAMES if (entry / name).exists()), None)
+    return next((entry / name for name in filenames.GRAPH_NAMES if (entry / name).exists()), None)

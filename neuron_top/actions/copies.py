@@ -11,15 +11,15 @@ import fnmatch
 import time
 from collections.abc import Callable, Collection
 
-from neuron_top.actions import chapters
-from neuron_top.actions.admission import admit
+from neuron_top.actions import plan_history
 from neuron_top.actions.compiler_filter import compiler_filter
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
+from neuron_top.actions.preconditions import admit
 from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.actions.shelves import Shelf, Slot
-from neuron_top.cache import layout, lock_owner
+from neuron_top.cache import filenames, lock_owner
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.snapshot import Snapshot
@@ -27,8 +27,8 @@ from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 ORDER = (
-    *layout.GRAPH_NAMES, layout.DESCRIPTION, *layout.FLAGS_NAMES, layout.STATS, layout.NEFF, layout.INDUCTOR_KERNELS,
-    layout.INDUCTOR_ARTEFACT, layout.WRAPPED_NEFF,
+    *filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.STATS, filenames.NEFF,
+    filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTEFACT, filenames.WRAPPED_NEFF,
 )  # fmt: skip
 """What travels, in this order; `model.done` follows when all has arrived."""
 _FLAGS_LIMIT = 1 << 20
@@ -124,7 +124,7 @@ def copy(
     target.make()
     trash.prepare()
     trash.keep(plan)
-    trash.write(chapters.begun(plan, lock_owner.current()))
+    trash.write(plan_history.begun(plan, lock_owner.current()))
     work = _Copies(plan, source, target)
     try:
         work.run(watch)
@@ -166,25 +166,25 @@ class _Copies:
 
 
 def _entry(path: str, source: Shelf, target: Shelf) -> int:
-    mark = source.file(path, layout.DONE)
+    mark = source.file(path, filenames.DONE)
     if mark is None:
         raise Changed("it is no longer marked as done")
     with target.slot(arrival(path)) as slot:
-        if layout.DONE in slot.names():
+        if filenames.DONE in slot.names():
             raise Changed("it is usable there by now")
         written: list[str] = []
         try:
             size = sum(_file(path, name, source, slot, written) for name in ORDER)
             _check(path, slot, written)
-            if source.file(path, layout.DONE) is None:
+            if source.file(path, filenames.DONE) is None:
                 raise Changed("it was taken away while it was copied")
         except BaseException:
             # Without its mark nobody takes it for a hit; without its artefact nobody takes it for a lost one either.
-            for name in (*layout.ARTEFACT_NAMES, layout.INDUCTOR_KERNELS, layout.WRAPPED_NEFF):
+            for name in (*filenames.ARTEFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
                 if name in written:
                     slot.remove(name)
             raise
-        slot.write(layout.DONE, (), mark.mtime_ns)
+        slot.write(filenames.DONE, (), mark.mtime_ns)
     return size
 
 
@@ -201,13 +201,13 @@ def _file(path: str, name: str, source: Shelf, slot: Slot, written: list[str]) -
 
 def _check(path: str, slot: Slot, written: list[str]) -> None:
     """What arrived must be what its name says: flags with their hash, a NEFF with a valid header."""
-    if not any(name in written for name in layout.ARTEFACT_NAMES):
+    if not any(name in written for name in filenames.ARTEFACT_NAMES):
         raise Changed("its artefact is gone")
-    flags = next((name for name in layout.FLAGS_NAMES if name in written), None)
+    flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
     if flags is not None and flags_hash(slot.read(flags, _FLAGS_LIMIT)) != path.rpartition("+")[2]:
         raise Changed(f"{flags} does not have the hash in the entry's name")
-    if layout.NEFF in written:
-        head = slot.read(layout.NEFF, CHEAP_BYTES)
-        problem = head_problem(head, slot.size(layout.NEFF))
+    if filenames.NEFF in written:
+        head = slot.read(filenames.NEFF, CHEAP_BYTES)
+        problem = head_problem(head, slot.size(filenames.NEFF))
         if problem is not None:
-            raise Changed(f"{layout.NEFF} arrived broken: {problem}")
+            raise Changed(f"{filenames.NEFF} arrived broken: {problem}")

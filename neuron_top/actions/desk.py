@@ -12,20 +12,20 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import gather, history
-from neuron_top.actions.chapters import UNDOABLE, Chapter
+from neuron_top.actions.atime_recheck import plan_with_reads
 from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.plan_history import UNDOABLE, Chapter
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
 from neuron_top.actions.retry import for_memory, plan_retry
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.actions.unlock import plan_unlock
-from neuron_top.cache import catalogue, verify
+from neuron_top.cache import catalog, verify
 from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NothingToShow, RefusedForSafety
@@ -51,7 +51,7 @@ class Desk:
 
         `watch` is told how many entries a verification has read. Raises NothingToShow for a root that is gone.
         """
-        snapshot = catalogue.open_root(os.path.realpath(root), self._settings.state_path)
+        snapshot = catalog.open_root(os.path.realpath(root), self._settings.state_path)
         return self.plan_in(snapshot, self.around(snapshot), verb, paths, watch)
 
     def plan_in(

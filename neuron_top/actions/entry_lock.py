@@ -16,10 +16,10 @@ from types import TracebackType
 
 from neuron_top.actions.opened import Changed, OpenEntry
 from neuron_top.actions.plan import Action
-from neuron_top.cache import layout, lock_holders, lock_owner
+from neuron_top.cache import filenames, lock_holders, lock_owner
 
-NAMES = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
-_OWNERS = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+NAMES = tuple(name + filenames.LOCK_SUFFIX for name in filenames.GRAPH_NAMES)
+_OWNERS = tuple(name + filenames.OWNER_SUFFIX for name in filenames.GRAPH_NAMES)
 _ANY = frozenset(NAMES)
 
 
@@ -49,7 +49,7 @@ class Held:
         self._entry, self._token, self._as_planned, self._name = entry, token, as_planned, ""
 
     def __enter__(self) -> None:
-        self._name = NAMES[0] if self._as_planned and self._entry.has(layout.GRAPH_NAMES[0]) else self._free_name()
+        self._name = NAMES[0] if self._as_planned and self._entry.has(filenames.GRAPH_NAMES[0]) else self._free_name()
         try:
             os.link(self._token, self._name, dst_dir_fd=self._entry.handle)
         except FileExistsError:
@@ -95,7 +95,7 @@ def take_away(entry: OpenEntry, target: int) -> None:
 
 
 def _name_for(present: Collection[str]) -> str:
-    for graph, lock in zip(layout.GRAPH_NAMES, NAMES, strict=True):
+    for graph, lock in zip(filenames.GRAPH_NAMES, NAMES, strict=True):
         if graph in present:
             return lock
     return NAMES[0]

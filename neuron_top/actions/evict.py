@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from neuron_top.actions.assemble import assembled, files_taken, left_alone
 from neuron_top.actions.compiler_filter import compiler_filter
+from neuron_top.actions.eviction_ranking import Worth
 from neuron_top.actions.plan import TAKES, Action, Exclusion, Fingerprint, Plan, Step
+from neuron_top.actions.plan_builder import assembled, files_taken, left_alone
 from neuron_top.actions.surroundings import DAY, Surroundings
-from neuron_top.actions.worth import Worth
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.cache.entry import Artefact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
 
@@ -204,7 +204,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
 
 _HUB = "snapshots/"
 _SLIM_PARTS = functools.reduce(operator.or_, TAKES[Action.SLIM])
-_ARTEFACT_FILES = tuple(f"{name}: " for name in (*layout.ARTEFACT_NAMES, layout.INDUCTOR_KERNELS))
+_ARTEFACT_FILES = tuple(f"{name}: " for name in (*filenames.ARTEFACT_NAMES, filenames.INDUCTOR_KERNELS))
 
 
 def _of_broken_artefact(entry: Entry, problem: str) -> bool:

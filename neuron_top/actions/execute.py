@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from neuron_top.actions import chapters, entry_lock, gather, sweep
+from neuron_top.actions import entry_lock, gather, plan_history, sweep
 from neuron_top.actions import plan as plans
-from neuron_top.actions.admission import admit
 from neuron_top.actions.entry_lock import Held
 from neuron_top.actions.found_again import PLAN_FILE
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.actions.preconditions import admit
 from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.cache import filesystem, lock_holders, lock_owner
 from neuron_top.errors import RefusedForSafety
@@ -90,7 +90,7 @@ class _Execution:
                 self.root = undo.enter_context(contextlib.closing(OpenRoot(self.trash.root)))
                 # Written once and hard-linked into each entry: a lock never exists without its owner.
                 self.loot.write(self.token.name, msgspec.json.encode(self.owner))
-                self.trash.write(chapters.begun(self.plan, self.owner))
+                self.trash.write(plan_history.begun(self.plan, self.owner))
             except OSError as problem:
                 raise RefusedForSafety(
                     f"nothing was done: the trash {self.place} cannot be written ({problem.strerror}): purge the trash "

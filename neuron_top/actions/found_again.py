@@ -19,9 +19,9 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.plan_history import Chapter
 from neuron_top.actions.records import Move, PlanBegun
 from neuron_top.cache.entry import MODULE, PARTS, Part
 from neuron_top.cache.lock_owner import LockOwner

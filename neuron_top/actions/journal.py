@@ -28,13 +28,13 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import found_again, leftovers, records
+from neuron_top.actions import found_again, records, stale_locks
 from neuron_top.actions import plan as plans
-from neuron_top.actions.chapters import UNDOABLE, Chapter
-from neuron_top.actions.emptying import empty
 from neuron_top.actions.found_again import APART, GOING, PLAN_FILE
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Plan
+from neuron_top.actions.plan_history import UNDOABLE, Chapter
+from neuron_top.actions.purge_tree import empty
 from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed
 from neuron_top.actions.user import user_name
 from neuron_top.cache.filesystem import mounted_below
@@ -150,7 +150,7 @@ class Trash:
         handle = self._maintainers_lock()
         try:
             self._make_room()
-            leftovers.free_locks(self, resuming)
+            stale_locks.free_locks(self, resuming)
             self._finish_purges()
             yield
         finally:

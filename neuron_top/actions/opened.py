@@ -10,7 +10,7 @@ from pathlib import Path
 
 from neuron_top.actions.plan import TAKES, Action, Fingerprint
 from neuron_top.actions.surroundings import DAY
-from neuron_top.cache import layout, trust
+from neuron_top.cache import filenames, trust
 from neuron_top.cache.entry import PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 
@@ -180,7 +180,7 @@ class OpenEntry:
 
         With `last_used`, the plan's word for it, also when it was read later than that and within a day of the plan.
         """
-        for name in layout.ARTEFACT_NAMES:
+        for name in filenames.ARTEFACT_NAMES:
             try:
                 facts = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
             except FileNotFoundError:

@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import found_again, journal
-from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.entry_lock import Held
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
 from neuron_top.actions.plan import WHOLE, Action
+from neuron_top.actions.plan_history import Chapter
 from neuron_top.actions.records import Move, PlanRestored
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from neuron_top.actions.filling import FilledEntry, held
+from neuron_top.actions.entry_writer import FilledEntry, held
 from neuron_top.actions.opened import Changed, OpenRoot
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.entry import MODULE
-from neuron_top.cache.quiet import QuietReader
+from neuron_top.cache.noatime_reader import QuietReader
 from neuron_top.errors import RefusedForSafety
 
 CHUNK = 1 << 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neuron_top.actions.assemble import assembled, left_alone, step_of
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.plan_builder import assembled, left_alone, step_of
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache.entry import Entry, Verdict
 

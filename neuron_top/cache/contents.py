@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from neuron_top.cache import graph_header, layout
+from neuron_top.cache import filenames, graph_header
 from neuron_top.cache.entry import Entry, Part
-from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.noatime_reader import QuietReader, name_text
 from neuron_top.cache.record import Stats, file_facts, stats_decoder
 from neuron_top.cache.signing import Keys
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
@@ -27,7 +27,7 @@ HLO_LIMIT = 256 * 1024**2
 NODES_LIMIT = 32 * 1024**2
 """Largest graph that is read instruction by instruction, bytes."""
 LOG_LIMIT = 1024**2
-_LOADED = (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS)
+_LOADED = (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS)
 _CHUNK = 1024**2
 
 
@@ -100,10 +100,10 @@ class Contents:
 
     def neff(self, *, payload: bool) -> Neff | None:
         """The NEFF; with `payload` all of it is read. None when the entry has none."""
-        if not self.entry.parts & Part.NEFF or not self._entry_place(layout.NEFF):
+        if not self.entry.parts & Part.NEFF or not self._entry_place(filenames.NEFF):
             return None
         try:
-            descriptor = self.reader.open_file(self._entry_place(layout.NEFF))
+            descriptor = self.reader.open_file(self._entry_place(filenames.NEFF))
         except OSError as problem:
             return Neff(problem=os.strerror(problem.errno or 0).lower())
         try:
@@ -119,7 +119,7 @@ class Contents:
 
     def graph(self) -> HloSummary | LocalGraph | str | None:
         """The graph in figures, a sentence about why it cannot be read, or None when there is none."""
-        for name in layout.HLO_NAMES:
+        for name in filenames.HLO_NAMES:
             data = self._bytes(name, HLO_LIMIT)
             if data is None:
                 continue
@@ -129,20 +129,20 @@ class Contents:
                 return read_hlo(data)
             except MalformedHlo as problem:
                 return f"{name} is no HLO module: {problem}"
-        description = self._bytes(layout.DESCRIPTION, LOG_LIMIT)
+        description = self._bytes(filenames.DESCRIPTION, LOG_LIMIT)
         if description is None:
             return None
         try:
             return _description.decode(description)
         except (msgspec.MsgspecError, RecursionError) as problem:
-            return f"{layout.DESCRIPTION} cannot be read: {problem}"
+            return f"{filenames.DESCRIPTION} cannot be read: {problem}"
 
     def nodes(self) -> tuple[HloNode, ...] | LocalGraph | None:
         """The graph node by node: instructions of an HLO module, or the description of a local graph.
 
         None when there is no graph, when it cannot be read or is larger than NODES_LIMIT.
         """
-        for name in layout.HLO_NAMES:
+        for name in filenames.HLO_NAMES:
             data = self._bytes(name, NODES_LIMIT)
             if data is not None:
                 try:
@@ -154,18 +154,18 @@ class Contents:
 
     def local_problems(self, keys: Keys) -> Iterator[str]:
         """What a job would not accept of a local compile: its record, its files, its graph's first lines and body."""
-        data = self._bytes(layout.STATS, LOG_LIMIT)
+        data = self._bytes(filenames.STATS, LOG_LIMIT)
         if data is not None:
             try:
                 yield from self._unlike_record(stats_decoder.decode(data), keys)
             except msgspec.MsgspecError:
-                yield f"{layout.STATS} cannot be read"
-        graph = self._bytes(layout.FX_GRAPH, HLO_LIMIT)
+                yield f"{filenames.STATS} cannot be read"
+        graph = self._bytes(filenames.FX_GRAPH, HLO_LIMIT)
         if graph is not None and len(graph) < HLO_LIMIT:
             try:
                 graph_header.checked(graph, self.entry.module, keys)
             except graph_header.NotThisGraph as reason:
-                yield f"{layout.FX_GRAPH}: {reason}"
+                yield f"{filenames.FX_GRAPH}: {reason}"
 
     def _unlike_record(self, stats: Stats, keys: Keys) -> Iterator[str]:
         if problem := stats.problem(self.entry.module, "", keys):
@@ -180,7 +180,7 @@ class Contents:
 
     def log(self) -> str | None:
         """The failure log, at most 1 MiB of it; None when there is none."""
-        data = self._bytes(layout.FAILURE_LOG, LOG_LIMIT)
+        data = self._bytes(filenames.FAILURE_LOG, LOG_LIMIT)
         return None if data is None else data.decode("utf-8", "replace")
 
     def _entry_place(self, name: str) -> str:

@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.parsers.escapes import visible
 
 MARKER_BYTES = 64
@@ -117,19 +117,19 @@ class Part:
 
 
 PARTS: dict[str, int] = {
-    **dict.fromkeys(layout.GRAPH_NAMES, Part.GRAPH),
-    layout.NEFF: Part.NEFF,
-    layout.INDUCTOR_ARTEFACT: Part.INDUCTOR,
-    layout.INDUCTOR_KERNELS: Part.KERNELS,
-    **{name + layout.LOCK_SUFFIX: Part.LOCK for name in layout.GRAPH_NAMES},
-    **{name + layout.OWNER_SUFFIX: Part.OWNER for name in layout.GRAPH_NAMES},
-    layout.FLAGS_NAMES[0]: Part.FLAGS_JSON,
-    layout.FLAGS_NAMES[1]: Part.FLAGS_TXT,
-    layout.DONE: Part.DONE,
-    layout.FAILURE_LOG: Part.LOG,
-    layout.STATS: Part.STATS,
-    layout.DESCRIPTION: Part.DESCRIPTION,
-    layout.WRAPPED_NEFF: Part.WRAPPED,
+    **dict.fromkeys(filenames.GRAPH_NAMES, Part.GRAPH),
+    filenames.NEFF: Part.NEFF,
+    filenames.INDUCTOR_ARTEFACT: Part.INDUCTOR,
+    filenames.INDUCTOR_KERNELS: Part.KERNELS,
+    **{name + filenames.LOCK_SUFFIX: Part.LOCK for name in filenames.GRAPH_NAMES},
+    **{name + filenames.OWNER_SUFFIX: Part.OWNER for name in filenames.GRAPH_NAMES},
+    filenames.FLAGS_NAMES[0]: Part.FLAGS_JSON,
+    filenames.FLAGS_NAMES[1]: Part.FLAGS_TXT,
+    filenames.DONE: Part.DONE,
+    filenames.FAILURE_LOG: Part.LOG,
+    filenames.STATS: Part.STATS,
+    filenames.DESCRIPTION: Part.DESCRIPTION,
+    filenames.WRAPPED_NEFF: Part.WRAPPED,
 }
 
 

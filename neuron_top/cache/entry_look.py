@@ -21,9 +21,9 @@ from neuron_top.cache.entry import (
     Lock,
     Part,
 )
-from neuron_top.cache.layout import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
-from neuron_top.cache.plain_entry import FLAGS_LIMIT, FORMAT, REGULAR
-from neuron_top.cache.quiet import FILE_FLAGS, name_text
+from neuron_top.cache.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
+from neuron_top.cache.filenames import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
+from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 

@@ -22,8 +22,8 @@ from neuron_top.cache.entry import (
     is_legacy,
 )
 from neuron_top.cache.entry_look import EntryLook
-from neuron_top.cache.plain_entry import FORMAT, REGULAR, FolderFacts, read_plain
-from neuron_top.cache.quiet import FOLDER_FLAGS, QuietReader
+from neuron_top.cache.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
+from neuron_top.cache.noatime_reader import FOLDER_FLAGS, QuietReader
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 _REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT

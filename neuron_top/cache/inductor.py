@@ -19,7 +19,7 @@ from contextlib import closing, suppress
 
 import msgspec
 
-from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.noatime_reader import QuietReader, name_text
 from neuron_top.cache.tree import FILES_LIMIT, measure
 from neuron_top.folders import Descent
 

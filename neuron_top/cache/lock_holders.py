@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from neuron_top.cache.filesystem import device_of
-from neuron_top.cache.quiet import QuietReader
+from neuron_top.cache.noatime_reader import QuietReader
 
 _LINE = re.compile(r"\d+: (FLOCK|POSIX|OFDLCK) +\w+ +\w+ +(-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.ASCII)
 """One lock in force; `->` stands before the kind of one that is waited for, and an incomplete line is none."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.layout import LOCK_SUFFIX, OWNER_SUFFIX
+from neuron_top.cache.filenames import LOCK_SUFFIX, OWNER_SUFFIX
 
 _LARGEST_RECORD = 4096
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

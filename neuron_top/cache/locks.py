@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache import filesystem, layout, lock_holders, lock_owner, processes, work_dirs
+from neuron_top.cache import filenames, filesystem, lock_holders, lock_owner, processes, work_dirs
 from neuron_top.cache.entry import Entry, Lock, Verdict
 from neuron_top.cache.lock_holders import Held
 from neuron_top.cache.lock_owner import LockOwner
+from neuron_top.cache.noatime_reader import QuietReader
 from neuron_top.cache.processes import Process
-from neuron_top.cache.quiet import QuietReader
 
 QUIET_AGE = 15 * 60.0
 """With nobody using the cache, a lock older than this is dead, seconds."""
@@ -29,8 +29,8 @@ GROWTH_SECONDS = 5 * 60.0
 LONGEST_COMPILE = 3 * 3600.0
 """Default for the longest compile known, seconds."""
 RECENT_CHANGE = 10 * 60.0
-_LOCK_NAMES = tuple(name + layout.LOCK_SUFFIX for name in layout.GRAPH_NAMES)
-_OWNER_NAMES = tuple(name + layout.OWNER_SUFFIX for name in layout.GRAPH_NAMES)
+_LOCK_NAMES = tuple(name + filenames.LOCK_SUFFIX for name in filenames.GRAPH_NAMES)
+_OWNER_NAMES = tuple(name + filenames.OWNER_SUFFIX for name in filenames.GRAPH_NAMES)
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from io import BufferedReader
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.cache.keys import parse_key
 from neuron_top.cache.signing import UNSIGNED, Keys, Signature
 
@@ -68,7 +68,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
             return "it was made from another graph"
         content = self.content()
         if self.digest != _digest_of(content):
-            return f"{layout.STATS} is not as it was written"
+            return f"{filenames.STATS} is not as it was written"
         return keys.problem(content, self.signature)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import layout, trust
+from neuron_top.cache import filenames, trust
+from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.processes import Process
-from neuron_top.cache.quiet import name_text
 from neuron_top.parsers.escapes import without_secret
 
 NEURON = "neuron"
@@ -51,7 +51,7 @@ def root_in_force(environ: Mapping[str, str] = os.environ, cwd: str | None = Non
     path, origin = named_by(environ)
     if path is None and default_root(environ, user)[1] and os.path.isdir(own := user_root(user)):
         return _root(NEURON, own, _OWN_ORIGIN, cwd)
-    return _root(NEURON, path or layout.DEFAULT_ROOT, origin or _SDK_ORIGIN, cwd)
+    return _root(NEURON, path or filenames.DEFAULT_ROOT, origin or _SDK_ORIGIN, cwd)
 
 
 def default_root(environ: Mapping[str, str] = os.environ, user: int | None = None) -> tuple[str, str]:
@@ -59,13 +59,13 @@ def default_root(environ: Mapping[str, str] = os.environ, user: int | None = Non
 
     The reason is empty where it is the SDK's default: not there yet, or a folder that we may load code from.
     """
-    reason = trust.problem_with(layout.DEFAULT_ROOT, user, environ)
-    return (user_root(user), reason) if reason else (layout.DEFAULT_ROOT, "")
+    reason = trust.problem_with(filenames.DEFAULT_ROOT, user, environ)
+    return (user_root(user), reason) if reason else (filenames.DEFAULT_ROOT, "")
 
 
 def user_root(user: int | None = None) -> str:
     """The default root of one user (the effective one), beside the SDK's."""
-    return f"{layout.DEFAULT_ROOT}-{os.geteuid() if user is None else user}"
+    return f"{filenames.DEFAULT_ROOT}-{os.geteuid() if user is None else user}"
 
 
 def find(
@@ -77,7 +77,7 @@ def find(
     """Every cache `named` on the command line, by a default, by our environment or by a running process; each path
     once, in this order."""
     found = [_root(NEURON, path, "named on the command line", cwd) for path in named]
-    found += [root_in_force(environ, cwd), _root(NEURON, layout.DEFAULT_ROOT, _SDK_ORIGIN)]
+    found += [root_in_force(environ, cwd), _root(NEURON, filenames.DEFAULT_ROOT, _SDK_ORIGIN)]
     if os.path.isdir(own := user_root()):
         found.append(_root(NEURON, own, _OWN_ORIGIN))
     for process in processes:

@@ -28,9 +28,9 @@ from neuron_top.cache.entry import (
     classify,
     is_legacy,
 )
+from neuron_top.cache.filenames import FLAGS_NAMES, NEFF
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.keys import flags_hash
-from neuron_top.cache.layout import FLAGS_NAMES, NEFF
 from neuron_top.cache.snapshot import Other, Snapshot
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.parsers.escapes import visible, without_secret

@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from neuron_top.cache import filesystem, layouts
+from neuron_top.cache import discovery, filesystem
 from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.entry_reader import EntryReader, judged
-from neuron_top.cache.old_layouts import read_old
-from neuron_top.cache.quiet import QuietReader, name_text
+from neuron_top.cache.legacy import read_old
+from neuron_top.cache.noatime_reader import QuietReader, name_text
 from neuron_top.cache.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.tree import measure
 
@@ -84,7 +84,7 @@ class _Scan:
     def run(self) -> Snapshot:
         started = time.perf_counter()
         with _no_collection():
-            found = layouts.discover(self.root, self.reader)
+            found = discovery.discover(self.root, self.reader)
             self.problems += found.problems
             for compiler in found.compilers:
                 self._compiler(compiler)

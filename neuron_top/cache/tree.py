@@ -8,7 +8,7 @@ from contextlib import closing
 
 import msgspec
 
-from neuron_top.cache.quiet import QuietReader
+from neuron_top.cache.noatime_reader import QuietReader
 from neuron_top.folders import Descent
 
 FILES_LIMIT = 1_000_000

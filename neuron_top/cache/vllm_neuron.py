@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.quiet import QuietReader
+from neuron_top.cache.noatime_reader import QuietReader
 from neuron_top.cache.tree import measure
 
 MARKER = ".compilation_complete"

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from neuron_top.cache import catalogue, scan
+from neuron_top.cache import catalog, scan
 from neuron_top.cache.entry import UNSETTLED, Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NothingToShow
@@ -86,7 +86,7 @@ class CacheWatch:
         told = False
         while not self._ended.is_set():
             try:
-                self._show(catalogue.open_root(self.root, self._state))
+                self._show(catalog.open_root(self.root, self._state))
             except NothingToShow as reason:
                 if not told:
                     self._emit(SourceUnavailable(source=source, name=source, reason=str(reason)))

@@ -24,12 +24,12 @@ from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.errors import UsageError
-from neuron_top.pipeline import afterwards
-from neuron_top.runtime.log_input import standard_input_bytes
+from neuron_top.ingest import run_loader
+from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.units import bytes_text
-from neuron_top.views.figure import Basis
 from neuron_top.views.gate import RULES, Verdict, end, judge
+from neuron_top.views.metric import Basis
 from neuron_top.views.report import Report, report
 
 
@@ -53,9 +53,9 @@ def execute(arguments: argparse.Namespace) -> int:
     limits = {rule.option: value for rule in RULES if (value := _asked(arguments, rule.option)) is not None}
     if not limits and arguments.max_size is None:
         limits = {"max-failed": 0.0}
-    run = afterwards.load(arguments.names or ["last"], settings, standard_input_bytes(), narrate)
-    memory = afterwards.memory(run, settings, arguments.cache)
-    view = report(run, afterwards.end_of(run), memory=memory)
+    run = run_loader.load(arguments.names or ["last"], settings, standard_input_bytes(), narrate)
+    memory = run_loader.memory(run, settings, arguments.cache)
+    view = report(run, run_loader.end_of(run), memory=memory)
     verdicts = (*end(view), *judge(view, limits, allow_unknown=arguments.allow_unknown))
     if arguments.max_size is not None:
         verdicts += (_size(arguments.cache, parse_bytes(arguments.max_size), settings),)
@@ -69,7 +69,7 @@ def _asked(arguments: argparse.Namespace, option: str) -> float | None:
 
 
 def _size(root: str, limit: int, settings: Settings) -> Verdict:
-    from neuron_top.cache.catalogue import sums
+    from neuron_top.cache.catalog import sums
 
     taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"

@@ -23,15 +23,15 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import json_text, narrate
 from neuron_top.cli.report import add_output, chosen_format, write
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.pipeline import afterwards
-from neuron_top.pipeline.recordings import store_path
+from neuron_top.ingest import run_loader
+from neuron_top.ingest.recordings import store_path
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.units import percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
 from neuron_top.views.gate import end
+from neuron_top.views.multi_compare import Several, several
 from neuron_top.views.report import Report, report
-from neuron_top.views.several import Several, several
 
 _BEFORE_LAST = "last~"
 
@@ -72,8 +72,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _report(name: str, settings: Settings) -> Report:
-    run = afterwards.load([_before_last(settings) if name == _BEFORE_LAST else name], settings, tell=narrate)
-    return report(run, afterwards.end_of(run))
+    run = run_loader.load([_before_last(settings) if name == _BEFORE_LAST else name], settings, tell=narrate)
+    return report(run, run_loader.end_of(run))
 
 
 def _before_last(settings: Settings) -> str:
@@ -86,7 +86,7 @@ def _before_last(settings: Settings) -> str:
 
 
 def _caches(a: str, b: str, settings: Settings) -> CacheComparison:
-    from neuron_top.cache.catalogue import open_root
+    from neuron_top.cache.catalog import open_root
 
     return compare_caches(open_root(a, settings.state_path), open_root(b, settings.state_path))
 
@@ -95,7 +95,7 @@ def _render(view: Comparison | CacheComparison | Several, form: str) -> str:
     if form == "json":
         return json_text(view, indent=2) + "\n"
     from neuron_top.report import comparison
-    from neuron_top.report import several as drawn
+    from neuron_top.report import multi_compare as drawn
 
     if isinstance(view, Several):
         return drawn.html(view) if form == "html" else drawn.markdown(view)

@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from neuron_top import settings
 from neuron_top.cli.output import colours_wanted, narrate, print_json, print_text
 from neuron_top.errors import UsageError
-from neuron_top.runtime.doctor_checks import Finding, examine
-from neuron_top.runtime.doctor_facts import gather
+from neuron_top.telemetry.doctor_checks import Finding, examine
+from neuron_top.telemetry.doctor_facts import gather
 
 _COLOURS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 def estimator(settings: Settings) -> Estimator:
     """What past compiles allow to expect of those that run."""
-    from neuron_top.pipeline import afterwards
+    from neuron_top.ingest import run_loader
 
-    return afterwards.estimator(settings)
+    return run_loader.estimator(settings)

@@ -23,12 +23,12 @@ from neuron_top.cli.cache_commands.common import chosen_root
 from neuron_top.cli.output import narrate, print_json, print_text
 from neuron_top.errors import NothingToShow
 from neuron_top.explain.why import Explanation
+from neuron_top.ingest import run_loader
+from neuron_top.ingest.miss_explainer import Misses
 from neuron_top.parsers.escapes import visible
-from neuron_top.pipeline import afterwards
-from neuron_top.pipeline.misses import Misses
+from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.run.model import Run
-from neuron_top.runtime.log_input import standard_input_bytes
-from neuron_top.views.why import Question
+from neuron_top.views.miss_explanation import Question
 
 _MOST = 200
 
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
         misses = Misses(settings, chosen_root(arguments.cache))
         told = [misses.explain(Question(module=arguments.what))]
     else:
-        run = afterwards.load([arguments.what], settings, standard_input_bytes(), narrate)
+        run = run_loader.load([arguments.what], settings, standard_input_bytes(), narrate)
         told = _of_run(run, Misses(settings, chosen_root(arguments.cache) if arguments.cache else None))
     if arguments.json:
         print_json(told[0] if one else told)

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neuron_top.runtime.lost_terminal import watched_terminal
+from neuron_top.processes.lost_terminal import watched_terminal
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
@@ -61,11 +61,11 @@ def _end_input(app: TopApp) -> None:
 
 def _settle(app: TopApp, ended: threading.Event) -> None:
     """Once the first frame is there: load what other screens need, then keep all that out of every collection."""
-    from neuron_top.tui import ahead
+    from neuron_top.tui import preload
 
     app.begun.wait()
     ended.wait(SOURCES_SECONDS)
-    ahead.load(app)
+    preload.load(app)
     gc.freeze()
     gc.enable()
 

@@ -23,7 +23,7 @@ from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
-from neuron_top.pipeline.recordings import find_recording, load_run, store_path
+from neuron_top.ingest.recordings import find_recording, load_run, store_path
 from neuron_top.store.sqlite import Store
 from neuron_top.views.overview import overview
 
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
             view = overview(load_run(store, record.id, settings.history_seconds), end)
             print_json(view) if arguments.json else print(overview_text(view))
             return 0
-    from neuron_top.pipeline.replay import ReplayFeed
+    from neuron_top.ingest.replay import ReplayFeed
     from neuron_top.tui.app import TopApp
 
     feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)

@@ -28,13 +28,13 @@ from pathlib import Path
 from neuron_top import settings as configuration
 from neuron_top.cli.output import json_text, narrate
 from neuron_top.errors import UsageError
-from neuron_top.pipeline import afterwards
-from neuron_top.pipeline.misses import Misses, first_here
-from neuron_top.runtime.log_input import standard_input_bytes
+from neuron_top.ingest import run_loader
+from neuron_top.ingest.miss_explainer import Misses, first_here
+from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.settings import Settings
+from neuron_top.views.miss_explanation import roots
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_figures import Prices
-from neuron_top.views.why import roots
 
 MISSES_EXPLAINED = 25
 FORMATS = ("html", "md", "json")
@@ -68,13 +68,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
     """The report that the arguments ask for."""
-    run = afterwards.load(arguments.names, settings, standard_input_bytes(), narrate)
+    run = run_loader.load(arguments.names, settings, standard_input_bytes(), narrate)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     cache = arguments.cache or (first_here(roots(run)) if run.job.run else None)
-    memory = afterwards.memory(run, settings, cache)
+    memory = run_loader.memory(run, settings, cache)
     told = Misses(settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
     misses = [(one.module, f"{one.causes[0].kind}: {one.causes[0].text}") for one in told]
-    return report(run, afterwards.end_of(run), memory=memory, prices=prices, misses=misses)
+    return report(run, run_loader.end_of(run), memory=memory, prices=prices, misses=misses)
 
 
 def chosen_format(arguments: argparse.Namespace) -> str:

@@ -30,11 +30,11 @@ from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import narrate
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
-from neuron_top.pipeline.assembly import job_sources
-from neuron_top.pipeline.recording import Recording
-from neuron_top.runtime.job_signals import signals_passed_on
-from neuron_top.runtime.launch import shell_status
-from neuron_top.runtime.lost_terminal import watched_terminal
+from neuron_top.ingest.assembly import job_sources
+from neuron_top.ingest.recording import Recording
+from neuron_top.processes.job_signals import signals_passed_on
+from neuron_top.processes.launch import shell_status
+from neuron_top.processes.lost_terminal import watched_terminal
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import Summary
@@ -88,7 +88,7 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
 
 def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) -> None:
     """Show the screen until the job ends, the user leaves or the terminal is lost; leaving does not touch the job."""
-    from neuron_top.pipeline.window import Window
+    from neuron_top.ingest.feed_proxy import Window
     from neuron_top.tui.app import TopApp
 
     app = TopApp(Window(recording.feed), settings, past=partial(estimator, settings))

@@ -17,7 +17,7 @@ from neuron_top import settings as configuration
 from neuron_top import units
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.errors import NothingToShow
-from neuron_top.pipeline.recordings import is_recording, run_folder, store_path
+from neuron_top.ingest.recordings import is_recording, run_folder, store_path
 from neuron_top.store.sqlite import Store
 from neuron_top.views.runs import RunRow, run_row
 

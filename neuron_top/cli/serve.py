@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     from neuron_top.dashboard.access import is_loopback, rules
     from neuron_top.dashboard.server import serve
-    from neuron_top.pipeline.assembly import is_cache_root, machine_feed, paths_feed
+    from neuron_top.ingest.assembly import is_cache_root, machine_feed, paths_feed
 
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port}: a port lies between 0 and 65535")

@@ -20,8 +20,8 @@ from neuron_top import settings as configuration
 from neuron_top.cli.output import print_json, print_text
 from neuron_top.cli.plain import overview_text
 from neuron_top.errors import NothingToShow
-from neuron_top.pipeline.afterwards import estimator
-from neuron_top.pipeline.recordings import find_recording, load_run, recordings_in_progress, store_path
+from neuron_top.ingest.recordings import find_recording, load_run, recordings_in_progress, store_path
+from neuron_top.ingest.run_loader import estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
@@ -61,8 +61,8 @@ def _recorded_now(settings: Settings) -> Overview | None:
 
 
 def _workers_here() -> Overview | None:
-    from neuron_top.pipeline.finder import WorkerFinder
-    from neuron_top.runtime.workers import WorkerSampler
+    from neuron_top.ingest.finder import WorkerFinder
+    from neuron_top.telemetry.workers import WorkerSampler
 
     pids = WorkerFinder().look()
     if not pids:

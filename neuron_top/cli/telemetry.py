@@ -33,9 +33,9 @@ from neuron_top.cli.output import narrate, print_json_line, print_text
 from neuron_top.cli.telemetry_text import Snapshot
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
-from neuron_top.runtime import log_input
-from neuron_top.runtime.source import Source
-from neuron_top.runtime.telemetry_file import TelemetryFile
+from neuron_top.processes import log_input
+from neuron_top.telemetry.source import Source
+from neuron_top.telemetry.telemetry_file import TelemetryFile
 
 _MACHINE = ("auto", "monitor", "ls", "sysfs")
 _PATIENCE = 8.0
@@ -99,11 +99,11 @@ def _of_machine(arguments: argparse.Namespace) -> int:
 
 
 def _sources(wanted: str, sysfs_root: str) -> list[Source]:
-    from neuron_top.runtime import sources
-    from neuron_top.runtime.devices import DevicesLook
-    from neuron_top.runtime.monitor import MonitorSource
-    from neuron_top.runtime.source import Periodic
-    from neuron_top.runtime.sysfs import SysfsTree
+    from neuron_top.telemetry import sources
+    from neuron_top.telemetry.devices import DevicesLook
+    from neuron_top.telemetry.monitor import MonitorSource
+    from neuron_top.telemetry.source import Periodic
+    from neuron_top.telemetry.sysfs import SysfsTree
 
     if not Path(sysfs_root).is_dir():
         raise UsageError(f"--sysfs-root {sysfs_root}: no such folder")

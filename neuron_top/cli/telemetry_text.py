@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from neuron_top import events, units
 from neuron_top.cli.output import table
 from neuron_top.events import AnyEvent, CoreSample
-from neuron_top.runtime.banks import bank_levels
+from neuron_top.telemetry.banks import bank_levels
 
 
 class Snapshot:

@@ -33,7 +33,7 @@ from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import hurry, show
 from neuron_top.cli.output import narrate, print_json_line, print_text
 from neuron_top.errors import UsageError
-from neuron_top.pipeline.live import LiveFeed
+from neuron_top.ingest.live import LiveFeed
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
@@ -61,8 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
     on_screen = not (arguments.json or arguments.plain) and _has_screen()
     if on_screen:
         hurry()
-    from neuron_top.pipeline.assembly import machine_feed, paths_feed
-    from neuron_top.runtime.keyboard import pipe_aside
+    from neuron_top.ingest.assembly import machine_feed, paths_feed
+    from neuron_top.processes.keyboard import pipe_aside
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
     piped = pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
@@ -95,7 +95,7 @@ def _has_screen() -> bool:
 
 
 def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
-    from neuron_top.pipeline.assembly import is_cache_root
+    from neuron_top.ingest.assembly import is_cache_root
     from neuron_top.tui.app import TopApp
 
     caches = [path for path in paths if is_cache_root(Path(path))]
@@ -146,7 +146,7 @@ def _follow(feed: LiveFeed, show: Callable[[LiveFeed], None], close: Callable[[L
 def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     """Read what there is, print where it stands."""
     from neuron_top.cli.plain import overview_text
-    from neuron_top.pipeline.discover import looked_for
+    from neuron_top.ingest.discover import looked_for
 
     feed.start(lambda: None)
     feed.settle(_ONCE_SECONDS)

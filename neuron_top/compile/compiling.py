@@ -21,9 +21,9 @@ from neuron_top.compile import compile_end, log_lines, side_channel
 from neuron_top.compile.cache_root import unusable
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
 from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.kept_work import kept_folder
 from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, discard
 from neuron_top.compile.scratch import Scratch
+from neuron_top.compile.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo

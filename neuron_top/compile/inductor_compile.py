@@ -30,7 +30,7 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.cache import layout, trust
+from neuron_top.cache import filenames, trust
 from neuron_top.compile import graph_copy, graph_hash, own_code, process_groups, torch_settings
 from neuron_top.compile.compilers.base import CannotTravel
 from neuron_top.compile.graph_file import TravelledGraph
@@ -120,8 +120,8 @@ def compile_here(
             options={"config_patches": dict(options)},
             **donated,
         )
-    _save(artefact, outputs[layout.INDUCTOR_ARTEFACT])
-    _save_kernels(outputs[layout.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
+    _save(artefact, outputs[filenames.INDUCTOR_ARTEFACT])
+    _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
     return {"guards": _guards(inputs, fake_mode)}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.cache.keys import parse_key
 from neuron_top.compile import graph_hash, inductor_compile, side_channel, worker_memory
 from neuron_top.compile.compilers.base import CannotTravel
@@ -128,7 +128,7 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
 
 def _describe_again(wrapper: Wrapper, obtained: Obtained) -> None:
     try:
-        data = (obtained.entry.path / layout.DESCRIPTION).read_bytes()
+        data = (obtained.entry.path / filenames.DESCRIPTION).read_bytes()
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
     except (OSError, msgspec.MsgspecError):
         return  # it only helps people to read what was loaded

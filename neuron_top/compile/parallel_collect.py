@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.cache.entry import FAILURES, HITS, LOCKED, Entry, State
 from neuron_top.cache.scan import scan
 from neuron_top.compile.cache_root import check_root
@@ -90,7 +90,7 @@ def largest_peak(root: Path, compilers: Iterable[str]) -> int | None:
     """The largest peak memory in the statistics of finished compiles; None where there are none."""
     peaks = []
     for compiler in compilers:
-        for path in (root / compiler).glob(f"MODULE_*/{layout.STATS}"):
+        for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
             try:
                 stats = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
             except (OSError, msgspec.MsgspecError):
@@ -110,7 +110,7 @@ def _entries(root: Path) -> tuple[Entry, ...]:
 
 def _graph_file(root: Path, entry: Entry) -> Path | None:
     folder = root / entry.compiler / entry.module
-    return next((folder / name for name in layout.GRAPH_NAMES if (folder / name).exists()), None)
+    return next((folder / name for name in filenames.GRAPH_NAMES if (folder / name).exists()), None)
 
 
 def _counted(states: Iterable[State]) -> Counts:

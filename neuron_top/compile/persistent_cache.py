@@ -26,7 +26,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import graph_header, layout, lock_owner, trust
+from neuron_top.cache import filenames, graph_header, lock_owner, trust
 from neuron_top.cache.graph_header import NotThisGraph
 from neuron_top.cache.keys import ModuleKey, flags_data, flags_hash, parse_key
 from neuron_top.cache.record import FileFacts, Stats, file_facts, stats_decoder
@@ -73,8 +73,8 @@ class Entry:
         self.graph = path / graph_name
         self.artefact = path / artefact_names[0]
         self.artefacts = tuple(path / name for name in artefact_names)
-        self.done, self.failure = path / layout.DONE, path / layout.FAILURE_LOG
-        self.lock = self.graph.with_name(self.graph.name + layout.LOCK_SUFFIX)
+        self.done, self.failure = path / filenames.DONE, path / filenames.FAILURE_LOG
+        self.lock = self.graph.with_name(self.graph.name + filenames.LOCK_SUFFIX)
 
     @property
     def module(self) -> str:
@@ -90,7 +90,7 @@ class Entry:
     def stats(self) -> Stats | None:
         """What is known of the last compile, None where nothing (readable) is."""
         try:
-            return stats_decoder.decode((self.path / layout.STATS).read_bytes())
+            return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
         except (OSError, msgspec.MsgspecError):
             return None
 
@@ -104,7 +104,7 @@ class Entry:
     @property
     def _local(self) -> bool:
         """Whether it is one of our own compiler's, whose graph is a pickle and whose artefact is loaded here."""
-        return self.graph.name == layout.FX_GRAPH
+        return self.graph.name == filenames.FX_GRAPH
 
     def opened(self) -> trust.Folder:
         """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
@@ -162,9 +162,9 @@ class Entry:
             self._compare_sdks(self.stats())
             return Artifact(files={})
         try:
-            stats = stats_decoder.decode(folder.read(layout.STATS))
+            stats = stats_decoder.decode(folder.read(filenames.STATS))
         except (FileNotFoundError, msgspec.MsgspecError):
-            raise Unsound(f"{layout.STATS} is missing or unreadable") from None
+            raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
         if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)
         files = {path.name: folder.read(path.name) for path in self.artefacts}
@@ -208,7 +208,7 @@ class Entry:
     def stored_flags(self) -> tuple[str, ...]:
         """The flags it was stored with. Raises FileMalformed where there are none to be read, RefusedForSafety."""
         key = parse_key(self.module)
-        for name in layout.FLAGS_NAMES:
+        for name in filenames.FLAGS_NAMES:
             if not (self.path / name).exists():
                 continue
             data = self._read(name)
@@ -248,15 +248,15 @@ class Entry:
         self.make()
         data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self._local else body
         with self._as_unusable():
-            self._write(self.path / layout.FLAGS_NAMES[0], flags_data(flags))
+            self._write(self.path / filenames.FLAGS_NAMES[0], flags_data(flags))
             if description is not None:
-                self._write(self.path / layout.DESCRIPTION, description)
+                self._write(self.path / filenames.DESCRIPTION, description)
             self._write(self.graph, data)
         return hashlib.sha256(data).hexdigest()
 
     def temporary(self, name: str) -> Path:
         """A fresh name beside `name`, on the same file system."""
-        return self.path / f"{name}.{uuid.uuid4().hex}{layout.TEMPORARY_SUFFIX}"
+        return self.path / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
 
     def publish(self, made: Mapping[str, Path], stats: Stats) -> None:
         """Make a finished compile a hit. `made` maps file names to complete temporary files. Raises CacheUnusable."""
@@ -272,7 +272,7 @@ class Entry:
             lambda: self.done.unlink(missing_ok=True),
             *(lambda path=path: _finish(path) for path in made.values()),
             *(lambda path=path, name=name: path.rename(self.path / name) for name, path in made.items()),
-            lambda: self._replace(self.path / layout.STATS, msgspec.json.encode(complete)),
+            lambda: self._replace(self.path / filenames.STATS, msgspec.json.encode(complete)),
             lambda: self.failure.unlink(missing_ok=True),
             lambda: _flush(self.path),
             lambda: self._replace(self.done, b""),
@@ -283,7 +283,7 @@ class Entry:
         """Store a failed compile; later look-ups find it instead of compiling again. Raises CacheUnusable."""
         with self._as_unusable():
             self.done.unlink(missing_ok=True)
-            self._replace(self.path / layout.STATS, msgspec.json.encode(stats))
+            self._replace(self.path / filenames.STATS, msgspec.json.encode(stats))
             self._replace(self.failure, text.encode())
 
     def set_aside(self) -> Path:
@@ -293,9 +293,9 @@ class Entry:
         lay here. Returns the new path of the main file. Raises CacheUnusable.
         """
         stamp = time.strftime("%Y%m%dT%H%M%S") + "-" + uuid.uuid4().hex[:6]
-        names = (layout.STATS, layout.DESCRIPTION, *layout.FLAGS_NAMES, layout.FAILURE_LOG)
+        names = (filenames.STATS, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.FAILURE_LOG)
         paths = (*self.artefacts, self.graph, *(self.path / name for name in names))
-        aside = {path: path.with_name(f"{path.name}.{stamp}{layout.QUARANTINE_SUFFIX}") for path in paths}
+        aside = {path: path.with_name(f"{path.name}.{stamp}{filenames.QUARANTINE_SUFFIX}") for path in paths}
         with self._as_unusable():
             self.done.unlink(missing_ok=True)
             for path, target in aside.items():
@@ -306,7 +306,7 @@ class Entry:
     def sweep(self) -> None:
         """Remove temporary files of killed processes, PyTorch's own too (`.<pid>.<thread>.tmp`). Only with the lock."""
         with contextlib.suppress(OSError):
-            for path in self.path.glob(f"*{layout.TEMPORARY_SUFFIX}"):
+            for path in self.path.glob(f"*{filenames.TEMPORARY_SUFFIX}"):
                 if not path.name.startswith(("model.", ".")):
                     continue
                 owner = lock_owner.read_record(path)
@@ -342,7 +342,7 @@ class EntryLock:
 
     def __init__(self, entry: Entry) -> None:
         self._entry, self._owner = entry, lock_owner.current()
-        self._sidecar = entry.graph.with_name(entry.graph.name + layout.OWNER_SUFFIX)
+        self._sidecar = entry.graph.with_name(entry.graph.name + filenames.OWNER_SUFFIX)
 
     @property
     def token(self) -> str:
@@ -351,7 +351,7 @@ class EntryLock:
 
     def acquire(self) -> bool:
         """True when the lock is ours now. Raises CacheUnusable where it cannot be made, RefusedForSafety."""
-        record = self._entry.path / f"{self._entry.graph.name}.{self.token}{layout.TEMPORARY_SUFFIX}"
+        record = self._entry.path / f"{self._entry.graph.name}.{self.token}{filenames.TEMPORARY_SUFFIX}"
         try:
             self._entry.make()
             try:
@@ -405,7 +405,7 @@ class EntryLock:
 
 def release_lock(lock: Path, token: str) -> None:
     """Remove `lock` and its sidecar if they carry `token`."""
-    sidecar = lock.with_name(lock.name.removesuffix(layout.LOCK_SUFFIX) + layout.OWNER_SUFFIX)
+    sidecar = lock.with_name(lock.name.removesuffix(filenames.LOCK_SUFFIX) + filenames.OWNER_SUFFIX)
     for path in (sidecar, lock):
         owner = lock_owner.read_record(path)
         if owner is not None and owner.token == token:

@@ -16,11 +16,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     at: float | None = None
     """Seconds since the epoch by the event's own clock; None where it carries none."""
     seen: float | None = None
-    """Seconds since the epoch when it reached the pipeline; stamped there, None before."""
+    """Seconds since the epoch when it reached ingest; stamped there, None before."""
     source: str = ""
     """Which source told: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `workers`, `worker:<pid>`, `job`."""
     node: str = ""
-    """Host name, so that several machines can meet in one store; stamped by the pipeline."""
+    """Host name, so that several machines can meet in one store; stamped by ingest."""
     offset: int | None = None
     """Byte offset of the line in its source, for the way from a row back to its log line."""
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from neuron_top.explain.signature import Node, Sketch, products, same_weights
 from neuron_top.explain.sizes import meaning
-from neuron_top.explain.sketch import Node, Sketch, products, same_weights
 
 _SHOWN = 4
 _NUMBERS = "learning rate, epsilon, dropout, a step counter"

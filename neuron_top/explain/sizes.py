@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neuron_top.explain.sketch import Array, Sketch, products
+from neuron_top.explain.signature import Array, Sketch, products
 
 Pair = tuple[Array, Array]
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.journal import Trash
+from neuron_top.actions.plan_history import Chapter
 from neuron_top.cache.contents import Contents, LocalGraph
 from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
@@ -25,7 +25,7 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.sketch import Sketch, carries_on, likeness, of_hlo, of_local, same_program
+from neuron_top.explain.signature import Sketch, carries_on, likeness, of_hlo, of_local, same_program
 
 NEAR = 0.45
 """Likeness from which on two graphs are taken for versions of one."""

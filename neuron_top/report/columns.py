@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from neuron_top.report.table import Column, Table
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
-from neuron_top.views.figure import Basis, Figure
+from neuron_top.views.metric import Basis, Figure
 from neuron_top.views.report import Report
-from neuron_top.views.report_around import MemoryLine
+from neuron_top.views.report_context import MemoryLine
 
 _PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
 

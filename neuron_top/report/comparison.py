@@ -12,7 +12,7 @@ from neuron_top.report.svg import Axis, Bar, Point, lanes, lines
 from neuron_top.report.table import Column, Table
 from neuron_top.units import bytes_text, number_text, percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, Curves, MemoryPair, Pair
-from neuron_top.views.figure import value_text
+from neuron_top.views.metric import value_text
 from neuron_top.views.report_time import Step
 
 _MIB = 1024.0**2

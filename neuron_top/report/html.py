@@ -16,7 +16,7 @@ from neuron_top.parsers.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
-from neuron_top.views.figure import Figure
+from neuron_top.views.metric import Figure
 from neuron_top.views.report import Report
 
 MOST_ROWS = 2000

@@ -30,8 +30,8 @@ from neuron_top.events import (
     LockWaited,
     LogEvent,
 )
-from neuron_top.run.book import Book, Entry
 from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LinePlace, Meeting, Wait
+from neuron_top.run.graph_tracker import Book, Entry
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 

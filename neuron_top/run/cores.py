@@ -29,8 +29,8 @@ from neuron_top.events import (
     SourceUnavailable,
     WorkerMemoryReported,
 )
+from neuron_top.run.breakdown_history import Makeup
 from neuron_top.run.history import Recent, Series
-from neuron_top.run.makeup import Makeup
 
 SMOOTH_SECONDS = 30.0
 """Utilization is smoothed over this, or over a training step where that lasts longer."""

@@ -39,14 +39,14 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.run.caches import CacheLedger
+from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileLedger
 from neuron_top.run.cores import CoreLedger
-from neuron_top.run.facts import canonical
 from neuron_top.run.graph import Meeting
 from neuron_top.run.job import JobLedger
+from neuron_top.run.log_activity import Silence
 from neuron_top.run.queue import QueueLedger
-from neuron_top.run.silence import Silence
 from neuron_top.run.torch_trace import TorchTraceLedger
 from neuron_top.run.training import TrainingLedger
 

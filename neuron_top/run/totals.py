@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.run.book import Book
 from neuron_top.run.graph import Attempt, Graph, GraphState, Meeting, Wait
+from neuron_top.run.graph_tracker import Book
 from neuron_top.run.spans import Interval, Span, union_seconds
 
 

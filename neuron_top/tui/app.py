@@ -21,8 +21,8 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
-from neuron_top.pipeline.feed import Feed
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.feed import Feed
+from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.alerts import Limits
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
@@ -30,14 +30,14 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.keys import KEYS, PLACES, Key
-from neuron_top.tui.needs import Library
+from neuron_top.tui.protocols import Library
 from neuron_top.tui.refresh import Refresher
-from neuron_top.tui.remembered import Kept, Remembered, recall, remember
+from neuron_top.tui.replay_controller import Steered
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
-from neuron_top.tui.steered import Steered
 from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.themes import THEMES, theme_of
+from neuron_top.tui.ui_state import Kept, Remembered, recall, remember
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import Desk
@@ -200,7 +200,7 @@ class TopApp(Steered):
     def library(self) -> Library:
         """Recordings and caches; imported only when a screen asks for them."""
         if self._library is None:
-            from neuron_top.pipeline.library import Library as OfThisUser
+            from neuron_top.ingest.repository import Library as OfThisUser
 
             self._library = OfThisUser(self.settings, self._caches)
         return self._library

@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.cache.entry import HITS, Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.units import bytes_text, percent_text
-from neuron_top.views.figure import Basis, value_text
+from neuron_top.views.metric import Basis, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import Step
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from neuron_top.views.figure import Basis, value_text
+from neuron_top.views.metric import Basis, value_text
 from neuron_top.views.report import Report
 
 

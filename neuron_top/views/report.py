@@ -13,9 +13,9 @@ import msgspec
 from neuron_top.run.alerts import Limits
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
-from neuron_top.views import report_around, report_words
-from neuron_top.views.figure import Figure
-from neuron_top.views.report_around import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
+from neuron_top.views import report_context, report_text
+from neuron_top.views.metric import Figure
+from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
 from neuron_top.views.report_figures import Basics, Prices, figures
 from neuron_top.views.report_graphs import (
     Duplicate,
@@ -121,14 +121,14 @@ def report(
                end=end), prices
     )  # fmt: skip
     simulated = precompiled(lines, run.compiles.seconds_spent(end), run.job.world_size)
-    errors = report_around.error_lines(run)
+    errors = report_context.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
         state=closing.state if run.job.run else "",
         start=run.started,
         end=end if run.started is not None else None,
-        headline=report_words.headline(run, closing, told, lines, errors),
-        recommendations=report_words.recommendations(run, closing, lines, twice, simulated),
+        headline=report_text.headline(run, closing, told, lines, errors),
+        recommendations=report_text.recommendations(run, closing, lines, twice, simulated),
         figures=told,
         parts=_parts(run, spans, tracing, training, end),
         graphs=lines,
@@ -143,15 +143,15 @@ def report(
         concurrency=concurrency([span for span in (*spans, *pytorchs) if span.kind == "compile"]),
         critical_path=critical_path([*spans, *pytorchs, *traced]),
         precompile=simulated,
-        parallel=report_around.summary_lines(run),
-        stages=report_around.stage_lines(run),
-        memory=report_around.memory_lines(run),
-        compile_memory=report_around.compile_memory(run, spans),
-        host_memory=report_around.host_memory(run),
-        exhausted=report_around.exhausted_lines(run),
-        series=report_around.series_of(run),
-        environment=report_around.environment(run),
-        notes=report_words.notes(run, spans),
+        parallel=report_context.summary_lines(run),
+        stages=report_context.stage_lines(run),
+        memory=report_context.memory_lines(run),
+        compile_memory=report_context.compile_memory(run, spans),
+        host_memory=report_context.host_memory(run),
+        exhausted=report_context.exhausted_lines(run),
+        series=report_context.series_of(run),
+        environment=report_context.environment(run),
+        notes=report_text.notes(run, spans),
         summary=closing,
         torch=torch_view(run, end),
     )

@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span
-from neuron_top.views.figure import Basis, Figure, figure
+from neuron_top.views.metric import Basis, Figure, figure
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary

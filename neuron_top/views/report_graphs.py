@@ -10,7 +10,7 @@ from neuron_top.cache.failures import judge
 from neuron_top.explain.flags import differences
 from neuron_top.run.graph import Attempt, Graph, Meeting
 from neuron_top.run.model import Run
-from neuron_top.views.figure import Basis
+from neuron_top.views.metric import Basis
 
 _BASES = {"measured": Basis.MEASURED, "bracketed": Basis.AT_MOST, "unknown": Basis.UNKNOWN}
 

@@ -14,10 +14,10 @@ from neuron_top.actions import entry_lock
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.leftovers import free_locks
 from neuron_top.actions.opened import Changed, OpenEntry
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.restore import restore
+from neuron_top.actions.stale_locks import free_locks
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache import lock_owner
 from neuron_top.cache.entry import State

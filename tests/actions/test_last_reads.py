@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from neuron_top.actions.atime_recheck import plan_with_reads
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.cache import filesystem, scan
 from neuron_top.cache.snapshot import Snapshot
 from tests.actions import caches

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.runtime.log_input import portions
+from neuron_top.processes.log_input import portions
 from tests.adversary import bad_input
 from tests.adversary.attacker import LONG, as_stranger, needs_root
 

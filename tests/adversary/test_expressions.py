@@ -16,9 +16,9 @@ import pytest
 from neuron_top.dashboard.pages import logs
 from neuron_top.errors import UsageError
 from neuron_top.filters import MOST_CHARACTERS, MOST_EXPRESSIONS, MOST_TERMS, expression, newest_kept, words_filter
-from neuron_top.pipeline import log_files
-from neuron_top.pipeline.log_line import LogLine
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest import log_files
+from neuron_top.ingest.log_line import LogLine
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.widgets import log_window
@@ -78,8 +78,8 @@ def test_a_filter_of_the_logs_that_never_ends_freezes_no_server(tmp_path: Path) 
 
 FILTERED = """
 import sys
-from neuron_top.pipeline.log_line import LogLine
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest.log_line import LogLine
+from neuron_top.ingest.log_query import LogQuery
 from tests.adversary.test_expressions import HOSTILE, HOSTILE_LINES
 for pattern in HOSTILE:
     query = LogQuery(f"/{pattern}/")
@@ -228,7 +228,7 @@ async def test_an_expression_is_typed_in_the_terminal_and_what_is_wrong_with_it_
 def test_a_program_that_filters_nothing_does_not_load_the_engine() -> None:
     code = (
         "import sys, neuron_top.tui.app, neuron_top.tui.screens.logs, neuron_top.dashboard.pages.logs\n"
-        "from neuron_top.pipeline.log_query import LogQuery\nLogQuery('level:error words')\n"
+        "from neuron_top.ingest.log_query import LogQuery\nLogQuery('level:error words')\n"
         "assert 're2' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=web.PATIENCE)

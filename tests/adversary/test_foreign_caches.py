@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import layout, roots, trust
+from neuron_top.cache import filenames, roots, trust
 from neuron_top.cache.graph_header import MAGIC
 from neuron_top.compile.compiling import Graph
 from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.parallel_collect import collect
 from neuron_top.errors import CacheUnusable, FileMalformed, RefusedForSafety
-from neuron_top.runtime import doctor_facts
+from neuron_top.telemetry import doctor_facts
 from tests.adversary.attacker import STRANGER, as_stranger, give_away, needs_root
 from tests.compile.fakes import GRAPH, Copying, wrapper
 
@@ -68,9 +68,9 @@ def test_a_root_of_a_stranger_is_refused_whatever_its_mode(root: Path, mode: int
 def test_what_a_stranger_owns_below_a_root_of_ours_is_refused(root: Path, whose: str) -> None:
     entry = entry_of(root)
     given = {
-        "compiler": entry.parent, "entry": entry, "graph": entry / layout.FX_GRAPH,
-        "artefact": entry / layout.INDUCTOR_ARTEFACT, "kernels": entry / layout.INDUCTOR_KERNELS,
-        "record": entry / layout.STATS,
+        "compiler": entry.parent, "entry": entry, "graph": entry / filenames.FX_GRAPH,
+        "artefact": entry / filenames.INDUCTOR_ARTEFACT, "kernels": entry / filenames.INDUCTOR_KERNELS,
+        "record": entry / filenames.STATS,
     }[whose]  # fmt: skip
     give_away(given)
     if whose == "graph":  # a hit does not read it
@@ -95,7 +95,7 @@ def test_a_folder_that_everybody_can_change_is_refused(tmp_path: Path, level: st
     refused(above / "cache", f"everybody can write to {place}")
 
 
-@pytest.mark.parametrize("name", [layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS, layout.STATS])
+@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
 def test_a_file_that_everybody_can_write_is_refused(root: Path, name: str) -> None:
     (entry_of(root) / name).chmod(0o666)
     with pytest.raises(RefusedForSafety, match="everybody can write"):
@@ -133,7 +133,7 @@ def test_a_stranger_cannot_plant_an_entry_before_its_first_compile(reachable: Pa
 
     def plant() -> str:
         planted.mkdir()
-        (planted / layout.FX_GRAPH).write_bytes(b"prepared")
+        (planted / filenames.FX_GRAPH).write_bytes(b"prepared")
         return "planted"
 
     as_stranger(plant)
@@ -146,7 +146,7 @@ def test_a_stranger_cannot_plant_an_entry_before_its_first_compile(reachable: Pa
         with pytest.raises(RefusedForSafety, match=WAY_OUT):
             attempt(wrapper(root, compiling))
     assert compiling.compiled == 0
-    assert (planted / layout.FX_GRAPH).read_bytes() == b"prepared"
+    assert (planted / filenames.FX_GRAPH).read_bytes() == b"prepared"
 
 
 @needs_root
@@ -169,7 +169,7 @@ def test_a_link_below_the_root_is_not_followed(root: Path, tmp_path: Path) -> No
         wrapper(root).obtain(GRAPH)
 
 
-@pytest.mark.parametrize("name", [layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS, layout.STATS])
+@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
 def test_a_linked_file_is_set_aside_and_compiled_again(root: Path, tmp_path: Path, name: str) -> None:
     path = entry_of(root) / name
     path.rename(tmp_path / "elsewhere")
@@ -180,7 +180,7 @@ def test_a_linked_file_is_set_aside_and_compiled_again(root: Path, tmp_path: Pat
 
 
 def test_a_linked_graph_is_not_compiled(root: Path, tmp_path: Path) -> None:
-    path = entry_of(root) / layout.FX_GRAPH
+    path = entry_of(root) / filenames.FX_GRAPH
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedForSafety, match="is a link"):
@@ -188,7 +188,7 @@ def test_a_linked_graph_is_not_compiled(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_pipe_in_a_files_place_stops_nobody(root: Path) -> None:
-    path = entry_of(root) / layout.INDUCTOR_ARTEFACT
+    path = entry_of(root) / filenames.INDUCTOR_ARTEFACT
     path.unlink()
     os.mkfifo(path)
     assert not wrapper(root).obtain(GRAPH).hit
@@ -199,8 +199,8 @@ def test_a_hard_link_to_another_entrys_artefact_is_noticed(root: Path) -> None:
     other = Graph(key=GRAPH.key.__class__("f" * 20, GRAPH.key.flags), data=lambda: b"another")
     made = wrapper(root).obtain(other).entry
     entry = next(path for path in root.glob("*/MODULE_0123*"))
-    (entry / layout.INDUCTOR_ARTEFACT).unlink()
-    os.link(made.artefact, entry / layout.INDUCTOR_ARTEFACT)
+    (entry / filenames.INDUCTOR_ARTEFACT).unlink()
+    os.link(made.artefact, entry / filenames.INDUCTOR_ARTEFACT)
     obtained = wrapper(root).obtain(GRAPH)
     assert not obtained.hit
     assert obtained.entry.artefact.read_bytes() == b"the graph" * 2
@@ -236,7 +236,7 @@ def test_links_that_lead_in_a_circle_are_an_error(tmp_path: Path) -> None:
 
 def test_who_trusts_everybody_is_taken_at_their_word(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root.chmod(0o777)
-    (entry_of(root) / layout.INDUCTOR_ARTEFACT).chmod(0o666)
+    (entry_of(root) / filenames.INDUCTOR_ARTEFACT).chmod(0o666)
     monkeypatch.setenv(trust.TRUST_VARIABLE, "1")
     assert wrapper(root).obtain(GRAPH).hit
 
@@ -258,7 +258,7 @@ def test_a_default_root_of_a_stranger_gives_way_to_one_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     default = tmp_path / "neuron-compile-cache"
-    monkeypatch.setattr(layout, "DEFAULT_ROOT", str(default))
+    monkeypatch.setattr(filenames, "DEFAULT_ROOT", str(default))
     assert parse_environment({}).cache_url == str(default)
     default.mkdir()
     assert parse_environment({}).cache_url == str(default)
@@ -281,7 +281,7 @@ def test_a_default_root_of_a_stranger_gives_way_to_one_of_ours(
 @needs_root
 def test_a_strangers_default_beside_it_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     default = tmp_path / "neuron-compile-cache"
-    monkeypatch.setattr(layout, "DEFAULT_ROOT", str(default))
+    monkeypatch.setattr(filenames, "DEFAULT_ROOT", str(default))
     for path in (default, Path(roots.user_root())):
         path.mkdir()
         give_away(path)
@@ -324,7 +324,7 @@ def test_a_graph_that_is_not_that_of_its_entry_is_not_compiled(
 ) -> None:
     one = wrapper(tmp_path / "cache")
     one.extract(GRAPH)
-    path = entry_of(tmp_path / "cache") / layout.FX_GRAPH
+    path = entry_of(tmp_path / "cache") / filenames.FX_GRAPH
     path.write_bytes(change(path.read_bytes()))
     compiler = Copying()
     with pytest.raises(FileMalformed, match="expected the graph of this entry"):

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from neuron_top.cache import graph_header, layout
+from neuron_top.cache import filenames, graph_header
 from neuron_top.cache.signing import Keys
 from neuron_top.compile import compile_server
 from tests.adversary.attacker import give_away, needs_root
@@ -52,17 +52,17 @@ def prepared_library(folder: Path, mark: Path) -> bytes:
 
 def replace_kernels(entry: Path, library: bytes) -> list[str]:
     """The prepared library in place of each kernel, its digest in the record as the 0.1 attack had it."""
-    archive = entry / layout.INDUCTOR_KERNELS
+    archive = entry / filenames.INDUCTOR_KERNELS
     with zipfile.ZipFile(archive) as zipped:
         names = zipped.namelist()
     assert names
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as zipped:
         for name in names:
             zipped.writestr(zipfile.ZipInfo(name), library)
-    record = json.loads((entry / layout.STATS).read_text())
+    record = json.loads((entry / filenames.STATS).read_text())
     data = archive.read_bytes()
     record["files"][archive.name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    (entry / layout.STATS).write_text(json.dumps(record))
+    (entry / filenames.STATS).write_text(json.dumps(record))
     return names
 
 
@@ -88,7 +88,7 @@ def test_a_library_whose_plain_digest_was_rewritten_is_not_mapped(folder: Path) 
 
 def test_a_kernel_that_waits_in_inductors_folder_under_the_right_name_is_replaced(folder: Path) -> None:
     mark, library = folder / "mark", prepared_library(folder, folder / "mark")
-    with zipfile.ZipFile(entries(folder)["sine"] / layout.INDUCTOR_KERNELS) as zipped:
+    with zipfile.ZipFile(entries(folder)["sine"] / filenames.INDUCTOR_KERNELS) as zipped:
         kernels = {name: zipped.read(name) for name in zipped.namelist()}
     for name in kernels:
         place = folder / "inductor" / name
@@ -129,7 +129,7 @@ sys.exit(compile_server._compile(request, 1))
 @needs_root
 def test_a_compile_that_inductors_folder_forbids_is_not_the_graphs_fault(tmp_path: Path) -> None:
     """The fork looks, too: a parallel compile has no other look at that folder."""
-    graph, theirs = tmp_path / layout.FX_GRAPH, tmp_path / "theirs"
+    graph, theirs = tmp_path / filenames.FX_GRAPH, tmp_path / "theirs"
     graph.write_bytes(prepared_graph(tmp_path / "mark"))
     theirs.mkdir()
     give_away(theirs)
@@ -148,8 +148,8 @@ def test_a_prepared_graph_in_a_root_that_others_can_write_to_is_not_unpickled(tm
     compiler = subprocess.run(ask, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()[-1]
     entry = root / compiler / MODULE
     entry.mkdir(parents=True)
-    (entry / layout.FX_GRAPH).write_bytes(prepared_graph(mark))
-    (entry / layout.FLAGS_NAMES[0]).write_bytes(b"[]")
+    (entry / filenames.FX_GRAPH).write_bytes(prepared_graph(mark))
+    (entry / filenames.FLAGS_NAMES[0]).write_bytes(b"[]")
     root.chmod(mode)
     if mode == 0o1777:
         if os.geteuid() != 0:
@@ -166,7 +166,7 @@ def test_a_prepared_graph_in_a_root_that_others_can_write_to_is_not_unpickled(tm
 
 
 def test_a_compile_process_unpickles_no_other_bytes_than_its_job_sent_the_digest_of(tmp_path: Path) -> None:
-    graph, mark = tmp_path / layout.FX_GRAPH, tmp_path / "mark"
+    graph, mark = tmp_path / filenames.FX_GRAPH, tmp_path / "mark"
     graph.write_bytes(prepared_graph(mark))
     request = {"graph": str(graph), "graph_sha256": "0" * 64, "graph_digest": "", "outputs": {}, "dump": ""}
     assert compile_server._compile(request, tmp_path / "result") == compile_server.NOT_THE_GRAPHS_FAULT

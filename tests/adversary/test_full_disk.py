@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.compile import side_channel
 from neuron_top.compile.compile_end import disk_full, failure, is_disk_full
 from neuron_top.compile.compiling import Graph
@@ -42,8 +42,8 @@ def fill(disk: Path, left: int) -> None:
 
 def check_nothing_half_made(root: Path) -> None:
     names = [path.name for path in root.rglob("*") if path.is_file()]
-    assert not [name for name in names if name.endswith((layout.TEMPORARY_SUFFIX, ".lock", ".owner"))], names
-    assert layout.FAILURE_LOG not in names
+    assert not [name for name in names if name.endswith((filenames.TEMPORARY_SUFFIX, ".lock", ".owner"))], names
+    assert filenames.FAILURE_LOG not in names
 
 
 def compiled_rightly(root: Path) -> bool:
@@ -277,10 +277,10 @@ def test_the_real_compiler_on_a_disk_that_fills_up(
     assert (done.returncode, done.stdout) == (0, "right results\n"), done.stderr
     assert "no space left" in done.stderr
     check_nothing_half_made(folders["cache"])
-    hits = list(folders["cache"].rglob(layout.DONE))
+    hits = list(folders["cache"].rglob(filenames.DONE))
     assert len(hits) == (0 if "cache" in full and left < 400 else len(hits))
     if full == ("work",):
         assert len(hits) == GRAPHS, "the cache had room: what was compiled elsewhere is shared"
     for mark in hits:
-        stats = json.loads((mark.parent / layout.STATS).read_text())
+        stats = json.loads((mark.parent / filenames.STATS).read_text())
         assert stats["module"] == mark.parent.name

@@ -12,8 +12,8 @@ import pytest
 
 from neuron_top import folders
 from neuron_top.actions import sweep
-from neuron_top.actions.emptying import empty
 from neuron_top.actions.journal import CannotPurge, Trash
+from neuron_top.actions.purge_tree import empty
 from neuron_top.actions.restore import restore
 from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety

@@ -21,7 +21,7 @@ import pytest
 
 from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.retry import plan_retry
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.cache.entry import State as States
 from neuron_top.compile import compile_client
 from neuron_top.compile.compile_client import CompileClient
@@ -242,10 +242,10 @@ def test_the_process_that_retries_for_a_screen_is_killed(tmp_path: Path, monkeyp
     plan = plan_retry(
         snapshot.entries, str(tmp_path / "cache"), caches.around(snapshot), compilers={caches.COMPILER}
     )  # fmt: skip
-    before = (place / layout.FAILURE_LOG).read_bytes()
+    before = (place / filenames.FAILURE_LOG).read_bytes()
     with pytest.raises(RefusedForSafety, match="give the plan again"):
         compile_apart(plan, jobs=1, read_only=False, watch=lambda progress: True)
-    assert (place / layout.FAILURE_LOG).read_bytes() == before
+    assert (place / filenames.FAILURE_LOG).read_bytes() == before
 
 
 def test_a_compiler_that_leaves_a_process_behind_is_not_waited_for(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_compiler_that_leaves_a_process_behind_is_not_waited_for(tmp_path: Pat
     program.chmod(0o755)
     graph, output = tmp_path / "graph", tmp_path / "out.neff"
     graph.write_bytes(b"hlo")
-    task = CompileTask(module="MODULE_1+2", graph=graph, outputs={layout.NEFF: output})
+    task = CompileTask(module="MODULE_1+2", graph=graph, outputs={filenames.NEFF: output})
     try:
         assert NeuronxCC(str(program)).compile(task, began=lambda pid: None).seconds < BOUNDED_SECONDS
     finally:
@@ -312,7 +312,7 @@ def test_real_ranks_of_which_one_loses_its_compiler(victim: str, tmp_path: Path)
         assert re.search(r"(server|compile) .*signal 9 \(SIGKILL\).*once more", said[first][1])
     elif victim == "every compile":
         assert re.search(r"signal 9 \(SIGKILL\).*second time.*the next run tries again", said[first][1])
-    assert not jobs.files(tmp_path, layout.FAILURE_LOG)
+    assert not jobs.files(tmp_path, filenames.FAILURE_LOG)
     assert not jobs.files(tmp_path, "*.lock*")
     assert not jobs.files(tmp_path, "*.tmp")
-    assert len(jobs.files(tmp_path, layout.DONE)) == 1
+    assert len(jobs.files(tmp_path, filenames.DONE)) == 1

@@ -69,7 +69,7 @@ def test_whatever_is_repeated_beside_any_mark_is_read() -> None:
 
 
 SHAPED = """
-from neuron_top.explain.sketch import arrays
+from neuron_top.explain.signature import arrays
 assert len(arrays("f32[8,128], (bf16[2], s64[])")) == 3
 for text in ("a" * 200_000, "a1" * 100_000 + "[", "a[" * 100_000, "f32[" + "1," * 100_000):
     arrays(text)

@@ -18,8 +18,8 @@ from neuron_top import programs
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.errors import CompilerMissing
 from neuron_top.events import AnyEvent, SourceUnavailable
-from neuron_top.runtime import devices, tools, versions
-from neuron_top.runtime.monitor import MonitorSource
+from neuron_top.telemetry import devices, tools, versions
+from neuron_top.telemetry.monitor import MonitorSource
 from tests.telemetry.executables import executable
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import Event, OutputGrew, RunStarted, encode
-from neuron_top.pipeline.recordings import load_run
-from neuron_top.pipeline.replay import ReplayFeed
+from neuron_top.ingest.recordings import load_run
+from neuron_top.ingest.replay import ReplayFeed
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
 from neuron_top.store.sqlite import BATCH_MOST_BYTES, FILE_NAME, Store
 

@@ -16,8 +16,8 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from neuron_top.dashboard import rights
 from neuron_top.dashboard.access import Right, rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_desk import CacheDesk
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.plans import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, Maker, Plans, Work
 from neuron_top.errors import LimitReached, NothingToShow
 from neuron_top.settings import Settings

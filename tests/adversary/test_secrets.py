@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import encode
+from neuron_top.ingest.recording import Recording
 from neuron_top.parsers.secrets import command_without_secrets, without_secrets
-from neuron_top.pipeline.recording import Recording
-from neuron_top.runtime.versions import environment_that_matters
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.telemetry.versions import environment_that_matters
 
 SECRET = "hunter2hunter2"
 TOKENS = (

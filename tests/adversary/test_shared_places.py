@@ -13,17 +13,17 @@ import pytest
 
 from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.pins import Pins
-from neuron_top.cache import catalogue, index
+from neuron_top.cache import catalog, index
 from neuron_top.compile.side_channel import DIRECTORY, tell
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, CompileEnded, LineMalformed, RunFinished, RunStarted, SourceUnavailable, encode
-from neuron_top.pipeline.recorder import OutputFile, Recorder
-from neuron_top.pipeline.recordings import store_path
-from neuron_top.pipeline.sources import SideChannel
+from neuron_top.ingest.recorder import OutputFile, Recorder
+from neuron_top.ingest.recordings import store_path
+from neuron_top.ingest.sources import SideChannel
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import Store
-from neuron_top.tui.remembered import Remembered, recall, remember
+from neuron_top.tui.ui_state import Remembered, recall, remember
 from tests.adversary.attacker import give_away, needs_root
 
 ENDED = CompileEnded(module="MODULE_1+a", seconds=2.0, ok=True)
@@ -59,7 +59,7 @@ def test_whatever_makes_the_state_folder_nobody_else_can_enter_it(first: str, tm
     (tmp_path / "cache").mkdir()
     match first:
         case "catalogue":
-            assert index.save(catalogue.open_root(str(tmp_path / "cache"), state), state)
+            assert index.save(catalog.open_root(str(tmp_path / "cache"), state), state)
         case "store":
             Store(store_path(Settings(state_dir=str(state)))).close()
         case "output":
@@ -84,7 +84,7 @@ def test_a_state_folder_that_others_may_enter_still_hides_what_we_put_into_it(tm
         store.begin(RunStarted(run="r"))
         OutputFile(state / "runs" / "r", pytest.fail).close()
         remember(state, Remembered(screen="logs"))
-        index.save(catalogue.open_root(str(tmp_path / "cache"), state), state)
+        index.save(catalog.open_root(str(tmp_path / "cache"), state), state)
         assert set(open_to_others(state)) == {"."}  # the write-ahead log too
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import graph_header, layout, signing
-from neuron_top.cache.catalogue import open_root
+from neuron_top.cache import filenames, graph_header, signing
+from neuron_top.cache.catalog import open_root
 from neuron_top.cache.record import FileFacts, Stats, stats_decoder
 from neuron_top.cache.verify import deep
 from neuron_top.errors import FileMalformed, UsageError
@@ -52,11 +52,11 @@ def entry_of(root: Path) -> Path:
 
 
 def record(entry: Path) -> Stats:
-    return stats_decoder.decode((entry / layout.STATS).read_bytes())
+    return stats_decoder.decode((entry / filenames.STATS).read_bytes())
 
 
 def change_record(entry: Path, **changes: object) -> None:
-    path = entry / layout.STATS
+    path = entry / filenames.STATS
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
@@ -67,11 +67,11 @@ def hit(root: Path) -> bool:
 def forge(entry: Path) -> None:
     """Another artefact, and every digest that needs no key rewritten for it."""
     old, files = record(entry), {}
-    for name in (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS):
+    for name in (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS):
         (entry / name).write_bytes(b"prepared")
         files[name] = FileFacts(hashlib.sha256(b"prepared").hexdigest(), 8)
     new = msgspec.structs.replace(old, files=files).sealed(signing.Keys())
-    (entry / layout.STATS).write_bytes(msgspec.json.encode(msgspec.structs.replace(new, signature=old.signature)))
+    (entry / filenames.STATS).write_bytes(msgspec.json.encode(msgspec.structs.replace(new, signature=old.signature)))
 
 
 def test_the_users_own_key_is_made_for_this_user_alone_and_signs(root: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_the_users_own_key_is_made_for_this_user_alone_and_signs(root: Path, tmp
     assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700  # recordings come to lie in the same folder
     first = key.read_bytes()
     assert record(entry_of(root)).signature.key
-    assert graph_header.read((entry_of(root) / layout.FX_GRAPH).read_bytes()).signature.key
+    assert graph_header.read((entry_of(root) / filenames.FX_GRAPH).read_bytes()).signature.key
     assert hit(root)
     assert key.read_bytes() == first
 
@@ -172,9 +172,9 @@ def test_a_signature_of_another_entry_does_not_fit(
     wrapper(root).obtain(GRAPH)
     theirs = msgspec.structs.replace(GRAPH, data=lambda: b"another graph")
     wrapper(other).obtain(theirs)
-    for name in (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS):
+    for name in (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS):
         shutil.copy(entry_of(other) / name, entry_of(root) / name)
-    change_record(entry_of(root), files=json.loads((entry_of(other) / layout.STATS).read_text())["files"])
+    change_record(entry_of(root), files=json.loads((entry_of(other) / filenames.STATS).read_text())["files"])
     obtained = wrapper(root).obtain(GRAPH)
     assert not obtained.hit
     assert obtained.entry.artefact.read_bytes() == b"the graph" * 2
@@ -231,13 +231,13 @@ def test_verify_and_the_catalogue_tell_of_each_of_them(root: Path, tmp_path: Pat
         return found()
 
     assert found() == "hit"
-    same_size = bytes(len(kept[layout.INDUCTOR_ARTEFACT]))
-    assert "is not what was published" in damaged(layout.INDUCTOR_ARTEFACT, same_size)
-    assert "digest differs" in damaged(layout.FX_GRAPH, kept[layout.FX_GRAPH] + b"x")
-    assert "of this version" in damaged(layout.FX_GRAPH, b"neuron-top fx graph 1\n")
-    told = json.loads(kept[layout.STATS])
+    same_size = bytes(len(kept[filenames.INDUCTOR_ARTEFACT]))
+    assert "is not what was published" in damaged(filenames.INDUCTOR_ARTEFACT, same_size)
+    assert "digest differs" in damaged(filenames.FX_GRAPH, kept[filenames.FX_GRAPH] + b"x")
+    assert "of this version" in damaged(filenames.FX_GRAPH, b"neuron-top fx graph 1\n")
+    told = json.loads(kept[filenames.STATS])
     assert "corrupt it belongs to MODULE_x" in damaged(
-        layout.STATS, json.dumps({**told, "module": "MODULE_x"}).encode()
+        filenames.STATS, json.dumps({**told, "module": "MODULE_x"}).encode()
     )
-    assert "corrupt published by neuron-top 0.1" in damaged(layout.STATS, json.dumps({**told, "graph": ""}).encode())
-    assert "not as it was written" in damaged(layout.STATS, json.dumps({**told, "guards": "1"}).encode())
+    assert "corrupt published by neuron-top 0.1" in damaged(filenames.STATS, json.dumps({**told, "graph": ""}).encode())
+    assert "not as it was written" in damaged(filenames.STATS, json.dumps({**told, "guards": "1"}).encode())

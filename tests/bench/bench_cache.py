@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.cache import catalogue
+from neuron_top.cache import catalog
 from neuron_top.cache.scan import refresh, scan
 from neuron_top.cache.watch import CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event
@@ -104,7 +104,7 @@ def main(count: int = 50_000) -> None:
             snapshot = scan(place)
             times["scan"].append(_used() - began)
             times["refresh"].append(seconds(lambda before=snapshot: refresh(before)))  # type: ignore[misc]
-        catalogue.open_root(place, state)
+        catalog.open_root(place, state)
         command = [sys.executable, "-m", "neuron_top", "cache", "stats", place, "--json"]
         environ = {**os.environ, "NEURONTOP_STATE_DIR": str(state)}
         for _ in range(ROUNDS):

@@ -15,11 +15,11 @@ from typing import Any
 from dash._utils import to_json
 
 from neuron_top import events as ev
-from neuron_top.dashboard import figures, sections
+from neuron_top.dashboard import figures, page_diff
 from neuron_top.dashboard.look import DARK
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
-from neuron_top.views.answers import answers
+from neuron_top.views.cache_lookups import answers
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
 from neuron_top.views.trends import trends
@@ -47,17 +47,17 @@ def rendered(feed: StillFeed) -> dict[str, Any]:
 def one_update() -> None:
     """Milliseconds and bytes of what a browser is sent after one second, beside the whole page."""
     feed = StillFeed([*job(), *samples(CORES, SECONDS), *compiles(), *steps(SECONDS)], now=START + SECONDS)
-    whole, known = sections.outputs_of(rendered(feed), {})
+    whole, known = page_diff.outputs_of(rendered(feed), {})
     took, spent, sizes = [], [], []
     for second in range(40):
         at = START + SECONDS + second
         moved = samples(CORES, 1, at=at)
         feed.push(*moved, ev.StepReported(step=SECONDS + second, loss=2.0, at=at, rank=0, node="trn1"), now=at)
         began, used = time.perf_counter(), time.thread_time()
-        values, known = sections.outputs_of(rendered(feed), known)
+        values, known = page_diff.outputs_of(rendered(feed), known)
         took.append((time.perf_counter() - began) * 1000)
         spent.append((time.thread_time() - used) * 1000)
-        sizes.append(len(str(to_json([value for value in values if value is not sections.no_update]))) / 1000)
+        sizes.append(len(str(to_json([value for value in values if value is not page_diff.no_update]))) / 1000)
     told(f"one update, {CORES} cores, processor time", statistics.median(spent), "ms", 5)
     print(f"   ({statistics.median(took):.1f} ms on the clock)")
     told(f"one update, {CORES} cores", statistics.median(sizes), "kB", 10)

@@ -76,7 +76,7 @@ def _same(one: Past, other: Past) -> bool:
 
 def recorded(folder: Path, environ: dict[str, str]) -> list[CompileRecord]:
     """The measured compiles of two recordings of the same job, each with a cache of its own."""
-    from neuron_top.pipeline.afterwards import history
+    from neuron_top.ingest.run_loader import history
 
     script = folder / "job.py"
     script.write_text(JOB.format(sizes=SIZES))

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from neuron_top.cache import catalogue
+from neuron_top.cache import catalog
 from tests.bench import bench_cache, screen_peers
 from tests.bench.screen_log import SCREEN, keys, log
 from tests.bench.terminal import Terminal, as_installed, over
@@ -52,7 +52,7 @@ def large_index(entries: int = 50_000, count: int = 7) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         root, state = Path(folder) / "cache", Path(folder) / "state"
         bench_cache.build(root, entries)
-        catalogue.open_root(str(root), state)
+        catalog.open_root(str(root), state)
         times: dict[Path, list[float]] = {root: [], Path(folder) / "empty": []}
         for _ in range(count):
             for place, taken in times.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from neuron_top import events as ev
 from neuron_top.cli.on_screen import hurry, show
-from neuron_top.pipeline.lines import LogBook
-from neuron_top.pipeline.live import LiveFeed
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_buffer import LogBook
 
 GIB = 1024**3
 Emit = Callable[[ev.AnyEvent], None]
@@ -77,8 +77,8 @@ class Hours:
 def main() -> None:
     """`synthetic_screen.py cores N`, `… hours HOURS CORES`, `… log FILE` or `… busy FILE CORES` (both at once)."""
     hurry()
-    from neuron_top.pipeline.assembly import paths_feed
-    from neuron_top.pipeline.sources import LogFiles
+    from neuron_top.ingest.assembly import paths_feed
+    from neuron_top.ingest.sources import LogFiles
     from neuron_top.settings import Settings
     from neuron_top.tui.app import TopApp
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache import catalogue, index, scan
+from neuron_top.cache import catalog, index, scan
 from neuron_top.cache.entry import State
 from neuron_top.errors import NothingToShow
 from tests.builders import (
@@ -250,7 +250,7 @@ def test_a_second_start_reads_the_index_and_a_broken_index_is_as_good_as_none(tm
     root, state = tmp_path / "root", tmp_path / "state"
     write_entry(root, HIT, age=LONG_AGO)
     write_entry(root, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""}, graph=graph(1))
-    first = catalogue.open_root(str(root), state)
+    first = catalog.open_root(str(root), state)
     stored = index.load(str(root.resolve()), state)
     assert stored is not None
     assert sorted(stored.entries, key=repr) == sorted(first.entries, key=repr)
@@ -258,7 +258,7 @@ def test_a_second_start_reads_the_index_and_a_broken_index_is_as_good_as_none(tm
     for damage in (b"", b"nonsense", place.read_bytes()[:-5]):
         place.write_bytes(damage)
         assert index.load(str(root.resolve()), state) is None
-        assert len(catalogue.open_root(str(root), state).entries) == 2
+        assert len(catalog.open_root(str(root), state).entries) == 2
 
 
 def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) -> None:
@@ -266,9 +266,9 @@ def test_sums_from_the_index_follow_open_entries_and_new_ones(tmp_path: Path) ->
     write_entry(root, HIT, age=LONG_AGO)
     folder = write_entry(root, {HLO_NAME: b"x"}, graph=graph(1))
     set_age(root / COMPILER, LONG_AGO)
-    catalogue.open_root(str(root), state)
+    catalog.open_root(str(root), state)
     (folder / "model.neff").write_bytes(neff())
     set_age(root / COMPILER, 0.0, now=time.time())
-    assert catalogue.sums(str(root), state).totals.states.keys() == {"hit", "published-unmarked"}
+    assert catalog.sums(str(root), state).totals.states.keys() == {"hit", "published-unmarked"}
     write_entry(root, HIT, graph=graph(2))
-    assert catalogue.sums(str(root), state).totals.all.entries == 3
+    assert catalog.sums(str(root), state).totals.all.entries == 3

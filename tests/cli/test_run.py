@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import RunFinished, RunStarted
-from neuron_top.pipeline.recordings import find_recording, is_recording, load_run
-from neuron_top.runtime.launch import processes_of_run
+from neuron_top.ingest.recordings import find_recording, is_recording, load_run
+from neuron_top.processes.launch import processes_of_run
 from neuron_top.store.sqlite import Store
 
 PROGRAM = (sys.executable, "-m", "neuron_top")

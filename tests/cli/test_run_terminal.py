@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.pipeline.recordings import is_recording
+from neuron_top.ingest.recordings import is_recording
 
 
 def started(arguments: list[str], folder: Path, hang_up: signal.Handlers = signal.SIG_DFL) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import layout, lock_owner
+from neuron_top.cache import filenames, lock_owner
 from neuron_top.compile import log_lines
 from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
 from neuron_top.compile.compiling import Graph
@@ -91,7 +91,7 @@ def test_a_lock_whose_holder_died_is_taken_over(own_caches: Path, capsys: pytest
         name.write_bytes(msgspec.json.encode(dead))
     assert not wrapper(own_caches).obtain(GRAPH).hit
     assert "taken over" in capsys.readouterr().err
-    assert not any(layout.LOCK_SUFFIX in name for name in names(entry.path))
+    assert not any(filenames.LOCK_SUFFIX in name for name in names(entry.path))
 
 
 def test_a_living_holder_is_never_robbed(own_caches: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_corrupt_artefact_is_recompiled_and_kept_aside(
     broken = damage(path.read_bytes())
     path.write_bytes(broken)
     assert not wrapper(own_caches).obtain(GRAPH).hit
-    (kept,) = entry.path.glob(f"{name}.*{layout.QUARANTINE_SUFFIX}")
+    (kept,) = entry.path.glob(f"{name}.*{filenames.QUARANTINE_SUFFIX}")
     assert kept.read_bytes() == broken
     assert kept.name.replace("kernels", "inductor")[:14] in capsys.readouterr().err
     assert entry.broken_reason() == ""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.log_line import LogLine
 from tests.dashboard.browser import chromium
 from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
 

@@ -15,8 +15,8 @@ import uvicorn
 
 from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_desk import CacheDesk
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured

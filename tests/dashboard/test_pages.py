@@ -12,29 +12,29 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.dashboard import cache_figures, entry_rows, figures, memory_figures, parts, whys
-from neuron_top.dashboard.cache_desk import CacheDesk
-from neuron_top.dashboard.hub import Hub
+from neuron_top.dashboard import cache_figures, components, entry_rows, explain_panel, figures, memory_figures
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.feed_registry import Hub
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.look import DARK, LIGHT
+from neuron_top.dashboard.page_diff import Chart, Rows, Track
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
-from neuron_top.dashboard.sections import Chart, Rows, Track
-from neuron_top.pipeline.log_line import LogLine, LogPage
+from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.views.answers import answers
+from neuron_top.views.cache_lookups import answers
 from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
+from neuron_top.views.miss_explanation import Reason, Why
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
-from neuron_top.views.why import Reason, Why
 from tests.tui.feeds import LINES, START, StillFeed, catalogue, full, job, module, recordings, samples
 
 
@@ -127,7 +127,7 @@ def test_every_page_that_names_a_graph_leads_to_the_page_that_tells_why_it_misse
     assert compiling in links(shown["live-compile"])
     slowest = links(runs.render(recordings(), feed.read(summary), "a b")["runs-summary"])
     assert slowest == [f"compile?run=a+b&graph={quote_plus(module(number))}" for number in (4, 3)]
-    graphs = feed.read(whys.graphs_of_lines)
+    graphs = feed.read(explain_panel.graphs_of_lines)
     assert [row[3] for row in logs.rows_of(LINES, graphs)] == ["", "", "", "", module(4), ""]
 
 
@@ -194,10 +194,10 @@ def test_a_chart_of_one_moment_shows_a_minute_and_one_of_several_shows_them_all(
 
 
 def test_commands_in_a_sentence_are_set_as_code_and_a_lone_mark_stays() -> None:
-    assert [getattr(part, "children", part) for part in parts.note("try `neurontop run` now").children] == [
+    assert [getattr(part, "children", part) for part in components.note("try `neurontop run` now").children] == [
         "try ", "neurontop run", " now",
     ]  # fmt: skip
-    assert parts.note("it`s").children == "it`s"
+    assert components.note("it`s").children == "it`s"
 
 
 def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:

@@ -9,7 +9,7 @@ from dash import Patch, no_update
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.dashboard.sections import Chart, Rows, Track, outputs_of
+from neuron_top.dashboard.page_diff import Chart, Rows, Track, outputs_of
 
 
 def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:

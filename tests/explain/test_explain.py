@@ -11,7 +11,7 @@ from neuron_top.cache.contents import LocalGraph
 from neuron_top.cli.main import main
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.sketch import Sketch, likeness, of_hlo, of_local
+from neuron_top.explain.signature import Sketch, likeness, of_hlo, of_local
 from neuron_top.explain.why import NEAR
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes

@@ -13,10 +13,10 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Action
 from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.cache import lock_owner
-from neuron_top.pipeline.library import Library
+from neuron_top.ingest.repository import Library
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.views.why import Question, question, questions, roots
+from neuron_top.views.miss_explanation import Question, question, questions, roots
 from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
 from tests.explain.cases import FLAGS, NOW, OLD, stored
 from tests.explain.hlo_model import Step, training_step

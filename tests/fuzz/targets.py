@@ -65,8 +65,8 @@ def _hlo(data: bytes) -> None:
 def _telemetry(data: bytes) -> None:
     from neuron_top.events import decode, encode
     from neuron_top.parsers import neuron_ls, sysfs_values
-    from neuron_top.runtime.monitor_events import MonitorReader
-    from neuron_top.runtime.telemetry_file import TelemetryFile
+    from neuron_top.telemetry.monitor_events import MonitorReader
+    from neuron_top.telemetry.telemetry_file import TelemetryFile
 
     for reader in (MonitorReader(), TelemetryFile("x")):
         for event in [*reader.feed(data), *reader.flush()]:
@@ -132,7 +132,7 @@ def named(name: str) -> Target:
             (b"\x03", b"\xff", builders.KELF, builders.DEFINITION, b'"var": {', b'"type": "virtual", "size": ', b"-1",
              b"9" * 30, b"../x", b"\0" * 512, b"ustar  \0", b"\x80" + b"\0" * 11, builders.neff(),
              builders.archive([])),
-            ("neuron_top.parsers.neff", "neuron_top.parsers.neff_payload", "neuron_top.parsers.neff_told"),
+            ("neuron_top.parsers.neff", "neuron_top.parsers.neff_payload", "neuron_top.parsers.neff_metadata"),
         ),
         "hlo": lambda: Target(
             _hlo,

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from neuron_top.parsers.line_unwrapper import Wraps
 from neuron_top.parsers.reader import LogReader
-from neuron_top.parsers.wraps import Wraps
 
 A, B = "MODULE_10000000000000000001+e30acd3a", "MODULE_00112233445566778899+d41d8cd9"
 G0_KEY = "MODULE_12345678901234567890"

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from neuron_top.events import encode
+from neuron_top.ingest.log_line import readable
 from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.reader import LogReader
-from neuron_top.pipeline.log_line import readable
 from tests.parsers.logs import FOLDER, M1, g3
 
 ENCODINGS = {

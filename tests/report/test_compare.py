@@ -111,8 +111,8 @@ def test_two_caches_are_compared_by_entry(
 
 
 def test_several_runs_are_one_picture_against_the_first() -> None:
-    from neuron_top.report import several as drawn
-    from neuron_top.views.several import several
+    from neuron_top.report import multi_compare as drawn
+    from neuron_top.views.multi_compare import several
 
     runs = [trained(100 * MIB, 10.0, A), trained(60 * MIB, 8.0, A), trained(40 * MIB, 5.0, A)]
     view = several([report(run, 0.0) for run in runs])

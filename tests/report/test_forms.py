@@ -15,9 +15,9 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.cli.main import main
-from neuron_top.pipeline.afterwards import end_of
-from neuron_top.pipeline.recording import Recording
-from neuron_top.pipeline.recordings import load_run, store_path
+from neuron_top.ingest.recording import Recording
+from neuron_top.ingest.recordings import load_run, store_path
+from neuron_top.ingest.run_loader import end_of
 from neuron_top.report.html import html
 from neuron_top.report.markdown import markdown
 from neuron_top.settings import Settings

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top import events as ev
-from neuron_top.pipeline.afterwards import end_of, read_logs
+from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables
 from neuron_top.report.svg import Axis, Bar, lanes
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.run.spans import Span, merged, union_seconds, without
-from neuron_top.views.figure import Basis, Figure
 from neuron_top.views.gate import judge
+from neuron_top.views.metric import Basis, Figure
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_figures import Prices
 from neuron_top.views.report_graphs import Remembered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.run.makeup import Makeup
+from neuron_top.run.breakdown_history import Makeup
 
 SIZES = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 1000), min_size=1)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_top import events as ev
-from neuron_top.pipeline.assembly import paths_feed
+from neuron_top.ingest.assembly import paths_feed
+from neuron_top.run.log_activity import SILENT_SECONDS
 from neuron_top.run.model import Run
-from neuron_top.run.silence import SILENT_SECONDS
 from neuron_top.settings import Settings
 from neuron_top.views.graphs import graph_table
 from neuron_top.views.overview import overview

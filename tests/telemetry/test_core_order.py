@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.events import CoreSample
-from neuron_top.runtime import core_order
-from neuron_top.runtime.banks import bank_levels
-from neuron_top.runtime.instances import DEVICES, GIB, generation, machine
+from neuron_top.telemetry import core_order
+from neuron_top.telemetry.banks import bank_levels
+from neuron_top.telemetry.instances import DEVICES, GIB, generation, machine
 
 ANY_INSTANCE = st.sampled_from(sorted(DEVICES))
 

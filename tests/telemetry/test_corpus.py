@@ -13,10 +13,10 @@ from neuron_top import events
 from neuron_top.parsers import sysfs_values
 from neuron_top.parsers.neuron_ls import read_devices
 from neuron_top.parsers.neuron_monitor import Record, record_in
-from neuron_top.runtime.banks import bank_levels
-from neuron_top.runtime.core_order import TRN2_ORDER, monitor_core, physical_cores
-from neuron_top.runtime.instances import DEVICES, GIB, generation, machine
-from neuron_top.runtime.monitor_events import MonitorReader, events_of
+from neuron_top.telemetry.banks import bank_levels
+from neuron_top.telemetry.core_order import TRN2_ORDER, monitor_core, physical_cores
+from neuron_top.telemetry.instances import DEVICES, GIB, generation, machine
+from neuron_top.telemetry.monitor_events import MonitorReader, events_of
 from tests.corpus import corpus
 
 RECORDS = (

@@ -15,9 +15,9 @@ from neuron_top.events import CoreSample, CoresSampled
 from neuron_top.events.runtime import MEMORY_KINDS
 from neuron_top.parsers.neuron_ls import read_devices
 from neuron_top.run.cores import CoreLedger
-from neuron_top.runtime.monitor import RUNTIME_GROUPS, SYSTEM_GROUPS, configuration
-from neuron_top.runtime.monitor_events import MonitorReader
-from neuron_top.runtime.sysfs import SysfsTree
+from neuron_top.telemetry.monitor import RUNTIME_GROUPS, SYSTEM_GROUPS, configuration
+from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.sysfs import SysfsTree
 from tests.corpus import corpus
 from tests.telemetry.records import counters, line, record, runtime
 from tests.telemetry.trees import put

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from neuron_top.cli.doctor import warnings_of
-from neuron_top.runtime import doctor_facts
-from neuron_top.runtime.devices import Listing
-from neuron_top.runtime.doctor_checks import Finding, examine
-from neuron_top.runtime.doctor_facts import Facts, Job, Node, Root, Terminal
-from neuron_top.runtime.doctor_variables import EFFECTS, nearest
+from neuron_top.telemetry import doctor_facts
+from neuron_top.telemetry.devices import Listing
+from neuron_top.telemetry.doctor_checks import Finding, examine
+from neuron_top.telemetry.doctor_facts import Facts, Job, Node, Root, Terminal
+from neuron_top.telemetry.doctor_variables import EFFECTS, nearest
 from tests.telemetry import trees
 from tests.telemetry.executables import executable
 

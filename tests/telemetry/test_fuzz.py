@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from neuron_top import events
 from neuron_top.parsers import neuron_ls, sysfs_values
-from neuron_top.runtime.core_order import visible_cores
-from neuron_top.runtime.holders import container_of, program_name
-from neuron_top.runtime.monitor_events import MonitorReader
-from neuron_top.runtime.telemetry_file import TelemetryFile
+from neuron_top.telemetry.core_order import visible_cores
+from neuron_top.telemetry.core_owners import container_of, program_name
+from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.telemetry_file import TelemetryFile
 from tests.telemetry.records import TRN2, counters, memory, model, record, runtime
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.just("\x1b[2J\x9b1m")

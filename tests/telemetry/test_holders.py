@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.events import CoreSample
-from neuron_top.runtime.holders import Holders, container_of, program_name
+from neuron_top.telemetry.core_owners import Holders, container_of, program_name
 
 ID = "0123456789ab" + "c" * 52
 POD = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"

@@ -18,14 +18,14 @@ import pytest
 
 from neuron_top import events
 from neuron_top.events import AnyEvent
-from neuron_top.runtime.monitor import Backoff, MonitorSource
+from neuron_top.telemetry.monitor import Backoff, MonitorSource
 from tests.telemetry.executables import monitor
 
 PATIENCE = 60.0
 
 
 class Driven:
-    """A source in a thread, as the pipeline drives it."""
+    """A source in a thread, as ingest drives it."""
 
     def __init__(self, source: MonitorSource) -> None:
         self.events: queue.SimpleQueue[AnyEvent] = queue.SimpleQueue()
@@ -161,7 +161,7 @@ def test_the_child_ends_with_its_parent_however_that_ends(tmp_path: Path, ending
     command = monitor(tmp_path, "say(1)\ntime.sleep(3600)")
     program = f"""
 from neuron_top import events
-from neuron_top.runtime.monitor import MonitorSource
+from neuron_top.telemetry.monitor import MonitorSource
 def show(event):
     if isinstance(event, events.CoresSampled):
         print(event.cores[0].pid, flush=True)

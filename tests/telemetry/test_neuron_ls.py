@@ -9,8 +9,8 @@ import pytest
 
 from neuron_top import events
 from neuron_top.parsers.neuron_ls import read_devices
-from neuron_top.runtime.devices import DevicesLook, devices_found, list_devices
-from neuron_top.runtime.instances import GIB
+from neuron_top.telemetry.devices import DevicesLook, devices_found, list_devices
+from neuron_top.telemetry.instances import GIB
 from tests.telemetry.executables import executable
 
 NEW = {

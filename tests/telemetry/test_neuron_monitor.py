@@ -10,7 +10,7 @@ import pytest
 
 from neuron_top import events
 from neuron_top.parsers.neuron_monitor import module_key, read_record
-from neuron_top.runtime.monitor_events import MonitorReader
+from neuron_top.telemetry.monitor_events import MonitorReader
 from tests.telemetry.records import GIB, NAMES, TRN2, counters, line, memory, model, record, runtime
 
 Kind = TypeVar("Kind")

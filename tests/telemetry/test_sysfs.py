@@ -10,9 +10,9 @@ import pytest
 
 from neuron_top.events import CoreSample
 from neuron_top.parsers import sysfs_values
-from neuron_top.runtime.instances import GIB
-from neuron_top.runtime.sources import SysfsLook
-from neuron_top.runtime.sysfs import SysfsTree, overlaid
+from neuron_top.telemetry.instances import GIB
+from neuron_top.telemetry.sources import SysfsLook
+from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 from tests.telemetry import trees
 
 USED = {"tensors": 5 * GIB, "constants": GIB, "dma_rings": 1024, "collectives": 7}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from neuron_top.pipeline.recordings import load_run
+from neuron_top.ingest.recordings import load_run
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store

@@ -9,16 +9,16 @@ import msgspec
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.miss_explanation import Misses, Question, Reason, Why
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
-from neuron_top.views.why import Misses, Question, Reason, Why
 
 View = TypeVar("View")
 START = 1_790_000_000.0

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
-from neuron_top.pipeline.library import Library
+from neuron_top.ingest.repository import Library
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import PLACES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from neuron_top.tui import ahead
+from neuron_top.tui import preload
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import PLACES
 from neuron_top.tui.screens.base import LiveScreen
@@ -15,7 +15,7 @@ async def test_all_screens_are_made_ahead_and_are_the_ones_that_keys_go_to() -> 
     app = TopApp(feeds.StillFeed(), first="compile")
     async with app.run_test(size=(120, 40)) as pilot:
         assert await asyncio.to_thread(app.begun.wait, 60)
-        await asyncio.to_thread(ahead.load, app)
+        await asyncio.to_thread(preload.load, app)
         await pilot.pause()
         assert app.current_mode == "compile", "loading ahead went somewhere"
         made = {place.name: app._screen_stacks[place.name][0] for place in PLACES}
@@ -31,5 +31,5 @@ async def test_a_program_that_was_left_meanwhile_is_loaded_for_no_more() -> None
     async with app.run_test():
         pass
     before = dict(app._screen_stacks)
-    await asyncio.to_thread(ahead.load, app)
+    await asyncio.to_thread(preload.load, app)
     assert app._screen_stacks == before

@@ -19,8 +19,8 @@ from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen
 from neuron_top.tui.screens.plan import DONE, PREVIEW, PlanPage
-from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.keybar import KeyBar
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.views.entries import EntryTable, entry_row
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler

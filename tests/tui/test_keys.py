@@ -22,7 +22,7 @@ from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.why import questions
+from neuron_top.views.miss_explanation import questions
 
 from . import feeds
 

@@ -8,7 +8,7 @@ from typing import Any
 from textual.geometry import Region
 from textual.strip import Strip
 
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.log_line import LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.drawing import Line

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from neuron_top import events as ev
-from neuron_top.pipeline.assembly import paths_feed
+from neuron_top.ingest.assembly import paths_feed
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.alerts import AlertsPage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuron_top.pipeline.assembly import is_cache_root, paths_feed
+from neuron_top.ingest.assembly import is_cache_root, paths_feed
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen

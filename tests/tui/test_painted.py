@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import tui
-from neuron_top.pipeline.log_line import LogChain, LogLine, LogPage
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.widgets.log_window import NEAR_LINES, TAIL_LINES, LogWindow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.pipeline.library import Library
+from neuron_top.ingest.repository import Library
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.tui.app import TopApp

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from neuron_top.run.estimate import Estimator
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.remembered import FILE_NAME, Remembered, recall, remember
+from neuron_top.tui.ui_state import FILE_NAME, Remembered, recall, remember
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.entry_tree import CompilerRow
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache import catalogue
-from neuron_top.pipeline.recordings import find_recording, load_run
+from neuron_top.cache import catalog
+from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import Store
 from neuron_top.views.graphs import graph_table
@@ -121,7 +121,7 @@ def test_the_step_shown_is_one_that_was_printed_before_the_end(walked: Walked) -
 
 
 def test_entries_shown_are_those_on_the_disk(walked: Walked) -> None:
-    entries = catalogue.open_root(str(walked.cache), walked.state).entries
+    entries = catalog.open_root(str(walked.cache), walked.state).entries
     assert f"{len(entries)} entries" in walked.screens["4"], walked.screens["4"]
 
 

@@ -19,7 +19,7 @@ from neuron_top.actions.plan import Totals
 from neuron_top.actions.surroundings import Surroundings
 from neuron_top.cache import failures, s3, scan, verify
 from neuron_top.cache.entry import FAILURES, HITS, Entry
-from neuron_top.cache.layout import FAILURE_LOG
+from neuron_top.cache.filenames import FAILURE_LOG
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import narrate, print_json, print_text

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import settings
-from neuron_top.cache import catalogue, roots
+from neuron_top.cache import catalog, roots
 from neuron_top.cache.entry import Entry, Failure, Lock, State
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.quiet import name_text
+from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.snapshot import Snapshot, Tally, Totals
 from neuron_top.cli.cache_commands.past import NO_PAST, Past, recorded
 from neuron_top.cli.output import narrate
@@ -79,7 +79,7 @@ def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
         from neuron_top.cache import s3
 
         return s3.take(s3.connect(root)).snapshot
-    snapshot = catalogue.open_root(root, state_path(), full=full)
+    snapshot = catalog.open_root(root, state_path(), full=full)
     for problem in snapshot.problems[:10]:
         narrate(f"neurontop: {problem}")
     if len(snapshot.problems) > 10:

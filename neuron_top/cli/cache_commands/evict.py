@@ -21,8 +21,8 @@ import argparse
 import os
 
 from neuron_top.actions import sweep
+from neuron_top.actions.atime_recheck import plan_with_reads
 from neuron_top.actions.evict import EvictPolicy
-from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.plan import Plan
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import acting, carrying, common

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.actions.chapters import Chapter
+from neuron_top.actions.plan_history import Chapter
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import narrate, print_json, table
 from neuron_top.parsers.escapes import visible

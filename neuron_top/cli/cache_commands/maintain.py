@@ -19,9 +19,9 @@ from collections.abc import Iterable
 import msgspec
 
 from neuron_top import settings
+from neuron_top.actions.atime_recheck import plan_with_reads
 from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute as carry_out
-from neuron_top.actions.last_reads import plan_with_reads
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.policy import policy_of
 from neuron_top.actions.surroundings import Surroundings

@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from neuron_top.actions.chapters import Chapter
 from neuron_top.actions.journal import CannotPurge, Trash
+from neuron_top.actions.plan_history import Chapter
 from neuron_top.actions.records import PlanPurged
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common

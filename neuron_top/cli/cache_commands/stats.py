@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cache import catalogue, filesystem
-from neuron_top.cache.catalogue import Sums
+from neuron_top.cache import catalog, filesystem
+from neuron_top.cache.catalog import Sums
 from neuron_top.cache.entry import MEANINGS, State
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Snapshot, Tally, total
@@ -56,11 +56,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _on_disk(root: str, *, fresh: bool) -> tuple[Sums, Filesystem]:
-    trusted = 0.0 if fresh else catalogue.TRUSTED_SECONDS
+    trusted = 0.0 if fresh else catalog.TRUSTED_SECONDS
     past = common.known_past()
     if past.compiled:  # a recording tells by module: the index's sums don't know which modules they are made of
-        return _with_past(catalogue.open_root(root, common.state_path(), full=fresh), past)
-    sums = catalogue.sums(root, common.state_path(), trusted_seconds=trusted)
+        return _with_past(catalog.open_root(root, common.state_path(), full=fresh), past)
+    sums = catalog.sums(root, common.state_path(), trusted_seconds=trusted)
     return sums, filesystem.describe(sums.root)
 
 

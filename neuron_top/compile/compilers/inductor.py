@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.compile.compile_client import CompileClient
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
 from neuron_top.compile.platform_facts import directory_name
@@ -26,8 +26,8 @@ _LEVELS: dict[str, dict[str, Any]] = {
 class Inductor:
     """The local compiler. Safe to share between threads; one compile server serves them all."""
 
-    graph_name = layout.FX_GRAPH
-    artefact_names: Sequence[str] = (layout.INDUCTOR_ARTEFACT, layout.INDUCTOR_KERNELS)
+    graph_name = filenames.FX_GRAPH
+    artefact_names: Sequence[str] = (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS)
 
     def __init__(self, client: CompileClient | None = None) -> None:
         self._client = client or CompileClient()
@@ -42,7 +42,7 @@ class Inductor:
 
     def command(self, task: CompileTask) -> list[str]:
         """What a log line quotes: there is no such program, but the shape is the SDK's."""
-        output = str(task.outputs[layout.INDUCTOR_ARTEFACT])
+        output = str(task.outputs[filenames.INDUCTOR_ARTEFACT])
         return ["inductor", "compile", "--framework=FX", str(task.graph), "--output", output, *task.flags]
 
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from neuron_top import programs
-from neuron_top.cache import layout
+from neuron_top.cache import filenames
 from neuron_top.compile import compile_end
 from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
@@ -31,10 +31,10 @@ _VERBOSITY = "--verbose=35"
 class NeuronxCC:
     """`neuronx-cc` on the PATH (or at `program`)."""
 
-    graph_name = layout.HLO_NAMES[0]
-    artefact_names: Sequence[str] = (layout.NEFF,)
+    graph_name = filenames.HLO_NAMES[0]
+    artefact_names: Sequence[str] = (filenames.NEFF,)
 
-    def __init__(self, program: str = "neuronx-cc", *, graph_name: str = layout.HLO_NAMES[0]) -> None:
+    def __init__(self, program: str = "neuronx-cc", *, graph_name: str = filenames.HLO_NAMES[0]) -> None:
         self._program, self.graph_name = program, graph_name
         self._running: set[subprocess.Popen[bytes]] = set()
 
@@ -52,7 +52,7 @@ class NeuronxCC:
 
     def command(self, task: CompileTask) -> list[str]:
         """The SDK's own argument order: framework, graph, output, flags, verbosity."""
-        output = task.outputs[layout.NEFF]
+        output = task.outputs[filenames.NEFF]
         return [
             self._program,
             "compile",
@@ -72,10 +72,10 @@ class NeuronxCC:
             status, peak = self._run(command, log, began, folder)
         finally:
             text = text_of(log.drain())
-        places = [task.outputs[layout.NEFF].parent, folder or Path.cwd()]
+        places = [task.outputs[filenames.NEFF].parent, folder or Path.cwd()]
         if (problem := compile_end.failure(status, text, task.module, places, "the compiler")) is not None:
             raise problem
-        if not task.outputs[layout.NEFF].exists():
+        if not task.outputs[filenames.NEFF].exists():
             raise CompileError("the compiler ended well but wrote no NEFF", module=task.module, log=text)
         return CompileOutcome(seconds=time.monotonic() - started, peak_rss_bytes=peak)
 

@@ -12,7 +12,7 @@ from neuron_top.tui.look import Look
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.units import bytes_text, duration_text, number_text, percent_text
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
-from neuron_top.views.figure import value_text
+from neuron_top.views.metric import value_text
 
 SAME = 0.01
 """A smaller change is none: it is drawn quietly."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.strip import Strip
 
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.graph import Known, LinePlace
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.look import Look
@@ -16,7 +16,7 @@ from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
-from neuron_top.views.why import Why
+from neuron_top.views.miss_explanation import Why
 
 FACT_CELLS = 15
 """Cells in front of a fact."""

@@ -7,7 +7,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.look import Look
 from neuron_top.units import counted
-from neuron_top.views.why import Misses, Why
+from neuron_top.views.miss_explanation import Misses, Why
 
 REASON_CELLS = 23
 """Cells in front of a reason."""

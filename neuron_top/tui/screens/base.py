@@ -12,11 +12,11 @@ from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.keys import PLACES, keys_for
-from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.filtered import FilteredScreen
+from neuron_top.tui.ui_state import Kept
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.shelf import Shelf
+from neuron_top.tui.widgets.poller import Shelf
 from neuron_top.tui.widgets.table import Opened
 
 

@@ -10,12 +10,12 @@ from textual.widget import Widget
 from neuron_top.run.model import Run
 from neuron_top.tui.panels import entry_rows, other_caches
 from neuron_top.tui.panels.entry_rows import Item
-from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.base import bindings_for
 from neuron_top.tui.screens.cache_acts import CacheActs
 from neuron_top.tui.screens.misses import EntryDetail
-from neuron_top.tui.widgets.drawn import Drawn
-from neuron_top.tui.widgets.shelf import Shelf, title
+from neuron_top.tui.ui_state import Kept
+from neuron_top.tui.widgets.poller import Shelf, title
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key

@@ -11,7 +11,7 @@ from neuron_top.actions.plan import Plan
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
-from neuron_top.tui.widgets.shelf import Shelf
+from neuron_top.tui.widgets.poller import Shelf
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
 

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.comparison import comparison_lines
-from neuron_top.tui.screens.asking import AnswerPage
+from neuron_top.tui.screens.async_page import AnswerPage
 from neuron_top.views.compare import Comparison
 
 

@@ -15,7 +15,7 @@ from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
-from neuron_top.tui.widgets.drawn import Drawn
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
 from neuron_top.views.progress import CompileCard, cache_card

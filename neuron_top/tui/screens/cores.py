@@ -13,10 +13,10 @@ from neuron_top.run.model import Run
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
 from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
-from neuron_top.tui.remembered import Kept
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
-from neuron_top.tui.widgets.drawn import Drawn
+from neuron_top.tui.ui_state import Kept
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CoreTable, core_page, core_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from neuron_top.errors import UsageError
 from neuron_top.filters import MOST_CHARACTERS, words_filter
-from neuron_top.tui.screens.painted import PaintedScreen
+from neuron_top.tui.screens.single_paint import PaintedScreen
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.table import Table
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from neuron_top.pipeline.log_line import LogLine
+from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.graph_page import graph_page_lines
-from neuron_top.tui.screens.asking import AskingPage
+from neuron_top.tui.screens.async_page import AskingPage
 from neuron_top.views.graphs import GraphPage, graph_page
-from neuron_top.views.why import Why, question
+from neuron_top.views.miss_explanation import Why, question
 
 Shown = tuple[GraphPage, list[LogLine], Why | None]
 

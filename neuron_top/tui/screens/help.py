@@ -10,7 +10,7 @@ from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import PLACES, Key, keys_for
 from neuron_top.tui.look import Look
 from neuron_top.tui.screens.base import bindings_for
-from neuron_top.tui.screens.painted import PaintedScreen
+from neuron_top.tui.screens.single_paint import PaintedScreen
 from neuron_top.tui.widgets.page import Page
 
 

@@ -13,9 +13,9 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.look import Look
 from neuron_top.tui.panels.entry_rows import entry_lines
 from neuron_top.tui.panels.why import misses_lines, why_lines
-from neuron_top.tui.screens.asking import AnswerPage, AskingPage
+from neuron_top.tui.screens.async_page import AnswerPage, AskingPage
 from neuron_top.views.entries import EntryRow
-from neuron_top.views.why import Misses, Question, Why
+from neuron_top.views.miss_explanation import Misses, Question, Why
 
 
 class MissesPage(AnswerPage):

@@ -139,7 +139,7 @@ class OverviewScreen(LiveScreen):
     def action_why(self) -> None:
         """Every miss of the run, with its reason."""
         from neuron_top.tui.screens.misses import MissesPage
-        from neuron_top.views.why import questions
+        from neuron_top.views.miss_explanation import questions
 
         asked = self.top.feed.read(questions)
         self.top.push_screen(MissesPage(lambda: self.top.library.misses(asked)))

@@ -24,8 +24,8 @@ from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Look
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
-from neuron_top.tui.widgets.drawn import Drawn
 from neuron_top.tui.widgets.page import Page
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.forced import Forced

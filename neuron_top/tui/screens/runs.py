@@ -13,8 +13,8 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
 from neuron_top.tui.look import Look
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
-from neuron_top.tui.widgets.drawn import Drawn
-from neuron_top.tui.widgets.shelf import Shelf, title
+from neuron_top.tui.widgets.poller import Shelf, title
+from neuron_top.tui.widgets.render_widget import Drawn
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.runs import RunRow

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.pipeline.lines import STANDARD_INPUT
-from neuron_top.pipeline.log_line import LogLine
-from neuron_top.pipeline.log_query import LogQuery
+from neuron_top.ingest.log_buffer import STANDARD_INPUT
+from neuron_top.ingest.log_line import LogLine
+from neuron_top.ingest.log_query import LogQuery
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogStrips

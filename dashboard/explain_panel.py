@@ -1,0 +1,50 @@
+"""Why something missed, on pages: the answer as a panel, the way from a graph's name to it, and a cache entry's own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import Dash, Input, Output, html, no_update
+
+from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.components import note, panel, table
+from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.run.model import Run
+from neuron_top.views.miss_explanation import Question, Why
+
+Place = tuple[str, int]
+"""A log line: its source and offset."""
+
+
+def why_panel(reasons: Why, title: str = "Why it missed") -> Any:
+    """Causes, the likeliest first, and what the answer rests on."""
+    rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
+    head = ("cause", "what differs", "compared with")
+    causes = table(head, rows, caption="Causes, the likeliest first") if rows else None
+    return panel(title, html.P(html.Strong(reasons.headline)), causes, note(reasons.footnote))
+
+
+def graph_link(key: str, run: str, words: str | None = None) -> Any:
+    """A graph's name that leads to its page, where stands why it missed. Relative: the server may have a prefix."""
+    asked = urlencode({"run": run, "graph": key} if run else {"graph": key})
+    return html.A(html.Code(key) if words is None else words, href=f"compile?{asked}")
+
+
+def graphs_of_lines(run: Run, _now: float) -> dict[Place, str]:
+    """The graph that a line told of, for the lines that are remembered."""
+    return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
+
+
+def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
+    """The answer for the entry of the cache's grid that was clicked, read in a thread."""
+
+    @app.callback(Output("cache-why", "children"), Input("cache-grid", "cellClicked"), prevent_initial_call=True)
+    async def tell(clicked: dict[str, Any] | None) -> Any:
+        key = str((clicked or {}).get("rowId"))
+        row = next((one for one in desk.last.rows if one.key == key), None)
+        if row is None:  # a group, or an entry that has gone since
+            return no_update
+        asked = Question(module=row.module, roots=(row.root,), compiler=row.compiler)
+        return why_panel(await asyncio.to_thread(hub.library.why, asked), f"Why {row.module} missed")

@@ -1,0 +1,88 @@
+"""What surrounds every page: name, navigation, the choice of the run, the connection, theme and sign-in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dash import dcc, html
+
+from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.components import more
+from neuron_top.views.runs import RunRow
+
+RUNS_OFFERED = 200
+
+
+class Link(NamedTuple):
+    """An entry of the navigation."""
+
+    path: str
+    """Below the prefix: "" is the front page."""
+    name: str
+
+
+class Place(NamedTuple):
+    """A page that is open in a browser: the path and the search of its address, and its layout."""
+
+    path: str
+    search: str
+    page: Any
+
+
+def shell(prefix: str, links: Sequence[Link], right: Right, place: Place | None = None) -> Any:
+    """The frame; the page goes into `page`, at once where it is known which one the browser has opened."""
+    where = {"pathname": place.path, "search": place.search} if place is not None else {}
+    return html.Div(
+        [
+            dcc.Location(id="url", refresh="callback-nav", **where),
+            dcc.Store(id="pulse", data=0),
+            dcc.Store(id="theme", storage_type="local"),
+            dcc.Store(id="prefix", data=prefix),
+            html.A("Skip to the content", href="#page", className="skip"),
+            html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
+            html.Div(id="problem", role="alert"),
+            html.Main(place.page if place is not None else None, id="page", tabIndex=-1),
+        ],
+        className="frame",
+    )
+
+
+def _brand(prefix: str) -> Any:
+    return dcc.Link([html.Img(src=f"{prefix}assets/icon.svg", alt="", width=22, height=22), "neurontop"],
+                    href=prefix, className="brand")  # fmt: skip
+
+
+def _navigation(prefix: str, links: Sequence[Link]) -> Any:
+    items = [
+        html.Li(dcc.Link(link.name, href=f"{prefix}{link.path}", id=f"to-{link.path or 'live'}")) for link in links
+    ]
+    return html.Nav(html.Ul(items), **more(aria_label="Pages"))
+
+
+def _tools(prefix: str, right: Right) -> Any:
+    sign = (
+        html.Form(html.Button("Sign out", type="submit", className="plain"), method="post", action=f"{prefix}sign-out")
+        if right is Right.ACT
+        else html.A("Sign in to act", href=f"{prefix}sign-in", className="plain")
+    )
+    return html.Div(
+        [
+            dcc.Dropdown(id="run", options=[], placeholder="live", clearable=True, searchable=True,
+                         className="run-picker"),
+            html.Span("connecting", id="connection", className="chip", role="status"),
+            html.Button("◐", id="theme-switch", className="plain", n_clicks=0, title="Dark or light",
+                        **more(aria_label="Switch between dark and light")),
+            sign,
+        ],
+        className="tools",
+    )  # fmt: skip
+
+
+def run_options(rows: Sequence[RunRow]) -> list[dict[str, str]]:
+    """The choice of the run: what happens now, then recordings, newest first."""
+    options = [{"label": "live: this machine, now", "value": "live"}]
+    for row in rows[:RUNS_OFFERED]:
+        words = " · ".join(part for part in (row.name, row.node, row.state) if part)
+        options.append({"label": f"{row.id}  {words}", "value": row.id})
+    return options

@@ -1,0 +1,100 @@
+"""An entry of another root that is being filled by a copy: held for one writer, each file complete or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions import entry_lock
+from neuron_top.actions.entry_lock import Held
+from neuron_top.actions.opened import Changed, OpenEntry
+from neuron_top.cache import filenames, lock_owner
+
+
+class FilledEntry:
+    """The open entry as `shelves.Slot` describes it."""
+
+    def __init__(self, entry: OpenEntry) -> None:
+        self._entry = entry
+
+    def names(self) -> set[str]:
+        """See Slot."""
+        return self._entry.names()
+
+    def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
+        """See Slot: under a temporary name, flushed, then renamed. Raises OSError."""
+        folder = self._entry.handle
+        temporary = f"{name}.{uuid.uuid4().hex}{_WRITTEN}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(temporary, flags, 0o644, dir_fd=folder)
+        try:
+            size = 0
+            with open(handle, "wb") as file:
+                for chunk in chunks:
+                    size += file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+                os.utime(file.fileno(), ns=(mtime_ns, mtime_ns))
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            self.remove(temporary)
+            raise
+        return size
+
+    def read(self, name: str, limit: int) -> bytes:
+        """See Slot; a link is refused."""
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._entry.handle)
+        try:
+            return os.read(handle, limit)
+        finally:
+            os.close(handle)
+
+    def size(self, name: str) -> int:
+        """See Slot."""
+        return self._entry.facts(name).st_size
+
+    def remove(self, name: str) -> None:
+        """See Slot."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._entry.handle)
+
+
+@contextlib.contextmanager
+def held(entry: OpenEntry) -> Iterator[FilledEntry]:
+    """Hold its lock, what killed copies left in it cleared away. Raises Changed when somebody else holds it."""
+    token = _token(entry)
+    try:
+        with Held(entry, token):
+            filled = FilledEntry(entry)
+            _clear(entry, filled, token.name)
+            yield filled
+    finally:
+        token.unlink(missing_ok=True)
+
+
+def _token(entry: OpenEntry) -> Path:
+    """The record that names us, made in the entry itself; complete from its first instant."""
+    who = lock_owner.current()
+    unfinished = entry.path / f"model.{who.token}{_WRITTEN}"
+    unfinished.write_bytes(msgspec.json.encode(who))
+    try:
+        return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
+    except FileNotFoundError:
+        raise Changed("it is locked: another copy is at work there") from None
+
+
+def _clear(entry: OpenEntry, filled: FilledEntry, ours: str) -> None:
+    """Only who holds the lock writes; a token is left over when its process is dead. Called under the lock."""
+    for name in entry.names() - {ours}:
+        dead_token = name.endswith(_TOKEN) and entry_lock.is_dead(lock_owner.read_record(entry.path / name))
+        if dead_token or name.endswith(_WRITTEN):
+            filled.remove(name)
+
+
+_WRITTEN = f".copy{filenames.TEMPORARY_SUFFIX}"
+_TOKEN = f".copier{filenames.TEMPORARY_SUFFIX}"

@@ -1,0 +1,75 @@
+"""Locks that a killed neurontop left in entries: found again through its token, and taken away.
+
+An execution locks an entry by linking its token, a file in the trash that names the process, into it. A token that is
+still there although its process is dead is a killed attempt; the other name of its inode is the lock it held. Whoever
+takes the maintainers' lock next frees it: the SDK's clients would wait for it without end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from neuron_top.actions import entry_lock
+from neuron_top.actions.found_again import is_sound, plan_folders
+from neuron_top.actions.opened import Changed, OpenRoot
+from neuron_top.actions.plan_history import Chapter
+from neuron_top.cache import lock_owner
+
+TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
+"""`<plan>/lock.<what>`: the token of one attempt."""
+
+
+class Trash(Protocol):
+    """As much of the journal's trash as this module needs."""
+
+    root: Path
+    folder: Path
+
+    def entries(self) -> list[Chapter]:
+        """The journal by plan."""
+        ...
+
+
+def free_locks(trash: Trash, spared: str = "") -> None:
+    """Take away every lock that a dead process left, and its token. Called under the maintainers' lock.
+
+    The plan `spared` is left alone: it is about to be gone on with. What cannot be opened stops nothing else.
+    """
+    chapters: dict[str, Chapter] | None = None
+    for identity, names in plan_folders(trash.folder).items():
+        for name in names if identity != spared else ():
+            with contextlib.suppress(OSError), contextlib.closing(OpenRoot(trash.folder / name)) as place:
+                tokens = [token for token in place.names() if token.startswith(TOKEN) and _is_left(place, token)]
+                if tokens and chapters is None:
+                    chapters = {chapter.begun.plan: chapter for chapter in trash.entries()}
+                for token in tokens:
+                    _free_lock(trash.root, place, token, (chapters or {}).get(identity))
+
+
+def _free_lock(root: Path, place: OpenRoot, token: str, chapter: Chapter | None) -> None:
+    facts = place.facts(token)
+    if facts.st_nlink > 1 and chapter is not None:
+        entries = dict.fromkeys(move.entry for move in chapter.moves if is_sound(move))
+        _free(root, entries, facts.st_ino)
+        _free(place.path, entries, facts.st_ino)
+    place.remove(token)
+
+
+def _is_left(place: OpenRoot, token: str) -> bool:
+    """A token without an owner was cut while it was written, before anything was locked with it."""
+    facts = place.facts(token)
+    if not stat.S_ISREG(facts.st_mode):
+        return False
+    owner = lock_owner.read_record(place.path / token)
+    return lock_owner.is_alive(owner) is False if owner else facts.st_nlink == 1
+
+
+def _free(place: Path, entries: Iterable[str], inode: int) -> None:
+    with contextlib.closing(OpenRoot(place)) as root:
+        for path in entries:
+            with contextlib.suppress(Changed, OSError), root.entry(path) as entry:
+                entry_lock.free(entry, inode)

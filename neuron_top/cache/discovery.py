@@ -1,0 +1,111 @@
+"""Where in a root the entries lie: the compiler folders of every known layout, and what else is there.
+
+<root>/neuronxcc-<version>+<commit>/MODULE_…            since 2023, and our local compiler's folders
+<root>/[neuron-compile-cache/]USER_neuroncc-<version>/  2022
+<root>/<version>/<model type>/<sha512>/<sha512>/        the hub in 2023
+<root>/snapshots/<commit>/…                             a hub repository's local copy
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import msgspec
+
+from neuron_top.cache.noatime_reader import QuietReader, name_text
+from neuron_top.errors import NothingToShow
+
+_BARE_VERSION = re.compile(r"\d+(?:\.\d+)+\+[0-9a-f]+\Z")
+_PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")
+_GROUPS = {"neuron-compile-cache": 1, "snapshots": 2}
+"""Folders that hold compiler folders, and how many levels further down."""
+_NEVER = frozenset({"0_REGISTRY", "blobs", "refs", ".locks"})
+_HUB_LEVELS = 3
+
+
+class Discovered(msgspec.Struct):
+    """Paths below the root."""
+
+    compilers: list[str] = []
+    others: list[str] = []
+    problems: list[str] = []
+
+
+def discover(root: str, reader: QuietReader) -> Discovered:
+    """List the root. Raises NothingToShow when it is not there, is no folder, or may not be read."""
+    found = Discovered()
+    try:
+        names = _folders(root, reader, found, "")
+    except FileNotFoundError:
+        raise NothingToShow(f"no cache at {name_text(root)}: the folder does not exist") from None
+    except NotADirectoryError:
+        raise NothingToShow(f"no cache at {name_text(root)}: it is a file") from None
+    except PermissionError:
+        raise NothingToShow(f"the cache at {name_text(root)} may not be read by this user") from None
+    for name in names:
+        _place(root, name, reader, found, 1)
+    return found
+
+
+def _place(root: str, path: str, reader: QuietReader, found: Discovered, level: int) -> None:
+    name = path.rpartition("/")[2]
+    if name in _NEVER or not _PRINTABLE.match(name):
+        found.others.append(path)
+    elif name.startswith(("neuronxcc-", "USER_neuroncc-")):
+        found.compilers.append(path)
+    elif level == 1 and name in _GROUPS:
+        _descend(root, path, reader, found, _GROUPS[name])
+    elif _BARE_VERSION.match(name):
+        _descend(root, path, reader, found, _HUB_LEVELS)
+    elif _holds_modules(f"{root}/{path}", reader):
+        found.compilers.append(path)
+    else:
+        found.others.append(path)
+
+
+def _descend(root: str, path: str, reader: QuietReader, found: Discovered, levels: int) -> None:
+    if _holds_modules(f"{root}/{path}", reader):
+        found.compilers.append(path)
+        return
+    try:
+        names = _folders(f"{root}/{path}", reader, found, path + "/")
+    except OSError as problem:
+        found.problems.append(f"{path}: {os.strerror(problem.errno or 0).lower()}")
+        return
+    for name in names:
+        below = f"{path}/{name}"
+        if name in _NEVER or levels == 0 or not _PRINTABLE.match(name):
+            found.others.append(below)
+        elif name.startswith(("neuronxcc-", "USER_neuroncc-")):
+            found.compilers.append(below)
+        else:
+            _descend(root, below, reader, found, levels - 1)
+
+
+def _folders(path: str, reader: QuietReader, found: Discovered, prefix: str) -> list[str]:
+    """Names of real folders in `path`, sorted; everything else is noted as other."""
+    descriptor = reader.open_folder(path)
+    folders = []
+    try:
+        with os.scandir(descriptor) as members:
+            for member in members:
+                if member.is_dir(follow_symlinks=False):
+                    folders.append(member.name)
+                else:
+                    found.others.append(prefix + member.name)
+    finally:
+        os.close(descriptor)
+    return sorted(folders)
+
+
+def _holds_modules(path: str, reader: QuietReader) -> bool:
+    try:
+        descriptor = reader.open_folder(path)
+    except OSError:
+        return False
+    try:
+        with os.scandir(descriptor) as members:
+            return any(member.name.startswith("MODULE_") for member in members)
+    finally:
+        os.close(descriptor)

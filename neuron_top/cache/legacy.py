@@ -1,0 +1,88 @@
+"""Entries that the state table does not cover: the layout of 2022, and whole exported models.
+
+Era 1 kept `<root>/[neuron-compile-cache/]USER_neuroncc-<version>/MODULE_<n>/MODULE_<n>_…/<uuid>/….neff`. Its NEFFs
+serve only clients of that time, so a valid one is a *hit-legacy*. A traced model of optimum-neuron is a folder
+`MODULE_<hash>` without a flags part: its size is all that is known.
+"""
+
+from __future__ import annotations
+
+import os
+
+from neuron_top.cache.entry import Artefact, Entry, Part, State
+from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.tree import measure
+from neuron_top.parsers.neff import HEAD_BYTES, head_problem
+
+_DEEPEST = 3
+
+
+def read_old(root: str, compiler: str, module: str, reader: QuietReader) -> Entry | None:
+    """A module folder without a flags part; None when it is no folder."""
+    path = f"{root}/{compiler}/{module}"
+    try:
+        own = os.lstat(path)
+        size = measure(path, reader)
+    except OSError:
+        return None
+    era_one = "USER_neuroncc-" in compiler
+    state, artefact, neff, problems = _era_one(path, reader) if era_one else (State.TRACED, Artefact.NONE, None, ())
+    return Entry(
+        compiler=compiler,
+        module=module,
+        state=state,
+        parts=Part.NEFF if neff is not None else 0,
+        allocated=size.allocated,
+        apparent=size.apparent,
+        kept=0,
+        artefact_bytes=neff.st_size if neff is not None else None,
+        graph_bytes=None,
+        artefact=artefact,
+        artefact_inode=neff.st_ino if neff is not None else 0,
+        artefact_mtime_ns=neff.st_mtime_ns if neff is not None else 0,
+        flags=None,
+        flags_hash_ok=None,
+        compiled_at=neff.st_mtime if neff is not None and artefact is Artefact.VALID else None,
+        changed_at=max(own.st_mtime, size.newest or 0.0),
+        read_at=neff.st_atime if neff is not None and neff.st_atime > neff.st_mtime else None,
+        compile_seconds=None,
+        lock=None,
+        failure=None,
+        folder_inode=own.st_ino,
+        folder_mtime_ns=own.st_mtime_ns,
+        problems=problems if size.complete else (*problems, "not all of it could be read"),
+    )
+
+
+def _era_one(path: str, reader: QuietReader) -> tuple[State, Artefact, os.stat_result | None, tuple[str, ...]]:
+    """The best of the NEFFs below; the state that follows from it."""
+    last: os.stat_result | None = None
+    problem: str | None = None
+    for neff in _neffs(path, _DEEPEST, reader):
+        try:
+            last = os.stat(neff, follow_symlinks=False)
+            problem = head_problem(reader.read(neff, HEAD_BYTES), last.st_size)
+        except OSError as refused:
+            problem = os.strerror(refused.errno or 0).lower()
+        if problem is None:
+            return State.HIT_LEGACY, Artefact.VALID, last, ()
+    if problem is None:
+        return State.EMPTY, Artefact.NONE, None, ()
+    return State.PARTIAL, Artefact.BROKEN, last, (problem,)
+
+
+def _neffs(path: str, depth: int, reader: QuietReader) -> list[str]:
+    try:
+        descriptor = reader.open_folder(path)
+    except OSError:
+        return []
+    try:
+        with os.scandir(descriptor) as members:
+            rows = sorted((member.name, member.is_dir(follow_symlinks=False)) for member in members)
+    finally:
+        os.close(descriptor)
+    found = [f"{path}/{name}" for name, folder in rows if not folder and name.endswith(".neff")]
+    for name, folder in rows:
+        if folder and depth:
+            found += _neffs(f"{path}/{name}", depth - 1, reader)
+    return found

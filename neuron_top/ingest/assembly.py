@@ -1,0 +1,121 @@
+"""Which sources a live view has: those of this machine, and those for the paths a person named.
+
+Everything heavy is imported when a feed makes its sources, which is after the first frame.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from neuron_top.errors import NothingToShow
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.settings import Settings
+from neuron_top.telemetry.source import Source
+
+STANDARD_INPUT = "-"
+_LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
+_DEEPEST = 4
+_MOST_LOGS = 500
+
+
+def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Source]:
+    """What to watch beside a job: the devices (absent ones say so once and cost nothing more) and its cache."""
+    from neuron_top.ingest.caches import caches_of_job
+    from neuron_top.telemetry.sources import telemetry_sources
+
+    return [*telemetry_sources(settings), *caches_of_job(environ, settings)]
+
+
+def machine_feed(settings: Settings) -> LiveFeed:
+    """Whatever runs here: jobs as they come and go, and the devices."""
+    book = LogBook()
+    later = partial(_sources_of_machine, settings, book)
+    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+
+
+def _sources_of_machine(settings: Settings, book: LogBook) -> Iterator[Source]:
+    from neuron_top.ingest.discover import Discovery, Unless
+
+    jobs = Discovery(settings, book)
+    yield jobs
+    from neuron_top.ingest.caches import caches_of_machine
+    from neuron_top.telemetry.sources import telemetry_sources
+
+    for source in (*telemetry_sources(settings), *caches_of_machine(settings)):
+        yield Unless(source, jobs)
+
+
+def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:
+    """Logs, folders of logs, compile caches, telemetry files and `-`. A path that does not exist yet is waited for.
+
+    `piped`: the descriptor that `-` is read from by a screen, which scrolls back through it; None: standard input,
+    read once.
+
+    Raises NothingToShow for one whose folder does not exist either.
+    """
+    for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
+        if not path.exists() and not path.absolute().parent.is_dir():
+            raise NothingToShow(f"{path}: neither the file nor its folder exists")
+    book = LogBook()
+    later = partial(_sources_of_paths, settings, book, paths, piped)
+    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+
+
+def _sources_of_paths(settings: Settings, book: LogBook, paths: Sequence[str], piped: int | None
+                      ) -> Iterator[Source]:  # fmt: skip
+    from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
+
+    named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
+    roots = [path for path in named if is_cache_root(path)]
+    logs = [path for path in named if path not in roots]
+    if STANDARD_INPUT in paths:
+        yield StandardInput(book, piped or 0, kept=piped is not None)
+    if logs:
+        yield LogFiles(lambda: _expanded(logs), book)
+    for path in paths:
+        if _is_telemetry(path):
+            yield TelemetryLog(Path(path))
+    if roots:
+        from neuron_top.ingest.caches import WatchedCache
+
+        yield from (WatchedCache(str(root), settings.state_path) for root in roots)
+
+
+def is_cache_root(path: Path) -> bool:
+    """Whether a folder holds compiler folders with entries, as a compile cache does."""
+    try:
+        inner = [entry for entry in path.iterdir() if entry.is_dir()][:50]
+        return any(entry.name.startswith("MODULE_") for folder in inner for entry in folder.iterdir())
+    except OSError:
+        return False
+
+
+def _is_telemetry(path: str) -> bool:
+    return path.endswith((".jsonl", ".ndjson"))
+
+
+def _expanded(paths: Sequence[Path]) -> Iterator[Path]:
+    """Files as they are; of folders the logs in them, as they are now."""
+    for path in paths:
+        if path.is_dir():
+            yield from _logs_below(path)
+        else:
+            yield path
+
+
+def _logs_below(folder: Path) -> Iterator[Path]:
+    """Logs of a folder and of those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most 500."""
+    count = 0
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        if len(here.relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "MODULE_")))
+        for name in sorted(names):
+            if Path(name).suffix in _LOG_SUFFIXES and count < _MOST_LOGS:
+                count += 1
+                yield here / name

@@ -1,0 +1,119 @@
+"""With nothing named to watch: what runs here? Looked for in three places, again every second.
+
+1. A recording of this user's that is going on (`neurontop run` holds a lock in its folder): it is followed, and what
+   it records of the machine is not measured twice.
+2. Processes that were given a place in a job (LOCAL_RANK, or cores in NEURON_RT_VISIBLE_CORES): shown as cores.
+3. The Neuron devices and compile caches, by the sources of their own.
+
+What was looked for, and where, is itself told: an empty screen explains itself.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
+from neuron_top.ingest.finder import WorkerFinder
+from neuron_top.ingest.follow import FollowedRun
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
+from neuron_top.settings import Settings
+from neuron_top.telemetry.source import Emit, Source
+from neuron_top.telemetry.worker_placement import VISIBLE_CORES
+from neuron_top.telemetry.workers import WorkerSampler
+
+LOOK_SECONDS = 1.0
+
+
+class Discovery:
+    """A source that follows whatever job of this user's runs; while none does, it says what it looked for."""
+
+    name = "jobs"
+
+    def __init__(self, settings: Settings, book: LogBook) -> None:
+        self._settings, self._book = settings, book
+        self._stopped = threading.Event()
+        self._followed: FollowedRun | None = None
+        self._strangers = WorkerFinder()
+        self._sampler = WorkerSampler(self._strangers.pids, period=settings.sample_seconds, told_only=True)
+        self._told = ""
+
+    @property
+    def following(self) -> bool:
+        """Whether a recording is followed now, which tells of the machine itself."""
+        return self._followed is not None
+
+    def start(self, emit: Emit) -> None:
+        """Look, follow, look again; until stopped."""
+        while not self._stopped.is_set():
+            running = recordings_in_progress(self._settings)
+            if running:
+                self._follow(running[0], emit)
+            else:
+                self._look_at_processes(emit)
+            self._stopped.wait(LOOK_SECONDS)
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        followed = self._followed
+        if followed is not None:
+            followed.stop()
+
+    def _follow(self, run: str, emit: Emit) -> None:
+        self._tell(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
+        self._followed = FollowedRun(self._settings, run, self._book)
+        try:
+            self._followed.start(emit)
+        except NeuronTopError as problem:  # the store is not there yet, or was moved aside: ask again
+            self._tell(SourceUnavailable(name=self.name, reason=str(problem)), emit)
+        finally:
+            self._followed = None
+
+    def _look_at_processes(self, emit: Emit) -> None:
+        pids = self._strangers.look()
+        if pids:
+            words = f"{len(pids)} worker processes, found by their environment; their output is not recorded"
+            if self._strangers.jobs > 1:
+                words += f" (the newest of {self._strangers.jobs} jobs)"
+            self._tell(SourceAvailable(name=self.name, detail=words), emit)
+        else:
+            self._tell(SourceUnavailable(name=self.name, reason=looked_for(self._settings)), emit)
+        for event in self._sampler.look():
+            emit(event)
+
+    def _tell(self, event: SourceAvailable | SourceUnavailable, emit: Emit) -> None:
+        words = event.detail if isinstance(event, SourceAvailable) else event.reason
+        if words != self._told:
+            self._told = words
+            emit(event)
+
+
+class Unless:
+    """A source that is not heard while a condition holds."""
+
+    def __init__(self, source: Source, silenced: Discovery) -> None:
+        self.name = source.name
+        self._source, self._discovery = source, silenced
+
+    def start(self, emit: Emit) -> None:
+        """Pass on what the source tells, while no recording tells the same."""
+
+        def pass_on(event: AnyEvent) -> None:
+            if not self._discovery.following:
+                emit(event)
+
+        self._source.start(pass_on)
+
+    def stop(self) -> None:
+        """End the source."""
+        self._source.stop()
+
+
+def looked_for(settings: Settings) -> str:
+    """What was looked for, where, and what to do next: for the screen and for `neurontop` without a terminal."""
+    return (
+        f"no job found: no recording in progress in {runs_folder(settings)}, and no process of yours with LOCAL_RANK "
+        f"or {VISIBLE_CORES}. Start one with `neurontop run -- torchrun …`, or name a log: `neurontop watch train.log`"
+    )

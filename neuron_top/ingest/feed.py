@@ -1,0 +1,44 @@
+"""What a front end sees of ingest, live or replayed: one small protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.run.model import Run
+
+View = TypeVar("View")
+
+
+class Feed(Protocol):
+    """A run that moves: live from sources, or replayed from the store."""
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """Begin; `changed` is called from a thread of the feed's, at most about 20 times a second."""
+
+    def stop(self) -> None:
+        """End all threads; returns when they have ended."""
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` under the feed's lock; `now` is the wall clock live and the recorded clock in a replay."""
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The last lines of all sources, or of one."""
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines that stand before these offsets in their logs, read from the files a block at a time.
+
+        A source without an offset is read from where it ends now. Returns after a few hundredths of a second at the
+        latest: where a query finds little, the page tells how far the search came, and the caller goes on from there.
+        """
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """Lines from these offsets on, likewise. A source without an offset is read from its beginning."""
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines that begin at these places (source, offset); those that are no more are left out."""
+
+    def log_chains(self) -> list[LogChain]:
+        """Which files belong to one log, as it is at this moment: a rotation gives each of them another name."""

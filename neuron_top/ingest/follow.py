@@ -1,0 +1,78 @@
+"""A recording that another process makes right now, as a source: its events out of the store, its lines out of its log.
+
+Nothing is parsed a second time, so what this screen shows is what the recording holds.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from neuron_top.events import AnyEvent, RunFinished
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
+from neuron_top.processes.tail import FileTail, Turn
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.telemetry.source import Emit
+
+FOLLOW_SECONDS = 0.1
+_OLD_LINES_BYTES = 1 << 20
+"""How much of what the log already holds is read for the screen's tail."""
+
+
+class FollowedRun:
+    """One recording, from its beginning to its end."""
+
+    def __init__(self, settings: Settings, run: str, book: LogBook) -> None:
+        self.name = f"recording {run}"
+        self.run = run
+        self._store_path = store_path(settings)
+        self._folder = run_folder(settings, run)
+        self._book = book
+        self._stopped = threading.Event()
+
+    def start(self, emit: Emit) -> None:
+        """Emit what the recording holds and what it gains; returns when it ends."""
+        lines = _Lines(self._folder / OUTPUT_NAME, self._book)
+        after = -1
+        with Store(self._store_path, read_only=True) as store:
+            while True:
+                # Asked before reading: what was written before the recorder ended is then read for certain.
+                last = self._stopped.is_set() or not is_recording(self._folder)
+                lines.read()
+                for number, events in store.batches(self.run, after):
+                    after = number
+                    lines.mark(events)
+                    for event in events:
+                        emit(event)
+                    last = last or any(isinstance(event, RunFinished) for event in events)
+                if last:
+                    break
+                self._stopped.wait(FOLLOW_SECONDS)
+        lines.close()
+
+    def stop(self) -> None:
+        """End; the recording goes on."""
+        self._stopped.set()
+
+
+class _Lines:
+    """The log of a recording, for its last lines only."""
+
+    def __init__(self, path: Path, book: LogBook) -> None:
+        self._source = f"log:{path}"
+        self._book = book
+        self._tail = FileTail(path)
+        self._tail.begin_near_end(_OLD_LINES_BYTES)
+
+    def read(self) -> None:
+        for item in self._tail.drain():
+            if not isinstance(item, Turn):
+                self._book.add(self._source, item.offset, item.data)
+
+    def mark(self, events: list[AnyEvent]) -> None:
+        self._book.mark(self._source, [event for event in events if event.source == self._source])
+
+    def close(self) -> None:
+        self._tail.close()

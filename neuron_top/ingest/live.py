@@ -1,0 +1,246 @@
+"""The live feed: each source in a thread of its own, one run that adds up what they tell, one thread that passes on.
+
+An event takes this way: a source emits it; it is stamped (when, from which node) and applied to the run under the
+lock; the courier thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
+a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
+that is why a replay shows the run as it was.
+
+Sources may be made `later`, in a thread: what they import (the parsers' patterns alone take a tenth of a second) then
+comes after the first frame.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_file_map import Apart
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.run.model import Run
+from neuron_top.telemetry.source import Source
+
+View = TypeVar("View")
+
+CHANGED_SECONDS = 0.05
+"""`changed` is called at most twenty times a second."""
+WRITE_SECONDS = 0.1
+"""The store is written at most ten times a second."""
+_STOP_SECONDS = 5.0
+_SETTLED_SECONDS = 0.5
+
+
+class Keeper(Protocol):
+    """Where events are kept; called from the courier thread alone."""
+
+    def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        """Keep these, in order. Does not raise."""
+
+
+class LiveFeed:
+    """A `Feed` of what happens now."""
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        *,
+        book: LogBook,
+        later: Callable[[], Iterable[Source]] = tuple,
+        keeper: Callable[[], Keeper] | None = None,
+        history_seconds: float = 8 * 3600.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`later` makes further sources once the feed has begun; they come to `sources` in a thread of its own.
+
+        `keeper` is called in the courier thread, because an open store belongs to one thread.
+        """
+        self._run, self._history = Run(history_seconds), history_seconds
+        self._machine: dict[str, AnyEvent] = {}
+        """What was last said of the machine's devices and of each source."""
+        self._book, self._clock, self._make_keeper = book, clock, keeper
+        self._node = socket.gethostname()
+        self._lock = threading.Lock()
+        self._unkept: list[AnyEvent] = []
+        self._dirty = threading.Event()
+        self._stopping = threading.Event()
+        self._sources: list[Source] = list(sources)
+        self._threads: list[threading.Thread] = []
+        self._later, self._maker = later, threading.Thread(target=self._make_later, name="late sources", daemon=True)
+        self._courier: threading.Thread | None = None
+        self._changed: Callable[[], None] = lambda: None
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """Start all sources."""
+        self._changed = changed
+        self._courier = threading.Thread(target=self._carry, name="courier", daemon=True)
+        self._courier.start()
+        for source in self._sources:
+            self._start_source(source)
+        self._maker.start()
+
+    def subscribe(self, changed: Callable[[], None]) -> None:
+        """Call this one instead from now on."""
+        self._changed = changed
+        self._dirty.set()
+
+    def add(self, source: Source) -> None:
+        """Start one more source, while running."""
+        self._sources.append(source)
+        self._start_source(source)
+
+    def stop_sources(self) -> None:
+        """Ask the sources to end, and wait until they have told what they had."""
+        if self._maker.ident is not None:
+            self._maker.join()
+        for source in self._sources:
+            source.stop()
+        for thread in self._threads:
+            thread.join(_STOP_SECONDS)
+
+    def stop(self) -> None:
+        """Stop the sources, then pass on and keep what they told last."""
+        self.stop_sources()
+        self._stopping.set()
+        self._dirty.set()
+        if self._courier is not None:
+            self._courier.join()
+            self._courier = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
+        return not self._maker.is_alive() and not any(thread.is_alive() for thread in self._threads)
+
+    def settle(self, seconds: float) -> None:
+        """Wait until no event has come for a while (or every source has ended), `seconds` at most."""
+        deadline = time.monotonic() + seconds
+        before = -1
+        while time.monotonic() < deadline and not self.ended:
+            with self._lock:
+                events = self._run.events
+            if events == before and events:
+                return
+            before = events
+            self._stopping.wait(_SETTLED_SECONDS)
+
+    def wait_for(self, name: str) -> None:
+        """Block until the sources of this name have come to their end."""
+        for source, thread in zip(self._sources, self._threads, strict=True):
+            if source.name == name:
+                thread.join()
+
+    def publish(self, event: AnyEvent) -> None:
+        """Take one event from a source; from any thread."""
+        now = self._clock()
+        event = msgspec.structs.replace(
+            event,
+            seen=event.seen if event.seen is not None else now,
+            node=event.node or self._node,
+        )
+        with self._lock:
+            if isinstance(event, RunStarted) and self._run.job.run not in ("", event.run):
+                self._begin_anew()
+            if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
+                self._machine[getattr(event, "name", "devices")] = event
+            self._run.apply(event)
+            if self._make_keeper is not None:
+                self._unkept.append(event)
+        self._dirty.set()
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` while no event is applied."""
+        with self._lock:
+            return view(self._run, self._clock())
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The last lines of all logs, or of one."""
+        return self._book.tail(count, source)
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets, out of the files themselves."""
+        from neuron_top.ingest.log_files import older
+
+        return older(self._book.ends(), before, count, query, apart=self._apart())
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that begins at these offsets."""
+        from neuron_top.ingest.log_files import newer
+
+        return newer(self._book.ends(), after, count, query, apart=self._apart())
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines at these places."""
+        from neuron_top.ingest.log_files import lines_at
+
+        return lines_at(self._book.ends(), places, self._apart())
+
+    def log_chains(self) -> list[LogChain]:
+        """Each log with the files it was before."""
+        from neuron_top.ingest.rotated import PREFIX, unread
+
+        ends, apart = self._book.ends(), self._apart()
+        chains = apart.chains(apart.with_earlier(ends))
+        return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
+
+    def _apart(self) -> Apart:
+        """The copy of what came through a pipe, and the files that logs were before they were rotated."""
+        from neuron_top.ingest.rotated import earlier_files
+
+        return Apart(self._book.copies, earlier_files(self._book.ends(), self._book.earlier))
+
+    def _begin_anew(self) -> None:
+        """Another job: a new run, which knows of the machine what the last one knew."""
+        self._run = Run(self._history)
+        for event in self._machine.values():
+            self._run.apply(event)
+
+    def _make_later(self) -> None:
+        try:
+            for source in self._later():
+                self.add(source)
+        except Exception as problem:  # noqa: BLE001 (as in `_drive`: what was made goes on)
+            self._lost("sources", problem)
+
+    def _start_source(self, source: Source) -> None:
+        thread = threading.Thread(target=self._drive, args=(source,), name=f"source {source.name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _drive(self, source: Source) -> None:
+        try:
+            source.start(self.publish)
+        except Exception as problem:  # noqa: BLE001 (whatever breaks in one source, the others and the screen go on)
+            self._lost(source.name, problem)
+
+    def _lost(self, name: str, problem: Exception) -> None:
+        self.publish(SourceUnavailable(name=name, reason=f"stopped: {type(problem).__name__}: {problem}"))
+
+    def _carry(self) -> None:
+        keeper = self._make_keeper() if self._make_keeper is not None else None
+        written = 0.0
+        while True:
+            self._dirty.wait(WRITE_SECONDS if self._unkept else None)
+            last = self._stopping.is_set()
+            changed = self._dirty.is_set()
+            self._dirty.clear()
+            if changed:
+                self._changed()
+            if keeper is not None and (last or time.monotonic() - written >= WRITE_SECONDS):
+                self._keep(keeper)
+                written = time.monotonic()
+            if last:
+                return
+            self._stopping.wait(CHANGED_SECONDS)
+
+    def _keep(self, keeper: Keeper) -> None:
+        with self._lock:
+            events, self._unkept = self._unkept, []
+        if events:
+            keeper.append(events, self._clock())

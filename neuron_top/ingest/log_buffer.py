@@ -1,0 +1,133 @@
+"""The last lines of every followed log, kept as bytes and made readable only when a screen asks.
+
+At ten thousand lines a second nobody reads them all: so a line costs one tuple on its way in, and the work of decoding
+it is done for the few dozen that are on the screen.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+
+from neuron_top.events import AnyEvent
+from neuron_top.ingest.log_line import PLAIN, Facts, LogLine, facts_of, readable
+
+KEPT_LINES = 5000
+LONGEST_LINE = 4096
+STANDARD_INPUT = "log:-"
+"""What came through a pipe can be read again only where it was kept."""
+
+
+class _Log:
+    """One source: its last lines, and what is known of those that some event came from."""
+
+    def __init__(self) -> None:
+        self.lines: deque[tuple[int, int, int, bytes]] = deque(maxlen=KEPT_LINES)
+        """Order of arrival, offset, end, bytes without the line end."""
+        self.facts: dict[int, Facts] = {}
+        self.rest = b""
+        self.rest_offset = 0
+        self.end = 0
+        self.count = 0
+        self.since = 0
+        """Order of the first line of the file that stands under the path now."""
+
+
+class LogBook:
+    """All followed logs. Writers and readers may be different threads."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, _Log] = {}
+        self.copies: dict[str, str] = {}
+        """Where the bytes of a source lie that has no file of its own, by source."""
+        self.earlier: dict[str, str] = {}
+        """By source, as which source the lines of the file are kept that it was before."""
+        self._order = itertools.count()
+        self._lock = threading.Lock()
+
+    def add(self, source: str, offset: int, data: bytes) -> int:
+        """Take bytes that stand at `offset` of a source; returns how many whole lines it has had so far."""
+        with self._lock:
+            log = self._logs.setdefault(source, _Log())
+            if not log.rest:
+                log.rest_offset = offset
+            lines = (log.rest + data).split(b"\n")
+            log.rest = lines.pop()[-LONGEST_LINE:]
+            log.count += len(lines)
+            at = log.rest_offset
+            for line in lines:
+                end = at + len(line) + 1
+                log.lines.append((next(self._order), at, end, line[:LONGEST_LINE]))
+                at = end
+            log.end = offset + len(data)
+            log.rest_offset = offset + len(data) - len(log.rest)
+            return log.count
+
+    def restart(self, source: str, moved_to: str | None = None) -> None:
+        """The file was cut or replaced: an unfinished line of the old one stays unfinished.
+
+        `moved_to`: the source as which the file can now be read; its lines go with it, unless that one is followed
+        too. Those of the file before are let go of: they are in their file.
+        """
+        with self._lock:
+            log = self._logs.setdefault(source, _Log())
+            if log.rest:
+                log.lines.append((next(self._order), log.rest_offset, log.rest_offset + len(log.rest), log.rest))
+                log.rest = b""
+            self._logs.pop(self.earlier.pop(source, ""), None)
+            if moved_to is not None and moved_to not in self._logs:
+                self._logs[moved_to], self.earlier[source] = self._logs.pop(source), moved_to
+            log = self._logs.setdefault(source, _Log())
+            log.end, log.since = 0, next(self._order)
+            log.facts.clear()
+
+    def last_line(self, source: str) -> tuple[int, bytes] | None:
+        """Offset and text (at most LONGEST_LINE bytes of it) of the last whole line; None before the first one."""
+        with self._lock:
+            log = self._logs.get(source)
+            return (log.lines[-1][1], log.lines[-1][3]) if log is not None and log.lines else None
+
+    def mark(self, source: str, events: Iterable[AnyEvent]) -> None:
+        """Remember what these events say of the lines they came from."""
+        with self._lock:
+            log = self._logs.setdefault(source, _Log())
+            for event in events:
+                if event.offset is not None:
+                    log.facts[event.offset] = facts_of(event, log.facts.get(event.offset, PLAIN))
+            if len(log.facts) > 2 * KEPT_LINES and log.lines:
+                oldest = log.lines[0][1]
+                log.facts = {offset: facts for offset, facts in log.facts.items() if offset >= oldest}
+
+    def ends(self) -> dict[str, int]:
+        """How far each log was read: those that can be read again. Not standard input of which no copy is kept, nor
+        a log that was replaced a moment ago, while lines of a file that is gone are still among the last ones."""
+        with self._lock:
+            return {
+                source: log.end
+                for source, log in self._logs.items()
+                if (source != STANDARD_INPUT or source in self.copies)
+                and (not log.lines or log.lines[0][0] >= log.since)
+            }
+
+    def tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The last `count` lines in their order of arrival, of one source or of all."""
+        with self._lock:
+            chosen = [source] if source is not None else list(self._logs)
+            rows = [row for name in chosen if name in self._logs for row in self._last(name, count)]
+            rows.sort(key=itemgetter(0))  # a log's own rows stand in their order: nearly as cheap as merging them
+            lines = [readable(name, offset, text, facts, end) for _, offset, end, text, name, facts in rows[-count:]]
+            # A compiler's dots stand for minutes in a line that has no end yet.
+            unfinished = [
+                readable(name, log.rest_offset, log.rest, end=log.end)
+                for name in chosen
+                if (log := self._logs.get(name)) and log.rest
+            ]
+            return [*lines, *unfinished][-count:]
+
+    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, int, bytes, str, Facts]]:
+        log = self._logs[source]
+        for order, offset, end, text in reversed(list(itertools.islice(reversed(log.lines), count))):
+            yield order, offset, end, text, source, log.facts.get(offset, PLAIN)

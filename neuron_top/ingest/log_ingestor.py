@@ -1,0 +1,117 @@
+"""Bytes of logs become events here: one reader per log, whatever brings the bytes.
+
+An offset in an event is the offset in the file, also when reading began in its middle or anew after a rotation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
+from neuron_top.ingest import rotated
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.parsers import timestamps
+from neuron_top.parsers.reader import LogReader
+
+CLOCK_BYTES = 40
+"""A line that has a clock begins with it."""
+QUIET_SECONDS = 0.2
+"""How long a log must have brought nothing before what its reader holds back is told."""
+GREW_SECONDS = 0.1
+"""OutputGrew comes at most this often per log."""
+
+
+class LogIntake:
+    """One followed log."""
+
+    def __init__(self, path: str, book: LogBook, *, clock: Callable[[], float] = time.monotonic,
+                 written: float | None = None) -> None:  # fmt: skip
+        """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
+        self.path = path
+        self._written = written
+        self.source = f"log:{path}"
+        self._book, self._clock = book, clock
+        self._reader = LogReader(self.source)
+        self._base: int | None = None
+        self._end = 0
+        self._lines = 0
+        self._told_end = 0
+        self._told_at = float("-inf")
+        self._fed_at = float("-inf")
+        self._settled = True
+
+    def take(self, offset: int, data: bytes) -> list[AnyEvent]:
+        """Events that these bytes complete."""
+        if self._base is None:
+            self._base = offset
+        self._end = offset + len(data)
+        self._lines = self._book.add(self.source, offset, data)
+        events = self._placed(self._reader.feed(data))
+        self._fed_at, self._settled = self._clock(), not self._reader.spanning
+        return [*events, *self.grew()]
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is held back that a moment of quiet would tell."""
+        return self._settled
+
+    def quiet(self) -> list[AnyEvent]:
+        """What the reader holds back, once the log has been quiet for long enough. Asked again and again."""
+        if self._settled or self._clock() - self._fed_at < QUIET_SECONDS:
+            return []
+        self._settled = True
+        return self._placed(self._reader.settle())
+
+    def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
+        """How far the log has grown, when it is time to tell."""
+        now = self._clock()
+        if self._end == self._told_end or not (at_once or now - self._told_at >= GREW_SECONDS):
+            return []
+        self._told_at, self._told_end = now, self._end
+        return [self._told()]
+
+    def caught_up(self) -> list[AnyEvent]:
+        """All that was there has been read: what comes now is written now."""
+        if self._written is None:
+            return []
+        last = self._book.last_line(self.source)
+        clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
+        told = msgspec.structs.replace(self._told(), at=clock)
+        self._written, self._told_end = None, self._end
+        return [told] if self._end else []
+
+    def closed(self) -> list[AnyEvent]:
+        """The writer has closed its end."""
+        return [*self.flush(), msgspec.structs.replace(self._told(), closed=True)]
+
+    def _told(self) -> OutputGrew:
+        return OutputGrew(path=self.path, end=self._end, lines=self._lines, written=self._written, source=self.source)
+
+    def flush(self) -> list[AnyEvent]:
+        """What the reader still holds when nothing more can come."""
+        return [*self._placed(self._reader.flush()), *self.grew(at_once=True)]
+
+    def turn(self, how: str) -> list[AnyEvent]:
+        """The file was replaced, cut or is gone."""
+        told: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
+        if how == "vanished":
+            return [told]
+        events = [*self.flush(), told]
+        last = self._book.last_line(self.source)
+        self._book.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
+        self._reader, self._base = LogReader(self.source), None
+        self._end = self._told_end = 0
+        return events
+
+    def _placed(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        base = self._base or 0
+        if base:
+            events = [
+                event if event.offset is None else msgspec.structs.replace(event, offset=event.offset + base)
+                for event in events
+            ]
+        self._book.mark(self.source, events)
+        return events

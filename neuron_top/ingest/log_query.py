@@ -1,0 +1,99 @@
+"""What of the logs is wanted: words, a regular expression, source, rank, level, family.
+
+    level:error rank:3 family:compile source:worker !dots /step \\d+00 / out of memory
+
+All terms must hold, `!` turns one round. `level:warning` keeps warnings and what is worse. Between slashes stands a
+regular expression as RE2 reads it; other words are looked for as they are. Nothing here distinguishes capitals.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+
+from neuron_top.errors import UsageError
+from neuron_top.filters import check_filter, expression
+from neuron_top.ingest.log_line import LEVELS, LogLine
+
+_TERM = re.compile(r"""(!?)(?:/((?:[^/\\]|\\.)+)/|(source|rank|level|family):(\S+)|(\S+))""")
+
+Keep = Callable[[LogLine], bool]
+
+
+class LogQuery:
+    """A query, read once; `problem` says what is wrong with one that cannot be carried out: it keeps nothing."""
+
+    def __init__(self, text: str = "", only: str | None = None) -> None:
+        """`only`: the one source to look at."""
+        self.text, self.only = text.strip(), only
+        self.problem = ""
+        self.marked = False
+        """Only lines that some event came from can match, so that others need not be made readable."""
+        self._needles: list[bytes] = []
+        try:
+            check_filter(self.text)
+            terms = list(_TERM.finditer(self.text))
+            check_filter(self.text, len(terms), sum(match[2] is not None for match in terms))
+            self._terms = [self._term(match) for match in terms]
+        except UsageError as problem:
+            self.problem, self._terms = str(problem), [lambda _line: False]
+
+    def __bool__(self) -> bool:
+        return bool(self._terms) or self.only is not None
+
+    def keep(self, line: LogLine) -> bool:
+        """Whether a line is wanted."""
+        return self.only in (None, line.source) and all(term(line) for term in self._terms)
+
+    def reads(self, source: str) -> bool:
+        """Whether a source has to be looked at at all."""
+        return not self.problem and self.only in (None, source)
+
+    def worse_than(self, level: str) -> LogQuery:
+        """The same, of lines of this level and worse."""
+        worse = copy.copy(self)
+        worse.text, worse.marked = f"level:{level} {self.text}", self.marked or level in LEVELS[1:]
+        worse._terms = [_field("level", level), *self._terms]
+        return worse
+
+    def possible(self, block: bytes) -> bool:
+        """Whether any line of these bytes may be wanted; quick, so that gigabytes can be searched."""
+        folded = block.lower()
+        return all(needle in folded for needle in self._needles)
+
+    def _term(self, match: re.Match[str]) -> Keep:
+        keep: Keep
+        banned, pattern, field, value, word = match.groups()
+        if pattern is not None:
+            matches = expression(pattern)
+            keep = lambda line: matches(line.text)  # noqa: E731 (three small predicates side by side)
+        elif field is not None:
+            keep = _field(field, value.casefold())
+            self.marked |= not banned and (field == "family" or (field == "level" and value.casefold() in LEVELS[1:]))
+        else:
+            folded = word.casefold()
+            keep = lambda line: folded in line.text.casefold() or folded in line.source.casefold()  # noqa: E731
+        return (lambda line: not keep(line)) if banned else keep
+
+    def within(self, source: str) -> LogQuery:
+        """The query as it applies to one source: words that its name holds need not stand in its lines."""
+        narrowed = copy.copy(self)
+        narrowed._needles = [
+            word.encode()
+            for banned, _expression, _field, _value, word in (match.groups() for match in _TERM.finditer(self.text))
+            if word and not banned and word.isascii() and word.isprintable() and word.lower() not in source.casefold()
+            for word in (word.lower(),)
+        ]
+        return narrowed
+
+
+def _field(field: str, value: str) -> Keep:
+    if field == "source":
+        return lambda line: value in line.source.casefold()
+    if field == "rank":
+        return lambda line: line.rank is not None and str(line.rank) == value
+    if field == "family":
+        return lambda line: line.family == value
+    least = LEVELS.index(value) if value in LEVELS else len(LEVELS)
+    return lambda line: LEVELS.index(line.level) >= least

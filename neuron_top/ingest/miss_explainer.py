@@ -1,0 +1,80 @@
+"""Misses explained: which cache a question means, what lies near it on this machine, and the explanation.
+
+Reads disks: a screen asks in a thread. Snapshots are taken once per `Misses`, so that two hundred misses of one run
+cost one look at the cache.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from neuron_top.cache import catalog, roots
+from neuron_top.cache.snapshot import Snapshot
+from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.explain.why import Explanation, explain
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.views.miss_explanation import Question, questions
+
+OTHER_ROOTS = 3
+"""Other caches of this machine that are looked at for the same graph, at most."""
+
+
+class Misses:
+    """Explains misses from the caches of this machine as they are now. `root`: look there, whatever was asked."""
+
+    def __init__(self, settings: Settings, root: str | None = None) -> None:
+        self._settings, self._root = settings, root
+        self._snapshots: dict[str, Snapshot] = {}
+
+    def explain(self, asked: Question) -> Explanation:
+        """Why it missed. Raises NothingToShow where no cache can be looked at."""
+        root = self._root or self._of(asked)
+        snapshot = self._snapshot(root)
+        return explain(
+            asked.module,
+            snapshot,
+            others=self._others(snapshot.root),
+            compiler=asked.compiler,
+            compiled_here=asked.compiled_here,
+            began=asked.began,
+        )
+
+    def of_run(self, run: Run, most: int) -> tuple[list[Explanation], int]:
+        """The misses of a run that took longest, `most` of them explained; and how many there are."""
+        asked = questions(run, 0.0)
+        return [self.explain(one) for one in asked[:most]], len(asked)
+
+    def _of(self, asked: Question) -> str:
+        """The first root of the question that is a folder here; the one in force where the question names none."""
+        if (here := first_here(asked.roots)) is not None:
+            return here
+        if asked.roots:
+            raise NothingToShow(f"the cache {asked.roots[0]} is no folder of this machine")
+        return roots.root_in_force().path
+
+    def _snapshot(self, root: str) -> Snapshot:
+        real = os.path.realpath(root)
+        if real not in self._snapshots:
+            self._snapshots[real] = catalog.open_root(real, self._settings.state_path)
+        return self._snapshots[real]
+
+    def _others(self, root: str) -> list[Snapshot]:
+        found: list[Snapshot] = []
+        for other in roots.find():
+            if other.kind != roots.NEURON or not other.exists or os.path.realpath(other.path) == root:
+                continue
+            try:
+                found.append(self._snapshot(other.path))
+            except NeuronTopError:  # somebody else's, or gone since
+                continue
+            if len(found) == OTHER_ROOTS:
+                break
+        return found
+
+
+def first_here(named: Iterable[str]) -> str | None:
+    """The first of these roots that is a folder of this machine."""
+    return next((root for root in named if Path(root).is_dir()), None)

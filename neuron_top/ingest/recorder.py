@@ -1,0 +1,99 @@
+"""What is kept of a run: its output as it came, and its events in the store.
+
+Recording must never harm the job. When the disk is full, or the store cannot be used, recording stops with one
+sentence and the job and the screen go on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from neuron_top import private_files
+from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.events import AnyEvent, RunStarted
+from neuron_top.ingest.recordings import EVENTS_NAME, OUTPUT_NAME
+from neuron_top.store.sqlite import Store
+
+
+class OutputFile:
+    """`output.log` of one run. Appends until the disk refuses; offsets go on counting after that."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        self.path = folder / OUTPUT_NAME
+        self._warn = warn
+        self._end = 0
+        self._number: int | None = None
+        try:
+            for made in (folder.parent.parent, folder.parent, folder, folder / EVENTS_NAME):
+                private_files.make_folder(made)
+            self._number = private_files.open_file(self.path, os.O_WRONLY | os.O_APPEND)
+        except (OSError, RefusedForSafety) as problem:
+            self._give_up(problem)
+
+    @property
+    def descriptor(self) -> int | None:
+        """What is appended to; None when the disk did not let us begin, or refused."""
+        return self._number
+
+    def append(self, data: bytes) -> int:
+        """Write all of `data`; returns the offset it stands at."""
+        offset, self._end = self._end, self._end + len(data)
+        left = memoryview(data)
+        try:
+            while left and self._number is not None:
+                left = left[os.write(self._number, left) :]
+        except OSError as problem:
+            self._give_up(problem)
+        return offset
+
+    def close(self) -> None:
+        """Let go of the file."""
+        number, self._number = self._number, None
+        if number is not None:
+            os.close(number)
+
+    def _give_up(self, problem: OSError | RefusedForSafety) -> None:
+        self.close()
+        reason = f"{self.path}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+        self._warn(f"the output is not recorded any more: {reason}; the job goes on")
+
+
+class Recorder:
+    """Writes a run's events to the store. All calls from one thread."""
+
+    def __init__(self, path: Path, started: RunStarted, folder: Path, warn: Callable[[str], None]) -> None:
+        self._run, self._warn = started.run, warn
+        self._store: Store | None = None
+        try:
+            self._store = Store(path)
+            self._store.begin(started, pid=os.getpid(), folder=folder, now=started.time or 0.0)
+        except (NeuronTopError, OSError) as problem:
+            self._give_up(problem)
+
+    def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        """Add events in order."""
+        if self._store is not None and events:
+            self._attempt(lambda store: store.append(self._run, events, now))
+
+    def finish(self, exit_code: int, finished: float, summary: bytes) -> None:
+        """The command ended; `summary` is the closing summary as JSON."""
+        self._attempt(lambda store: store.finish(self._run, exit_code, finished, summary))
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _attempt(self, write: Callable[[Store], None]) -> None:
+        if self._store is None:
+            return
+        try:
+            write(self._store)
+        except NeuronTopError as problem:
+            self._give_up(problem)
+
+    def _give_up(self, problem: Exception) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+        self._warn(f"events are not recorded any more: {problem}")

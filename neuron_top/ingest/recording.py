@@ -1,0 +1,176 @@
+"""`neurontop run` without its face: a command started, watched and recorded from its first byte to its last.
+
+The order at the end matters. First the job's output is read out, then the sources are stopped (the side channel may
+hold more), then the end itself is told, and only then is the store closed: so the recording ends with the event that
+ended it, and what is shown last is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top import private_files
+from neuron_top.errors import NeuronTopError, RefusedForSafety
+from neuron_top.events import RunFinished, RunStarted
+from neuron_top.ingest.job import JobOutput
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.recorder import OutputFile, Recorder
+from neuron_top.ingest.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
+from neuron_top.ingest.sources import SideChannel
+from neuron_top.ingest.torch_trace import TRACE_BYTES, TorchTraces
+from neuron_top.parsers.secrets import command_without_secrets
+from neuron_top.processes.launch import CommandNotStarted, Job
+from neuron_top.processes.variables import EVENTS_VARIABLE, RUN_VARIABLE, TRACE_VARIABLE
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.records import CompileRecord
+from neuron_top.store.retention import enforce
+from neuron_top.store.sqlite import Store
+from neuron_top.telemetry import versions
+from neuron_top.telemetry.source import Periodic, Source
+from neuron_top.telemetry.workers import WorkerSampler
+from neuron_top.views.summary import Summary, summary
+
+
+class Recording:
+    """One command under watch. `start`, then `wait`, then `finish`; `feed` shows it meanwhile."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        settings: Settings,
+        *,
+        name: str = "",
+        shown: bool = True,
+        warn: Callable[[str], None] = lambda text: None,
+        environ: Mapping[str, str] = os.environ,
+        extra: Callable[[], Sequence[Source]] = tuple,
+    ) -> None:
+        """`shown`: the output goes through to our own streams. `extra`: further sources (telemetry, caches)."""
+        self.run = new_run_id()
+        self.folder = run_folder(settings, self.run)
+        self.name = name
+        self._settings, self._warn, self._extra = settings, warn, extra
+        self._environ = {**environ, RUN_VARIABLE: self.run, EVENTS_VARIABLE: str(self.folder / EVENTS_NAME)}
+        own_trace = TRACE_VARIABLE not in environ  # who set it wants it there; who set it empty wants none
+        if own_trace:
+            self._environ[TRACE_VARIABLE] = str(self.folder / TRACE_NAME)
+        self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
+        self.job = Job(command, self._environ, shown=shown)
+        self.feed = LiveFeed((), book=LogBook())
+        self._lock: int | None = None
+
+    def start(self, changed: Callable[[], None] = lambda: None) -> None:
+        """Start the command and all that watches it. Raises CommandNotStarted, and then leaves nothing behind."""
+        program = self.job.command[0]
+        if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
+            raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
+        book = LogBook()
+        output = OutputFile(self.folder, self._warn)
+        self._lock = _hold(self.folder / LOCK_NAME)
+        told = self._told()
+        self.job.start(output.descriptor)
+        started = msgspec.structs.replace(told, at=time.time(), pid=self.job.pid)
+        sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
+        self.feed = LiveFeed(
+            [
+                JobOutput(self.job, output, book),
+                SideChannel(self.folder / EVENTS_NAME),
+                self._trace,
+                Periodic("workers", self._settings.sample_seconds, sampler.look),
+                *self._extra(),
+            ],
+            book=book,
+            keeper=lambda: Recorder(store_path(self._settings), started, self.folder, self._warn),
+            history_seconds=self._settings.history_seconds,
+        )
+        self.feed.publish(started)
+        self.feed.start(changed)
+
+    def _told(self) -> RunStarted:
+        """What can be said of the command before it runs."""
+        command = self.job.command
+        world = self._environ.get("WORLD_SIZE", "")
+        return RunStarted(
+            run=self.run,
+            name=self.name,
+            command=command_without_secrets(command),
+            directory=str(Path.cwd()),
+            environment=versions.environment_that_matters(self._environ),
+            versions=versions.package_versions(command, self._environ),
+            git_revision=versions.git_revision(Path.cwd()),
+            world_size=int(world) if world.isdecimal() else None,
+            source="job",
+        )
+
+    def finish(self) -> tuple[int, Summary]:
+        """Wait for the command, read everything out, close the recording: exit status (negative: signal), summary."""
+        code = self.job.wait()
+        self.feed.wait_for("job")
+        if self.job.interrupted_by or code < 0:
+            self.job.end_rest()
+        self.feed.stop_sources()
+        ended = RunFinished(
+            run=self.run, exit_code=code, interrupted_by=self.job.interrupted_by, at=time.time(), source="job"
+        )
+        self.feed.publish(ended)
+        self.feed.stop()
+        closing = self.feed.read(summary)
+        self._close_store(code, ended.at or time.time(), closing)
+        if self._lock is not None:
+            os.close(self._lock)
+        return code, closing
+
+    def _close_store(self, code: int, finished: float, closing: Summary) -> None:
+        try:
+            with Store(store_path(self._settings)) as store:
+                store.finish(self.run, code, finished, msgspec.json.encode(closing))
+                store.remember_compiles(self.feed.read(lambda run, _now: measured_compiles(run)))
+                self._drop_old(store)
+        except (NeuronTopError, OSError) as problem:
+            self._warn(f"the end of the run is not recorded: {problem}")
+
+    def _drop_old(self, store: Store) -> None:
+        try:
+            enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
+        except RefusedForSafety as problem:
+            self._warn(f"not every old recording could be deleted: {problem}")
+
+
+def measured_compiles(run: Run) -> list[CompileRecord]:
+    """The compiles whose seconds were measured, not only bounded: the ground of later estimates."""
+    return [
+        CompileRecord(
+            module=graph.module,
+            node=run.job.node,
+            run=run.job.run,
+            compiler=graph.compiler or "",
+            graph_bytes=graph.graph_bytes,
+            operators=graph.operators,
+            seconds=attempt.seconds,
+            peak_rss=attempt.peak_rss_bytes,
+            finished=attempt.end,
+            mix=graph.mix,
+        )
+        for graph in run.compiles.graphs.values()
+        for attempt in graph.attempts
+        if graph.module and attempt.outcome == "done" and attempt.seconds is not None and attempt.end is not None
+    ]
+
+
+def _hold(path: Path) -> int | None:
+    """Take the lock; None where the disk does not let us (then nothing is recorded either)."""
+    try:
+        number = private_files.open_file(path, os.O_RDWR)
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (OSError, RefusedForSafety):
+        return None
+    return number

@@ -1,0 +1,199 @@
+"""A recording played back: the same events, at the pace they came, through the same run and the same views.
+
+The pace is the order of arrival (`seen`), because that is when a screen could show them. Going back means beginning
+anew and applying everything up to the moment asked for, which is exact, and quick enough: some 100,000 events a second.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from neuron_top.events import AnyEvent
+from neuron_top.ingest.log_files import lines_at, newer, older
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.ingest.recordings import find_recording, is_cut_off
+from neuron_top.run.model import Run
+from neuron_top.store.sqlite import Store
+
+View = TypeVar("View")
+_TICK_SECONDS = 0.05
+_MOST_SPEED = 1000.0
+
+
+class ReplayClock:
+    """Recorded time that passes `speed` times as fast as ours; it can be stopped and moved. Safe from any thread."""
+
+    def __init__(self, start: float, end: float, speed: float = 1.0, now: Callable[[], float] = time.monotonic) -> None:
+        self.start, self.end = start, end
+        self.paused = False
+        self._speed = speed
+        self._real = now
+        self._lock = threading.Lock()
+        self._anchor = (start, now())
+
+    @property
+    def now(self) -> float:
+        """The recorded moment, seconds since the epoch, between start and end."""
+        with self._lock:
+            return self._moment()
+
+    @property
+    def speed(self) -> float:
+        """How many recorded seconds pass in one of ours."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, value: float) -> None:
+        with self._lock:
+            self._anchor = (self._moment(), self._real())
+            self._speed = min(max(value, 1 / _MOST_SPEED), _MOST_SPEED)
+
+    def pause(self) -> None:
+        """Stop; the moment stays."""
+        with self._lock:
+            self._anchor = (self._moment(), self._real())
+            self.paused = True
+
+    def resume(self) -> None:
+        """Go on."""
+        with self._lock:
+            self._anchor = (self._moment(), self._real())
+            self.paused = False
+
+    def seek(self, moment: float) -> None:
+        """Go to a recorded moment."""
+        with self._lock:
+            self._anchor = (min(max(moment, self.start), self.end), self._real())
+
+    def skip(self, seconds: float) -> None:
+        """Go forward, or back, by recorded seconds."""
+        self.seek(self.now + seconds)
+
+    def _moment(self) -> float:
+        moment, since = self._anchor
+        passed = 0.0 if self.paused else (self._real() - since) * self._speed
+        return min(moment + passed, self.end)
+
+
+class ReplayFeed:
+    """A `Feed` out of the store. `clock` steers it."""
+
+    def __init__(self, path: Path, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0) -> None:
+        """`path`: the store. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not there."""
+        with Store(path, read_only=True) as store:
+            record = find_recording(store, run)
+        self._path, self._id, self._history = path, record.id, history_seconds
+        self._folder = path.parent / "runs" / record.id
+        self._cut_off = is_cut_off(record, path)
+        # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
+        start = record.started if record.started is not None else record.touched
+        end = record.finished if record.finished is not None else record.touched
+        self.clock = ReplayClock(start, max(start, end), speed)
+        self._run = Run(history_seconds)
+        self._applied = start
+        self._store: Store | None = None
+        self._events: _Lookahead | None = None
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, changed: Callable[[], None]) -> None:
+        """Play."""
+        self._thread = threading.Thread(target=self._play, args=(changed,), name="replay", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` at the recorded moment."""
+        with self._lock:
+            return view(self._run, self.clock.now)
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The last lines of the recorded output as far as it had grown by then."""
+        ends = self._ends()
+        if source is not None:
+            ends = {name: end for name, end in ends.items() if name == source}
+        return list(older(ends, {}, count).lines) if count > 0 else []
+
+    def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that ends before these offsets."""
+        return older(self._ends(), before, count, query)
+
+    def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
+        """A page that begins at these offsets."""
+        return newer(self._ends(), after, count, query)
+
+    def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
+        """The lines at these places, as far as they had been written by then."""
+        return lines_at(self._ends(), places)
+
+    def log_chains(self) -> list[LogChain]:
+        """A recording's own log is never rotated."""
+        return [LogChain(files=(source,)) for source in self._ends()]
+
+    def _ends(self) -> dict[str, int]:
+        """How far the recording's own log had grown; an event may name any file of this machine as one."""
+        with self._lock:
+            sources = self._run.job.sources.items()
+            return {f"log:{path}": log.end for path, log in sources if self._is_ours(path)}
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether a log is a plain file directly in the folder of the recording."""
+        log = Path(path)
+        return log.parent == self._folder and log.is_file() and not log.is_symlink()
+
+    def show(self, moment: float) -> bool:
+        """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""
+        if self._store is None:
+            self._store = Store(self._path, read_only=True)
+        if self._events is None or moment < self._applied:
+            self._events = _Lookahead(self._store.replay(self._id))
+            with self._lock:
+                self._run = Run(self._history)
+        moved = moment != self._applied
+        # The recorder takes down the end a moment after it came: at the end of a replay, all is shown.
+        reached = moment if moment < self.clock.end else math.inf
+        with self._lock:
+            for event in self._events.until(reached):
+                self._run.apply(event)
+            if self._cut_off and reached == math.inf and self._run.job.finished is None:
+                self._run.cut_off(self.clock.end)
+            self._applied = moment
+        return moved
+
+    def _play(self, changed: Callable[[], None]) -> None:
+        while not self._stopped.is_set():
+            if self.show(self.clock.now):
+                changed()
+            self._stopped.wait(_TICK_SECONDS)
+        if self._store is not None:
+            self._store.close()
+
+
+class _Lookahead:
+    """Events in order, handed out up to a moment."""
+
+    def __init__(self, events: Iterator[AnyEvent]) -> None:
+        self._events = events
+        self._next = next(events, None)
+
+    def until(self, moment: float) -> Iterator[AnyEvent]:
+        """Those that had arrived by then. One without any time comes with the one before it."""
+        while self._next is not None and (_arrival(self._next) or moment) <= moment:
+            event, self._next = self._next, next(self._events, None)
+            yield event
+
+
+def _arrival(event: AnyEvent) -> float | None:
+    return event.seen if event.seen is not None else event.at

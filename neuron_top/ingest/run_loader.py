@@ -1,0 +1,119 @@
+"""A run after the fact: out of the store, or out of plain logs that nobody recorded; and what else is known of it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from neuron_top.cache import catalog
+from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.events import OutputGrew
+from neuron_top.ingest.recordings import find_recording, load_run, store_path
+from neuron_top.parsers.reader import LogReader
+from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
+from neuron_top.processes.log_input import STANDARD_INPUT, Tell, portions, quiet
+from neuron_top.run.estimate import Estimator
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.errors import StoreUnusable
+from neuron_top.store.records import CompileRecord
+from neuron_top.store.sqlite import Store
+from neuron_top.views.report_graphs import Remembered
+
+
+def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | None = None, tell: Tell = quiet) -> Run:
+    """The run that these names tell: log files (all of one run), `-`, or one recording.
+
+    Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
+    `tell`: takes remarks for the person.
+    """
+    logs = [name for name in names if _is_log(name)]
+    if len(logs) == len(names):
+        return read_logs(names, settings.history_seconds, standard_input, tell)
+    if logs or len(names) != 1:
+        other = next(name for name in names if name not in logs)
+        raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
+    if not store_path(settings).exists():
+        raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {settings.state_path}")
+    with Store(store_path(settings), read_only=True) as store:
+        return load_run(store, find_recording(store, names[0]).id, settings.history_seconds)
+
+
+def _is_log(name: str) -> bool:
+    """Whether a name means something to read; a folder may have the name of a recording."""
+    if name == STANDARD_INPUT or os.path.lexists(name):
+        return not Path(name).is_dir() or "/" in name
+    return False
+
+
+def read_logs(
+    names: Sequence[str], history_seconds: float, standard_input: IO[bytes] | None = None, tell: Tell = quiet
+) -> Run:
+    """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
+    run = Run(history_seconds)
+    for name in dict.fromkeys(names):
+        _read(run, name, portions(name, tell, standard_input))
+    return run
+
+
+def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
+    """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
+    first = next(portions, b"")
+    trace = is_trace(first)
+    reader: LogReader | TorchTraceReader = TorchTraceReader.of_file(name) if trace else LogReader(f"log:{name}")
+    size = 0
+    for data in itertools.chain((first,), portions):
+        size += len(data)
+        for event in reader.feed(data):
+            run.apply(event)
+    for event in reader.flush():
+        run.apply(event)
+    lines = reader.tally.lines if isinstance(reader, LogReader) else 0
+    run.apply(OutputGrew(path=name, end=size, lines=lines, source=reader.source))
+
+
+def end_of(run: Run) -> float:
+    """The moment a run is looked at from: its end, or its last event."""
+    end = run.job.finished if run.job.finished is not None else run.last_time
+    return end if end is not None else 0.0
+
+
+def history(settings: Settings) -> list[CompileRecord]:
+    """Measured compiles of all recordings; none where nothing was recorded."""
+    if not store_path(settings).exists():
+        return []
+    with Store(store_path(settings), read_only=True) as store:
+        return store.compile_history()
+
+
+def estimator(settings: Settings) -> Estimator:
+    """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
+    try:
+        return Estimator(history(settings))
+    except StoreUnusable:
+        return Estimator()
+
+
+def memory(run: Run, settings: Settings, root: str | None) -> dict[str, Remembered]:
+    """What the cache (where one is named) and earlier recordings know of the run's graphs."""
+    wanted = set(run.compiles.graphs)
+    found: dict[str, Remembered] = {}
+    for record in history(settings):
+        if record.module in wanted and record.run != run.job.run and record.module not in found:
+            found[record.module] = Remembered(seconds=record.seconds, graph_bytes=record.graph_bytes)
+    if root is None:
+        return found
+    for entry in catalog.open_root(root, settings.state_path).entries:
+        if entry.module not in wanted:
+            continue
+        before, flags = found.get(entry.module, Remembered()), entry.flag_list()
+        found[entry.module] = Remembered(
+            seconds=entry.compile_seconds if entry.compile_seconds is not None else before.seconds,
+            flags=tuple(flags) if flags is not None else None,
+            artefact_bytes=entry.artefact_bytes,
+            graph_bytes=entry.graph_bytes if entry.graph_bytes is not None else before.graph_bytes,
+        )
+    return found

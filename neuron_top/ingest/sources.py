@@ -1,0 +1,277 @@
+"""Sources of ingest's own: followed logs, standard input, the side channel of a job's processes."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
+from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBook
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIntake
+from neuron_top.ingest.spool import Spool
+from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.parsers.escapes import visible
+from neuron_top.processes.tail import FileTail, Turn
+from neuron_top.telemetry.source import Emit
+from neuron_top.telemetry.telemetry_file import TelemetryFile
+
+_STDIN_BYTES = 1 << 16
+_OPEN_FILES = 128
+"""Files of the side channel that are held open; where there are more, each is opened when it is read."""
+
+
+class LogFiles:
+    """Follows logs. `paths` is asked again every second: a folder may get new ones."""
+
+    name = "logs"
+
+    def __init__(self, paths: Callable[[], Iterable[Path]], book: LogBook, *, from_end: bool = False) -> None:
+        self._paths, self._book, self._from_end = paths, book, from_end
+        self._tails: dict[str, FileTail] = {}
+        self._intakes: dict[str, LogIntake] = {}
+        self._problems: dict[str, str] = {}
+        self._wakeup = Wakeup()
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                self._look_for_files(emit)
+                self._read_all(emit)
+                if last:
+                    break
+                self._wakeup.wait(None if all(intake.settled for intake in self._intakes.values()) else QUIET_SECONDS)
+        for intake in self._intakes.values():
+            _emit_all(intake.flush(), emit)
+        for tail in self._tails.values():
+            tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
+
+    def _look_for_files(self, emit: Emit) -> None:
+        for path in self._paths():
+            key = os.fspath(path)
+            if key not in self._tails:
+                self._tails[key] = FileTail(path, from_end=self._from_end)
+                self._intakes[key] = LogIntake(key, self._book, written=_last_change(path))
+                self._wakeup.watch(path)
+            problem = self._tails[key].problem
+            text = f"{problem.strerror}: {key}" if problem else ""
+            if text != self._problems.get(key, ""):
+                self._problems[key] = text
+                if text:
+                    emit(SourceUnavailable(name=f"log:{key}", reason=text))
+        # What a folder offered first may be old; what turns up later is new and is read from its beginning.
+        self._from_end = False
+
+    def _read_all(self, emit: Emit) -> None:
+        for key, tail in self._tails.items():
+            intake = self._intakes[key]
+            while step := tail.read(limit=1):
+                for item in step:
+                    events = intake.turn(item.how) if isinstance(item, Turn) else intake.take(item.offset, item.data)
+                    _emit_all(events, emit)
+            _emit_all([*intake.quiet(), *intake.caught_up(), *intake.grew()], emit)
+
+
+class StandardInput:
+    """Reads a log from a pipe until its end; with `kept`, a copy of it can be scrolled back through."""
+
+    name = "standard input"
+
+    def __init__(self, book: LogBook, number: int = 0, *, kept: bool = False) -> None:
+        self._intake = LogIntake("-", book)
+        self._book, self._number, self._kept = book, number, kept
+        self._spool: Spool | None = None
+        self._ours, self._theirs = os.pipe()
+
+    def start(self, emit: Emit) -> None:
+        """Read until the writer closes its end, or until stopped."""
+        offset = 0
+        if self._kept:
+            self._keep(emit, 0, b"")
+        while self._ours not in (ready := self._ready()):
+            if not ready:
+                _emit_all(self._intake.quiet(), emit)
+                continue
+            data = os.read(self._number, _STDIN_BYTES)
+            if not data:
+                _emit_all(self._intake.closed(), emit)
+                return
+            if self._spool is not None:
+                self._keep(emit, offset, data)
+            _emit_all(self._intake.take(offset, data), emit)
+            offset += len(data)
+        _emit_all(self._intake.flush(), emit)
+
+    def _ready(self) -> list[int]:
+        """What can be read; nothing when it was quiet for a moment in which something waits to be told."""
+        limit = None if self._intake.settled else QUIET_SECONDS
+        return select.select([self._number, self._ours], [], [], limit)[0]
+
+    def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
+        """Put the bytes away before anybody is told of them. A full disk ends the copy, not the reading."""
+        try:
+            self._spool = self._spool or Spool()
+            self._spool.write(offset, data)
+            self._book.copies[STANDARD_INPUT] = self._spool.path
+        except OSError as problem:
+            self._spool = None
+            self._book.copies.pop(STANDARD_INPUT, None)
+            reason = f"only its last {KEPT_LINES} lines can be shown: {problem.strerror or problem}"
+            emit(SourceUnavailable(name=f"copy of {self.name}", reason=reason))
+
+    def stop(self) -> None:
+        """Stop reading."""
+        os.write(self._theirs, b"x")
+
+
+class TelemetryLog:
+    """Follows a file of neuron-monitor's records, or a saved listing of neuron-ls."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"telemetry:{path}"
+        self._tail = FileTail(path)
+        self._reader = TelemetryFile(source=self.name)
+        self._wakeup = Wakeup()
+        self._wakeup.watch(path)
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                for item in self._tail.drain():
+                    if not isinstance(item, Turn):
+                        _emit_all(self._reader.feed(item.data), emit)
+                if last:
+                    break
+                self._wakeup.wait()
+        _emit_all(self._reader.flush(), emit)
+        self._tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
+
+
+class SideChannel:
+    """What the processes of a job tell: each appends JSON lines to a file of its own in one folder.
+
+    Only plain files are read, so many of them that a job may have, and lines as long as an event can be.
+    """
+
+    name = "side channel"
+
+    def __init__(self, folder: Path, *, most_files: int = 10_000, longest_line: int = 1 << 24) -> None:
+        self._folder, self._most_files, self._longest_line = folder, most_files, longest_line
+        self._tails: dict[str, FileTail] = {}
+        self._rests: dict[str, bytes] = {}
+        self._too_long: set[str] = set()
+        """Files in the middle of a line that is longer than any event."""
+        self._too_many = False
+        self._wakeup = Wakeup()
+
+    def start(self, emit: Emit) -> None:
+        """Read until stopped."""
+        self._wakeup.watch(self._folder / "any")
+        with self._wakeup:
+            while True:
+                last = self._wakeup.stopping
+                self._look_for_files(emit)
+                for name, tail in self._tails.items():
+                    self._read(name, tail, emit)
+                if last:
+                    break
+                self._wakeup.wait()
+        for tail in self._tails.values():
+            tail.close()
+
+    def stop(self) -> None:
+        """Read what is there, then end."""
+        self._wakeup.stop()
+
+    def _look_for_files(self, emit: Emit) -> None:
+        for path in sorted(self._folder.glob("*.jsonl")):
+            if path.name in self._tails or not _is_plain_file(path):
+                continue
+            if len(self._tails) < self._most_files:
+                self._tails[path.name] = FileTail(path)
+            elif not self._too_many:
+                self._too_many = True
+                reason = f"more than {self._most_files} processes tell: {path.name} and those after it are not read"
+                emit(SourceUnavailable(name=self.name, reason=reason))
+
+    def _read(self, name: str, tail: FileTail, emit: Emit) -> None:
+        while step := tail.read(limit=1):
+            for item in step:
+                if not isinstance(item, Turn):
+                    self._take(name, item.data, emit)
+            if all(isinstance(item, Turn) for item in step):
+                break
+        if len(self._tails) > _OPEN_FILES:
+            tail.close()
+
+    def _take(self, name: str, data: bytes, emit: Emit) -> None:
+        *lines, rest = (self._rests.get(name, b"") + data).split(b"\n")
+        if lines and name in self._too_long:  # the end of it
+            self._too_long.discard(name)
+            del lines[0]
+        for line in lines:
+            event = _told(line, name)
+            if event is not None:
+                emit(event)
+        if name in self._too_long:
+            rest = b""
+        elif len(rest) > self._longest_line:
+            self._too_long.add(name)
+            emit(_malformed(rest, name, f"a line of more than {self._longest_line} bytes"))
+            rest = b""
+        self._rests[name] = rest
+
+
+def _told(line: bytes, name: str) -> AnyEvent | None:
+    """One line of the side channel. A torn one (its writer was killed) is a malformed line, not an end."""
+    if not line.strip():
+        return None
+    try:
+        event = decode(line)
+    except (msgspec.ValidationError, msgspec.DecodeError) as problem:
+        return _malformed(line, name, str(problem))
+    return event if event.source else msgspec.structs.replace(event, source=_worker(name))
+
+
+def _malformed(line: bytes, name: str, reason: str) -> LineMalformed:
+    text = visible(line[:500].decode(errors="replace"))
+    return LineMalformed(family="side channel", text=text, reason=visible(reason), source=_worker(name))
+
+
+def _worker(name: str) -> str:
+    return f"worker:{name.removesuffix('.jsonl')}"
+
+
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _last_change(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # not there yet: all of it will be new
+        return None
+
+
+def _emit_all(events: Iterable[AnyEvent], emit: Emit) -> None:
+    for event in events:
+        emit(event)

@@ -1,0 +1,58 @@
+"""Signals meant for us that are the job's: passed on, the impatient ones to every process of it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+
+from neuron_top.processes.launch import Job
+from neuron_top.processes.lost_terminal import let_go, standard_terminals
+
+
+@contextlib.contextmanager
+def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[Callable[[], None]]:
+    """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
+
+    To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
+    ran is passed on when the function that is given is called.
+    `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
+    A terminal that is lost (its window closed, SSH ended) is let go of: what would be written to it must not keep the
+    recording from its end.
+    """
+    terminals = standard_terminals()
+    presses = 0
+    early: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        nonlocal presses
+        if not job.started:
+            early.append(number)
+            return
+        if number == signal.SIGHUP:
+            let_go(terminals)
+        presses += number == signal.SIGINT
+        if number != signal.SIGINT or presses == 1:
+            job.signal(number)
+            if number == signal.SIGINT:
+                tell("asked the job to stop; Ctrl-C again ends all its processes, once more kills them")
+        else:
+            job.signal_all(signal.SIGTERM if presses == 2 else signal.SIGKILL)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    if resize:
+        before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: job.copy_window_size())
+
+    def deliver() -> None:
+        while early:
+            pass_on(early.pop(0), None)
+
+    try:
+        yield deliver
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,229 @@
+"""Run a command as if nobody watched, and get to see every byte of its output.
+
+The job cannot tell the difference to being started from the shell:
+
+- A stream of ours that is a terminal becomes a terminal of the job's (a pseudo-terminal in raw mode, one per stream),
+  a pipe or a file becomes a pipe. So programs keep their colours and their line buffering, standard output and
+  standard error stay apart, and bytes pass unchanged.
+- Its exit status is ours; death by signal n is 128+n, a command that is missing 127, one that may not be run 126, as
+  in a shell.
+- It runs in a session of its own, so that Ctrl-C in the terminal reaches us alone and is passed on once. Signals go to
+  its process group; the second Ctrl-C ends and the third kills every process of the job, wherever torchrun put it.
+- Its environment gains two names: NEURONTOP_RUN, by which every process of the job can be found again, and
+  NEURONTOP_EVENTS_DIR, where our compile component tells what log lines cannot.
+
+If the reader of our standard output goes away, the job's is closed too: it gets the SIGPIPE it would have got.
+The output goes through a process of its own (`output_relay`), so that the job keeps its reader when we are killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import psutil
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.processes.relayed_output import RelayedOutput, Stream
+from neuron_top.processes.streams import copy_window_size, make_raw
+from neuron_top.processes.variables import RUN_VARIABLE
+
+_SHELL = "/bin/sh"
+_QUIET_SECONDS = 1.0
+"""How long output may still come after the command itself ended (a daemon it left behind holds the pipe open)."""
+_GRACE_SECONDS = 5.0
+
+OnOutput = Callable[[str, bytes], None]
+
+
+class CommandNotStarted(NeuronTopError):
+    """The command is missing (127) or may not be run (126)."""
+
+    def __init__(self, command: str, problem: OSError) -> None:
+        self.exit_code = 127 if isinstance(problem, FileNotFoundError) else 126  # type: ignore[misc]
+        super().__init__(f"cannot start {command!r}: {problem.strerror or problem}")
+
+
+class Job:
+    """One command. `start`, then `pump` in one thread while `wait` in another."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], *, shown: bool = True) -> None:
+        """`shown`: output goes through to our own streams, and the keyboard to the job; else it is only reported."""
+        self.command = tuple(command)
+        self.interrupted_by = ""
+        """Name of the first signal that was passed on, "" while none was."""
+        self._environ = dict(environ)
+        self._shown = shown
+        self._output: RelayedOutput | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Process id of the command; only after `start`."""
+        return self._started.pid
+
+    @property
+    def started(self) -> bool:
+        """True once the command runs, or has run."""
+        return self._process is not None
+
+    @property
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the job was not started")
+        return self._process
+
+    def start(self, log: int | None = None) -> None:
+        """Start the command. `log`: its output is appended there should we be killed. Raises CommandNotStarted."""
+        with contextlib.ExitStack() as given:
+            streams, ends = [], []
+            for name, number in (("stdout", 1), ("stderr", 2)):
+                ours, theirs = _channel(number)
+                given.callback(os.close, theirs)
+                streams.append(Stream(name, ours, number))
+                ends.append(theirs)
+            try:
+                self._output = RelayedOutput(streams, shown=self._shown, log=log)
+                self._process = self._spawn(self.command, *ends)
+            except OSError as problem:
+                self._close_output()
+                raise CommandNotStarted(self.command[0], problem) from None
+
+    def _spawn(self, command: Sequence[str], stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=None if self._shown else subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=self._environ,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            # A script without `#!`: a shell runs it itself, and so do we.
+            if problem.errno != errno.ENOEXEC or command[0] == _SHELL:
+                raise
+            return self._spawn([_SHELL, *command], stdout, stderr)
+
+    def pump(self, on_output: OnOutput, on_idle: Callable[[], None] = lambda: None) -> None:
+        """Pass the output on until its end; `on_idle` is called at least every 100 ms.
+
+        Workers that a launcher in its death left behind are asked to end, too: they would write on and on.
+        """
+        output = self._output
+        if output is None:
+            raise RuntimeError("the job was not started")
+        quiet_since: float | None = None
+        latest = float("inf")
+        while not output.ended:
+            if (came := output.receive()) is not None:
+                on_output(*came)
+                quiet_since = None if quiet_since is None else time.monotonic()
+            on_idle()
+            if quiet_since is None and (status := self._started.poll()) is not None:
+                quiet_since = time.monotonic()
+                if self.interrupted_by or status < 0:
+                    self.signal_all(signal.SIGTERM)
+                    latest = quiet_since + _GRACE_SECONDS
+            now = time.monotonic()
+            if now > latest or (quiet_since is not None and now > quiet_since + _QUIET_SECONDS and output.idle()):
+                break
+        self._close_output()
+
+    def wait(self) -> int:
+        """Block until the command ended; its status, negative for a signal."""
+        return self._started.wait()
+
+    def signal(self, number: int) -> None:
+        """Pass a signal on to the job's process group."""
+        self.interrupted_by = self.interrupted_by or signal.Signals(number).name
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process of the job that is still there, found by NEURONTOP_RUN in its environment."""
+        return processes_of_run(self._environ.get(RUN_VARIABLE, ""))
+
+    def signal_all(self, number: int) -> None:
+        """Send a signal to every process of the job, in whatever session it runs."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                process.send_signal(number)
+
+    def end_rest(self, grace: float = _GRACE_SECONDS) -> list[int]:
+        """End what is left of the job: ask, wait `grace` seconds, kill. Returns the ids of those that were left."""
+        left = self.processes()
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.terminate()
+        _, stubborn = psutil.wait_procs(left, timeout=grace)
+        for process in stubborn:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(stubborn, timeout=1.0)
+        return [process.pid for process in left]
+
+    def copy_window_size(self) -> None:
+        """Tell the job's terminals the size of ours (after SIGWINCH)."""
+        if self._output is not None:
+            self._output.copy_window_size()
+
+    def show_output(self) -> None:
+        """Pass the output through to our own streams from now on."""
+        if self._output is not None:
+            self._output.show()
+
+    @contextlib.contextmanager
+    def between_lines(self, number: int) -> Iterator[str | None]:
+        """While inside, a line of ours may be written to our stream `number`, after what is given: it stands between
+        lines of the job's then. None: not now, ask again."""
+        if self._output is None:
+            yield ""
+            return
+        with self._output.between_lines(number) as before:
+            yield before
+
+    def _close_output(self) -> None:
+        if self._output is not None:
+            self._output.quit()
+
+
+def _channel(number: int) -> tuple[int, int]:
+    """A pipe, or a terminal where our stream `number` is one; the end that is read, and the one that the job gets."""
+    if not os.isatty(number):
+        return os.pipe()
+    ours, theirs = os.openpty()
+    make_raw(theirs)
+    copy_window_size(number, ours)
+    return ours, theirs
+
+
+def shell_status(returncode: int) -> int:
+    """What a shell would say: 128+n for death by signal n."""
+    return 128 - returncode if returncode < 0 else returncode
+
+
+def processes_of_run(run: str) -> list[psutil.Process]:
+    """Living processes of this user whose environment names the run."""
+    wanted = f"{RUN_VARIABLE}={run}".encode()
+    found = []
+    for pid in psutil.pids() if run else ():
+        if _environment_holds(pid, wanted):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(pid))
+    return found
+
+
+def _environment_holds(pid: int, wanted: bytes) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return wanted in file.read().split(b"\0")
+    except OSError:
+        return False

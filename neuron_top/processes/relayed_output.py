@@ -1,0 +1,134 @@
+"""The watcher's end of the relay that a job's output goes through: see `output_relay`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from neuron_top.processes import output_relay
+from neuron_top.processes.output_relay import AFTER_LINE_END, DONE, IDLE, NO, PACKET_BYTES, QUIT, SHOW, SIZE
+
+_SCRIPT = Path(output_relay.__file__)
+_LAST_SECONDS = 5.0
+
+
+class Stream(NamedTuple):
+    """One stream of the job: what it is called, where it is read from, and which of ours it goes to."""
+
+    name: str
+    source: int
+    target: int
+
+
+class RelayedOutput:
+    """The relay of one job, from its start to its end."""
+
+    def __init__(self, streams: Sequence[Stream], *, shown: bool, log: int | None) -> None:
+        """Start it; the sources are the relay's from now on. Raises OSError.
+
+        `shown`: the output goes through to our own streams. `log`: what comes is appended there once we are gone.
+        """
+        self._names = [stream.name for stream in streams]
+        self._ended: set[int] = set()
+        self._mid_line = False
+        self._asking = threading.Lock()
+        self._packets, packets = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        sockets = [packets.fileno(), control.fileno(), self._packets.fileno()]
+        logs = [] if log is None else [log]
+        try:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", str(_SCRIPT), str(int(shown)), str(-1 if log is None else log)),
+                    *map(str, sockets),
+                    *(f"{stream.source}:{stream.target}" for stream in streams),
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[*sockets, *logs, *(stream.source for stream in streams)],
+                start_new_session=True,
+            )
+        except OSError:
+            self._packets.close()
+            self._control.close()
+            raise
+        finally:
+            packets.close()
+            control.close()
+            for stream in streams:
+                os.close(stream.source)
+        self._packets.settimeout(0.1)
+
+    @property
+    def ended(self) -> bool:
+        """Whether every stream has come to its end."""
+        return len(self._ended) == len(self._names)
+
+    def receive(self) -> tuple[str, bytes] | None:
+        """What a stream brought; None when nothing came for a tenth of a second, or only an end."""
+        try:
+            packet = self._packets.recv(PACKET_BYTES + 1)
+        except TimeoutError:
+            return None
+        if not packet:  # the relay is gone, and the job's output with it
+            self._ended.update(range(len(self._names)))
+            return None
+        number, data = packet[0], packet[1:]
+        if not data:
+            self._ended.add(number)
+            return None
+        self._mid_line = not data.endswith(b"\n")
+        return self._names[number], data
+
+    def show(self) -> None:
+        """Pass the output through to our own streams from now on."""
+        self._say(SHOW)
+
+    def copy_window_size(self) -> None:
+        """Tell the job's terminals the size of ours."""
+        self._say(SIZE)
+
+    @contextlib.contextmanager
+    def between_lines(self, number: int) -> Iterator[str | None]:
+        """While inside, a line of ours may be written to `number`, after what is given; None: not now, ask again."""
+        with self._asking:
+            answer = self._asked(str(number).encode())
+            try:
+                yield None if answer == NO else ("\n" if answer == AFTER_LINE_END else "")
+            finally:
+                if answer != NO:
+                    self._say(DONE)
+
+    def idle(self) -> bool:
+        """Whether all that the job wrote so far has been passed on; waits for a reader of ours that is slow."""
+        with self._asking:
+            return self._asked(IDLE) != NO
+
+    def quit(self) -> None:
+        """End the relay; what still comes has no reader any more."""
+        self._say(QUIT)
+        try:
+            self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:  # it writes to a reader that takes nothing
+            self._process.kill()
+            self._process.wait()
+        self._packets.close()
+        with self._asking:
+            self._control.close()
+
+    def _asked(self, question: bytes) -> bytes:
+        self._say(question)
+        with contextlib.suppress(OSError):
+            if answer := self._control.recv(1):
+                return answer
+        return NO if self._mid_line else b""  # its end has come: nothing is between us and the stream
+
+    def _say(self, command: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(command)

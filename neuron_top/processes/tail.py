@@ -1,0 +1,177 @@
+"""Growing files as bytes: in order, nothing lost, nothing twice.
+
+`FileTail` follows one path whatever happens to it: it may not exist yet, grow, be cut, be rewritten in place, be
+renamed away and replaced. It has no thread and no clock, so each call of `read` is a plain step that tests can take.
+
+Two rules carry the correctness. The open file is kept until its successor stands under the same path *and* the old
+one stayed silent for a whole step, because a writer goes on writing to the file it has open after a rotation. And the
+last bytes handed out are kept as a fingerprint, because a file that was cut and has grown past the old position again
+looks, by its size, as if it had only grown.
+
+A path that is rotated twice between two steps loses the file in between: its name is nowhere to be found any more.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from neuron_top.processes.log_input import refusal
+
+CHUNK_BYTES = 1 << 18
+_FINGERPRINT_BYTES = 256
+
+
+class Chunk(NamedTuple):
+    """Bytes that stand at `offset` of the file that `path` named when they were read."""
+
+    path: str
+    offset: int
+    data: bytes
+
+
+class Turn(NamedTuple):
+    """Something happened to the file itself; what follows starts at offset 0 (except for `vanished`)."""
+
+    path: str
+    how: str
+    """`rotated`, `truncated`, `vanished` or `appeared`, as in `events.SourceRotated`."""
+
+
+class FileTail:
+    """Follows one path. `from_end` skips what is there at the start; what appears later is read from its beginning."""
+
+    def __init__(self, path: Path | str, *, from_end: bool = False, chunk_bytes: int = CHUNK_BYTES) -> None:
+        self.path = os.fspath(path)
+        self.chunk_bytes = chunk_bytes
+        self.problem: OSError | None = None
+        """Why the path cannot be read now (no permission, a folder); None when it can, or is only missing."""
+        self._descriptor: int | None = None
+        self._identity: tuple[int, int] | None = None
+        self._streams = False
+        self._position = 0
+        self._fingerprint = b""
+        self._vanished = False
+        self._successor_seen = False
+        self._open()
+        if from_end:
+            self.begin_near_end(0)
+
+    def begin_near_end(self, length: int) -> None:
+        """Skip what is there now, except its last `length` bytes. A pipe has no end to begin at."""
+        if self._descriptor is not None and not self._streams:
+            self._position = max(0, os.fstat(self._descriptor).st_size - length)
+            start = max(0, self._position - _FINGERPRINT_BYTES)
+            self._fingerprint = os.pread(self._descriptor, self._position - start, start)
+
+    @property
+    def position(self) -> int:
+        """Offset of the next byte that will be handed out."""
+        return self._position
+
+    def read(self, limit: int = 16) -> list[Chunk | Turn]:
+        """What is new, at most `limit` chunks; empty when nothing is. A rotation is believed at the second silence."""
+        if self._descriptor is None and self._open() is None:
+            return []
+        turns: list[Chunk | Turn] = []
+        if self._was_rewritten():
+            self._restart()
+            turns.append(Turn(self.path, "truncated"))
+        chunks = self._grown(limit)
+        if chunks:
+            self._successor_seen = False
+        elif not self._streams and self._descriptor is not None:
+            turns.extend(self._follow_name())
+        return [*turns, *chunks]
+
+    def drain(self) -> list[Chunk | Turn]:
+        """Everything there is now, behind a rotation too."""
+        found: list[Chunk | Turn] = []
+        silent = 0
+        while silent < 2:
+            step = self.read()
+            silent = 0 if step else silent + 1
+            found.extend(step)
+        return found
+
+    def close(self) -> None:
+        """Let go of the file. A later `read` opens it again and goes on where it was."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self) -> int | None:
+        """Open what stands under the path now. O_NONBLOCK: a FIFO without a writer must not hang us."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as problem:
+            self.problem = None if problem.errno == errno.ENOENT else problem
+            return None
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            os.close(descriptor)
+            self.problem = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.path)
+            return None
+        reason = refusal(status.st_mode, descriptor)
+        if reason:
+            os.close(descriptor)
+            self.problem = OSError(errno.EINVAL, reason, self.path)
+            return None
+        identity = (status.st_dev, status.st_ino)
+        if identity != self._identity:
+            self._restart()
+        self._descriptor, self._identity, self.problem = descriptor, identity, None
+        self._streams = not stat.S_ISREG(status.st_mode)
+        return descriptor
+
+    def _restart(self) -> None:
+        self._position, self._fingerprint = 0, b""
+
+    def _was_rewritten(self) -> bool:
+        """The file is shorter than what we read, or other bytes stand where ours stood."""
+        if self._streams or not self._fingerprint or self._descriptor is None:
+            return False
+        length = len(self._fingerprint)
+        return self._bytes_at(self._position - length, length) != self._fingerprint
+
+    def _grown(self, limit: int) -> list[Chunk | Turn]:
+        chunks: list[Chunk | Turn] = []
+        while len(chunks) < limit and (data := self._bytes_at(self._position, self.chunk_bytes)):
+            chunks.append(Chunk(self.path, self._position, data))
+            self._position += len(data)
+            self._fingerprint = (self._fingerprint + data[-_FINGERPRINT_BYTES:])[-_FINGERPRINT_BYTES:]
+        return chunks
+
+    def _bytes_at(self, offset: int, length: int) -> bytes:
+        if self._descriptor is None:
+            return b""
+        try:
+            return os.read(self._descriptor, length) if self._streams else os.pread(self._descriptor, length, offset)
+        except BlockingIOError:
+            return b""
+        except OSError as problem:
+            # A stale NFS handle, or a file in /proc whose process is gone: what was read stays read.
+            self.problem = problem
+            self.close()
+            return b""
+
+    def _follow_name(self) -> list[Chunk | Turn]:
+        """The open file is silent: does its name still stand for it?"""
+        try:
+            status = Path(self.path).stat()
+        except OSError:
+            first, self._vanished = not self._vanished, True
+            return [Turn(self.path, "vanished")] if first else []
+        if (status.st_dev, status.st_ino) == self._identity:
+            self._vanished = False
+            return []
+        if not self._successor_seen:
+            self._successor_seen = True
+            return []
+        how = "appeared" if self._vanished else "rotated"
+        self._successor_seen = self._vanished = False
+        self.close()
+        return [Turn(self.path, how)] if self._open() is not None else []

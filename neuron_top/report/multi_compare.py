@@ -1,0 +1,101 @@
+"""Several runs drawn: one picture of memory per core by kind with each run's throughput, and a table."""
+
+from __future__ import annotations
+
+from html import escape
+
+from neuron_top.report.charts import Chart
+from neuron_top.report.columns import seconds_text
+from neuron_top.report.comparison import KIND_CLASSES, change_text
+from neuron_top.report.html import chart_section, listing, page, table_section, text
+from neuron_top.report.markdown import cell, rows
+from neuron_top.report.svg import LEFT, WIDTH, Axis, Bar, lanes
+from neuron_top.report.table import Column, Table
+from neuron_top.units import bytes_text, count_text, number_text
+from neuron_top.views.metric import value_text
+from neuron_top.views.multi_compare import RunRow, Several
+
+_MIB = 1024.0**2
+_HEIGHT = 34.0
+_ROOM = 1.45
+"""The axis reaches so far beyond the longest bar: the words behind the bars stand there."""
+COLUMNS = (
+    Column("run", lambda row: row.title),
+    Column("cores", lambda row: count_text(row.cores), lambda row: row.cores),
+    Column("memory per core", lambda row: bytes_text(row.memory), lambda row: row.memory),
+    Column("change", lambda row: change_text(row.memory_change), lambda row: row.memory_change),
+    Column("throughput", lambda row: value_text(row.throughput, row.throughput_unit), lambda row: row.throughput),
+    Column("change ", lambda row: change_text(row.throughput_change), lambda row: row.throughput_change),
+    Column("step", lambda row: seconds_text(row.step_seconds), lambda row: row.step_seconds),
+    Column("compiling", lambda row: seconds_text(row.compile_seconds), lambda row: row.compile_seconds),
+    Column("graphs", lambda row: count_text(int(row.graphs)) if row.graphs is not None else "", lambda row: row.graphs),
+    Column("last loss", lambda row: number_text(row.loss) if row.loss is not None else "", lambda row: row.loss),
+)
+
+
+def html(view: Several) -> str:
+    """The whole page."""
+    title = ", ".join(row.title for row in view.rows)
+    drawn = chart(view)
+    parts = [f"<h1>{text(title)}</h1>", listing(view.answer, "headline")]
+    parts += [chart_section(drawn)] if drawn is not None else []
+    return page(
+        title, "\n".join([*parts, table_section(Table("Runs", COLUMNS, view.rows, "Changes: against the first."))])
+    )
+
+
+def markdown(view: Several) -> str:
+    """The same in Markdown, the kinds of memory as columns."""
+    kinds = _kinds(view)
+    body = [[column.text(row) for column in COLUMNS] for row in view.rows]
+    memory = [[row.title, *(bytes_text(row.kinds.get(kind)) for kind in kinds)] for row in view.rows]
+    title, told = ", ".join(row.title for row in view.rows), "\n".join(f"- {cell(line)}" for line in view.answer)
+    parts = [f"# {cell(title)}", told,
+             rows([column.title for column in COLUMNS], body)]  # fmt: skip
+    if kinds:
+        parts.append(
+            "## Memory per core by kind\n\n" + rows(["run", *(kind.replace("_", " ") for kind in kinds)], memory)
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def chart(view: Several) -> Chart | None:
+    """The picture; None where no memory is known."""
+    kinds = _kinds(view) or ["total"]
+    top = max((sum(_sizes(row, kinds)) for row in view.rows), default=0.0) / _MIB
+    if not top:
+        return None
+    axis = Axis(0.0, top * _ROOM, clock=False)
+    drawn = lanes(axis, [(row.title, _stack(row, kinds)) for row in view.rows], height=_HEIGHT)
+    words = "".join(_words(row, axis, index, sum(_sizes(row, kinds)) / _MIB) for index, row in enumerate(view.rows))
+    legend = tuple((KIND_CLASSES[index % 6], kind.replace("_", " ")) for index, kind in enumerate(kinds))
+    note = "Bars: mean over cores of each kind's peak; kinds need not have peaked at one moment. " + " ".join(
+        view.answer
+    )
+    return Chart(
+        "Memory per core by kind, MiB, and throughput", drawn.replace("</svg>", f"{words}</svg>"), legend, note
+    )
+
+
+def _words(row: RunRow, axis: Axis, index: int, reach: float) -> str:
+    change = f" ({change_text(row.throughput_change)})" if row.throughput_change is not None else ""
+    told = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
+    x = min(axis.x(reach) + 8, WIDTH - LEFT)
+    return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(told)}</text>'
+
+
+def _stack(row: RunRow, kinds: list[str]) -> list[Bar]:
+    bars, reach = [], 0.0
+    for index, (kind, size) in enumerate(zip(kinds, _sizes(row, kinds), strict=True)):
+        end = reach + size / _MIB
+        bars.append(Bar(reach, end, KIND_CLASSES[index % 6], f"{kind.replace('_', ' ')}: {bytes_text(size)}"))
+        reach = end
+    return bars
+
+
+def _sizes(row: RunRow, kinds: list[str]) -> list[float]:
+    return [row.kinds.get(kind, 0.0) if kind != "total" else row.memory or 0.0 for kind in kinds]
+
+
+def _kinds(view: Several) -> list[str]:
+    return list(dict.fromkeys(kind for row in view.rows for kind in row.kinds))

@@ -1,1 +1,0 @@
-"""The runtime component: devices, telemetry, worker processes, growing files, running a command."""

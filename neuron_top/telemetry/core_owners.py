@@ -1,0 +1,146 @@
+"""Who holds a core: from a host process id to the name of the program, and to its container.
+
+neuron-monitor tells the host's process ids, also inside a container, where the same number is some other process: there
+nothing is looked up. Elsewhere the name is in `/proc/<pid>/cmdline`, the container in its cgroup path.
+Both may be unreadable (another user's, another namespace, already gone): then they stay unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from neuron_top.events import CoreSample
+from neuron_top.parsers.escapes import visible
+from neuron_top.telemetry.worker_placement import place_of
+
+_HOST_NAMESPACE = "pid:[4026531836]"
+_ID = r"([0-9a-f]{64}|[0-9a-f]{32}-[0-9]+)"
+_ENGINES = (
+    ("docker", re.compile(rf"/docker[/-]{_ID}")),
+    ("podman", re.compile(rf"/libpod-(?:payload-)?{_ID}")),
+    ("ecs", re.compile(rf"/ecs/(?:[^/]+/)*{_ID}")),
+    ("containerd", re.compile(rf"cri-containerd[-:]{_ID}")),
+    ("cri-o", re.compile(rf"/crio-{_ID}")),
+    ("lxc", re.compile(r"/lxc(?:\.payload)?[./]([^/]+)")),
+)
+_POD = re.compile(r"/kubepods[^\n]*?pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
+_PLAIN_ID = re.compile(rf"/{_ID}(?:\.scope)?$")
+_JOB = re.compile(r"/slurm[^\n]*/job_([0-9]+)")
+_INTERPRETERS = re.compile(r"(?:python|pypy)[0-9.]*|bash|sh|env|time|nohup|stdbuf")
+
+
+class Holder(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that holds a core. `name` is the script or module that it runs, not its interpreter."""
+
+    pid: int
+    name: str = ""
+    container: str = ""
+    rank: int | None = None
+    """Its global rank in the job, by its own environment."""
+
+
+class Holders:
+    """Looks process ids up, each once while it lives. `proc` stands for /proc."""
+
+    def __init__(self, proc: Path = Path("/proc")) -> None:
+        self._proc = proc
+        self._sees_host = _sees_host(proc)
+        self._known: dict[tuple[int, str], Holder] = {}
+
+    def holder(self, pid: int) -> Holder:
+        """The process; a reused id is noticed by its start time."""
+        born = _start_time(_text(self._proc / str(pid) / "stat"))
+        key = (pid, born)
+        if key not in self._known or not born:
+            self._known = {known: value for known, value in self._known.items() if known[0] != pid}
+            self._known[key] = self._look(pid)
+        return self._known[key]
+
+    def named(self, core: CoreSample) -> CoreSample:
+        """The sample with its holder's name and container filled in, where they can be told."""
+        if core.pid is None or not self._sees_host:
+            return core
+        holder = self.holder(core.pid)
+        return msgspec.structs.replace(
+            core,
+            process=core.process or holder.name,
+            container=core.container or holder.container,
+            rank=holder.rank if core.rank is None else core.rank,
+        )
+
+    def _look(self, pid: int) -> Holder:
+        folder = self._proc / str(pid)
+        arguments = _text(folder / "cmdline").rstrip("\0").split("\0")
+        name = program_name(arguments) or visible(_text(folder / "comm").strip())
+        place = place_of(_variables(_text(folder / "environ")))
+        container = container_of(_text(folder / "cgroup"))
+        return Holder(pid=pid, name=name, container=container, rank=place.rank if place else None)
+
+
+def program_name(arguments: Sequence[str]) -> str:
+    """What a person calls it: `python -u /x/train.py --lr 1` → `train.py`, `python -m pkg.train` → `pkg.train`."""
+    words = [word for word in arguments if word]
+    if not words:
+        return ""
+    first = PurePosixPath(words[0]).name
+    if not _INTERPRETERS.fullmatch(first):
+        return visible(first)
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "-m":
+            return visible(next(rest, first))
+        if word == "-c":
+            return visible(f"{first} -c")
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif not word.startswith("-") and "=" not in word.split("/")[0]:
+            return visible(PurePosixPath(word).name)
+    return visible(first)
+
+
+def container_of(cgroup: str) -> str:
+    """The container or pod in the text of `/proc/<pid>/cgroup`: `docker 0123456789ab`, `pod 1b4e…/0123456789ab`."""
+    paths = [line.split(":", 2)[-1] for line in cgroup.splitlines()]
+    for path in paths:
+        if pod := _POD.search(path):
+            inner = next((match[1] for _, pattern in _ENGINES if (match := pattern.search(path))), "")
+            inner = inner or next(iter(match[1] for match in [_PLAIN_ID.search(path)] if match), "")
+            return visible("/".join(part for part in (f"pod {pod[1].replace('_', '-')}", inner[:12]) if part))
+    for path in paths:
+        for engine, pattern in _ENGINES:
+            if match := pattern.search(path):
+                return visible(f"{engine} {match[1][:12]}")
+        if job := _JOB.search(path):
+            return f"slurm job {job[1]}"
+    return ""
+
+
+def _variables(environ: str) -> dict[str, str]:
+    parts = (item.partition("=") for item in environ.split("\0"))
+    return {name: value for name, equals, value in parts if equals}
+
+
+def _sees_host(proc: Path) -> bool:
+    """Whether process ids there are the host's. The first namespace has a number fixed in the kernel."""
+    try:
+        return str((proc / "self/ns/pid").readlink()) == _HOST_NAMESPACE
+    except OSError:
+        return True
+
+
+def _start_time(stat: str) -> str:
+    """Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets."""
+    fields = stat.rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(65536).decode("utf-8", "replace")
+    except OSError:
+        return ""

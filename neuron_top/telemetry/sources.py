@@ -1,0 +1,110 @@
+"""Which telemetry sources a live view starts, and how they stand in for each other.
+
+neuron-monitor tells utilization; the driver's sysfs tells memory better (eleven categories, peaks, power). So there is
+one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; sysfs alone while the
+monitor is silent. neuron-ls announces the devices where it is installed, else whoever is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.events import AnyEvent, CoresSampled, SourceAvailable, SourceUnavailable
+from neuron_top.settings import Settings
+from neuron_top.telemetry import tools
+from neuron_top.telemetry.core_owners import Holders
+from neuron_top.telemetry.devices import DevicesLook
+from neuron_top.telemetry.monitor import MonitorSource
+from neuron_top.telemetry.source import Periodic, Source
+from neuron_top.telemetry.sysfs import SysfsTree, overlaid
+
+_DEVICES_EVERY = 60.0
+"""Seconds between two looks of neuron-ls, which failed when run beside another tool until SDK 2.28: seldom is kind."""
+_COUNTERS_EVERY = 30
+"""Looks between two readings of ECC and status counters: some 3,000 files on a large machine, which move slowly."""
+
+
+def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[Source]:
+    """Every source of device telemetry for this machine, present or not: an absent one says so when started."""
+    has_ls = tools.find("neuron-ls") is not None
+    tree, holders = SysfsTree(sysfs_root), Holders()
+    monitor = MonitorSource(settings.sample_seconds, refine=Refinement(tree, holders), announce_devices=not has_ls)
+    look = SysfsLook(tree, announce_devices=not has_ls, silent=lambda: monitor.delivering, clock=time.time)
+    sources: list[Source] = [monitor, Periodic("sysfs", max(1.0, settings.sample_seconds), look)]
+    if has_ls:
+        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, DevicesLook()))
+    return sources
+
+
+class Refinement:
+    """The monitor's core samples with the driver's memory and the holders' names."""
+
+    def __init__(self, tree: SysfsTree, holders: Holders) -> None:
+        self._tree, self._holders = tree, holders
+
+    def __call__(self, event: AnyEvent) -> AnyEvent:
+        """The event, refined when it is a core sample."""
+        if not isinstance(event, CoresSampled):
+            return event
+        cores = event.cores
+        devices = {core.device for core in cores if core.device is not None}
+        if len(self._tree.devices()) == len(devices):  # else we sit in a container, whose numbers are others
+            cores = overlaid(cores, self._tree.sample().cores)
+        return msgspec.structs.replace(event, cores=tuple(map(self._holders.named, cores)))
+
+
+class SysfsLook:
+    """`look()` for a `Periodic` source: core samples while `silent()` is false, counters now and then."""
+
+    name = "sysfs"
+
+    def __init__(
+        self,
+        tree: SysfsTree,
+        *,
+        announce_devices: bool = True,
+        silent: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._tree, self._silent, self._clock = tree, silent, clock
+        self._announce = announce_devices
+        self._present: bool | None = None
+        self._looks = 0
+
+    def __call__(self) -> list[AnyEvent]:
+        """Look once."""
+        if not self._present or self._looks % _COUNTERS_EVERY == 0:
+            self._tree.forget()
+        present = bool(self._tree.devices())
+        events = self._turn(present) if present != self._present else []
+        self._present = present
+        if present:
+            events += self._samples()
+        self._looks += 1
+        at = self._clock()
+        return [msgspec.structs.replace(event, at=at, source="sysfs") for event in events]
+
+    def _turn(self, present: bool) -> list[AnyEvent]:
+        if not present:
+            return [
+                SourceUnavailable(
+                    name=self.name,
+                    reason=f"no device below {self._tree.base}: the neuron driver is not loaded; on a Neuron instance "
+                    "install aws-neuronx-dkms and run `sudo modprobe neuron`",
+                )
+            ]
+        driver = self._tree.driver()
+        detail = f"driver {'.'.join(map(str, driver))}" if driver else "driver of unknown version"
+        events: list[AnyEvent] = [SourceAvailable(name=self.name, detail=detail)]
+        return [*events, self._tree.found()] if self._announce else events
+
+    def _samples(self) -> list[AnyEvent]:
+        events: list[AnyEvent] = [] if self._silent() else [self._tree.sample()]
+        if self._looks % _COUNTERS_EVERY == 0:
+            events += self._tree.errors()
+            events += (counters for counters in self._tree.counters() if counters.counts)
+        return events

@@ -1,0 +1,82 @@
+"""Telemetry that somebody saved or pipes in: neuron-monitor records or a neuron-ls listing, told apart by content.
+
+One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
+many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.
+"""
+
+from __future__ import annotations
+
+from neuron_top.events import AnyEvent
+from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor
+from neuron_top.telemetry.devices import devices_found
+from neuron_top.telemetry.monitor_events import MonitorReader
+
+
+class TelemetryFile:
+    """Bytes of a telemetry file → events."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._reader = MonitorReader(source=source)
+        self._held = bytearray()
+        self._pending = b""
+        self._by_line = False
+        self.listings = 0
+
+    @property
+    def documents(self) -> int:
+        """Records and listings read so far."""
+        return self._reader.records + self.listings
+
+    @property
+    def malformed(self) -> int:
+        """Lines that could not be read."""
+        return self._reader.malformed
+
+    def feed(self, data: bytes) -> list[AnyEvent]:
+        """Take the next bytes, in any portions."""
+        if self._by_line:
+            return self._reader.feed(data)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for number, line in enumerate(lines):
+            self._held += line + b"\n"
+            if _is_record(line) or len(self._held) > json_fields.LONGEST_DOCUMENT:
+                return self._release(b"\n".join([*lines[number + 1 :], self._pending]))
+        if len(self._held) + len(self._pending) > json_fields.LONGEST_DOCUMENT:
+            return self._release(self._pending)
+        return []
+
+    def flush(self) -> list[AnyEvent]:
+        """The input has ended."""
+        if self._by_line:
+            return self._reader.flush()
+        whole = bytes(self._held) + self._pending
+        try:
+            return self._document(json_fields.load(whole))
+        except ValueError:
+            return [*self._release(self._pending), *self._reader.flush()]
+
+    def _release(self, rest: bytes) -> list[AnyEvent]:
+        self._by_line = True
+        held, self._held = bytes(self._held), bytearray()
+        return self._reader.feed(held + rest)
+
+    def _document(self, document: object) -> list[AnyEvent]:
+        if isinstance(document, list):
+            devices = neuron_ls.devices_in(document)
+            self.listings += 1
+            return [devices_found(devices)]
+        record = neuron_monitor.record_in(document)
+        self._reader.records += 1
+        return self._reader.events(record)
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line is a record by itself."""
+    if not line.lstrip().startswith(b"{") or not line.rstrip().endswith(b"}"):
+        return False
+    try:
+        neuron_monitor.read_record(line)
+    except ValueError:
+        return False
+    return True

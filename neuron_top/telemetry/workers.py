@@ -1,0 +1,190 @@
+"""The worker processes of a local job, each shown as the core it stands for.
+
+A launcher tells each worker its place in the environment (LOCAL_RANK of torchrun and its relatives), so that is how
+they are found; a child that inherits the variables is its worker's, not a worker. A job in which no process was told
+a place has one worker: its largest process, unless that is a launcher whose workers are still to come.
+
+Memory is the unique set size. The kernel walks every page of a process to tell it, so a large one is asked less
+often: reading all workers takes one percent of one CPU and no more, and in between the last reading stands. The peak
+is the highest reading, a lower bound of the true one. Utilization is processor seconds per second, 1 when a whole CPU
+or more is kept busy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessGone, ProcessSeen
+from neuron_top.parsers.secrets import without_secrets
+from neuron_top.processes import proc
+from neuron_top.processes.proc import Stat
+from neuron_top.telemetry.worker_placement import LONE, Place, is_compiler, is_launcher, module_in, place_of
+
+_SHARE_FOR_MEMORY = 0.01
+_SHARE_FOR_TREE = 0.003
+"""Shares of one CPU that looking may take: at memory, and at the tree of processes."""
+_YOUNG_SECONDS = 10.0
+"""Between fork and exec a process still shows its parent's environment and command: the young are asked again, and
+what looks like a launcher always, since the worker it is about to become would be missed for good."""
+_SETTLED_SECONDS = 2.0
+"""A process younger than this is not yet known to be the one that does the work."""
+
+
+class _Member(msgspec.Struct):
+    """What is remembered of one process of the job."""
+
+    stat: Stat
+    command: str = ""
+    role: str = ""
+    place: Place | None = None
+    memory: int | None = None
+    peak: int | None = None
+    memory_due: float = 0.0
+    sampled_at: float = 0.0
+
+
+class WorkerSampler:
+    """Looks at a job's processes; `look` is called once per period and says what changed and what was measured."""
+
+    def __init__(
+        self,
+        roots: Callable[[], Iterable[int]],
+        *,
+        period: float = 1.0,
+        told_only: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`roots`: the processes that make up the job together with all their descendants.
+
+        `told_only`: show those that were told a place and no other, where the roots need not be one job.
+        """
+        self._roots, self._period, self._told_only, self._clock = roots, period, told_only, clock
+        self._members: dict[int, _Member] = {}
+        self._tree_due = 0.0
+        self._boot = proc.boot_time()
+
+    def look(self) -> list[AnyEvent]:
+        """Processes that came and went, and one sample of all workers, if there are any."""
+        began = self._clock()
+        events: list[AnyEvent] = []
+        if began >= self._tree_due:
+            busy = time.thread_time()
+            events.extend(self._look_at_tree())
+            self._tree_due = began + (time.thread_time() - busy) / _SHARE_FOR_TREE
+        events.extend(self._drop_the_gone())
+        sample = [self._sampled(member, member.place) for member in self._members.values() if member.place]
+        if sample:
+            sample.sort(key=lambda core: (core.core, core.pid or 0))
+            events.append(CoresSampled(kind="local", cores=tuple(sample), period=self._period, source="workers"))
+        return events
+
+    def _look_at_tree(self) -> Iterator[AnyEvent]:
+        stats = {stat.pid: stat for pid in proc.process_ids() if (stat := proc.stat_of(pid))}
+        for stat in _descendants(stats, [*self._roots(), *self._members]):
+            known = self._members.get(stat.pid)
+            if known is None or known.stat.started != stat.started:
+                self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
+            young = not known.command or self._age(stat) < _YOUNG_SECONDS
+            if known.role == "launcher" or (not known.role and young):
+                yield from self._classify(known)
+        yield from self._choose_lone_worker(stats)
+
+    def _age(self, stat: Stat) -> float:
+        return time.time() - (self._boot + stat.started)
+
+    def _classify(self, member: _Member) -> Iterator[AnyEvent]:
+        """Decide what part a process plays; most play none (data loaders, shells, helpers)."""
+        member.command = without_secrets(proc.command_of(member.stat.pid) or member.command)
+        above = [other.role for other in self._ancestors(member)]
+        if is_compiler(member.command):
+            role = "" if "compiler" in above else "compiler"
+        elif "worker" in above or "compiler" in above:
+            role = ""
+        else:
+            member.place = place_of(proc.environment_of(member.stat.pid) or {})
+            role = "worker" if member.place else "launcher" if is_launcher(member.command) else ""
+        before, member.role = member.role, role
+        if role and role != before:
+            yield self._seen(member)
+
+    def _ancestors(self, member: _Member) -> Iterator[_Member]:
+        parent = self._members.get(member.stat.parent)
+        while parent is not None and parent is not member:
+            yield parent
+            parent = self._members.get(parent.stat.parent)
+
+    def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
+        """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
+        if self._told_only or any(member.role in ("worker", "launcher") for member in self._members.values()):
+            return
+        candidates = [member for member in self._members.values() if member.command and not member.role]
+        if not candidates:
+            return
+        largest = max(candidates, key=lambda member: stats[member.stat.pid].resident if member.stat.pid in stats else 0)
+        if len(candidates) == 1 or self._age(largest.stat) > _SETTLED_SECONDS:
+            largest.role, largest.place = "worker", LONE
+            yield self._seen(largest)
+
+    def _seen(self, member: _Member) -> ProcessSeen:
+        place = member.place
+        return ProcessSeen(
+            pid=member.stat.pid,
+            role=member.role,
+            rank=place.rank if place else None,
+            local_rank=place.local_rank if place else None,
+            world_size=place.world_size if place else None,
+            command=member.command,
+            started=self._boot + member.stat.started,
+            module=module_in(member.command) if member.role == "compiler" else None,
+            source="workers",
+        )
+
+    def _drop_the_gone(self) -> Iterator[AnyEvent]:
+        for pid, member in list(self._members.items()):
+            stat = proc.stat_of(pid)
+            if stat is None or stat.state == "Z" or stat.started != member.stat.started:
+                del self._members[pid]
+                if member.role:
+                    yield ProcessGone(pid=pid, source="workers")
+
+    def _sampled(self, member: _Member, place: Place) -> CoreSample:
+        pid, now = member.stat.pid, self._clock()
+        stat = proc.stat_of(pid)
+        utilization = None
+        if stat is not None and now > member.sampled_at:
+            busy = (stat.cpu_seconds - member.stat.cpu_seconds) / (now - member.sampled_at)
+            utilization = min(1.0, max(0.0, busy))
+            member.stat, member.sampled_at = stat, now
+        if now >= member.memory_due:
+            busy = time.thread_time()
+            member.memory = proc.unique_bytes(pid)
+            workers = sum(other.place is not None for other in self._members.values())
+            member.memory_due = now + (time.thread_time() - busy) * workers / _SHARE_FOR_MEMORY
+            member.peak = max(filter(None, (member.peak, member.memory)), default=None)
+        return CoreSample(
+            core=place.core,
+            utilization=utilization,
+            memory=member.memory,
+            peak=member.peak,
+            pid=pid,
+            rank=place.rank,
+            process=member.command,
+        )
+
+
+def _descendants(stats: dict[int, Stat], roots: Iterable[int]) -> list[Stat]:
+    """The roots that exist and everything below them, parents first."""
+    children: dict[int, list[Stat]] = {}
+    for stat in stats.values():
+        children.setdefault(stat.parent, []).append(stat)
+    found: dict[int, Stat] = {}
+    waiting = [stats[pid] for pid in roots if pid in stats]
+    while waiting:
+        stat = waiting.pop(0)
+        if stat.pid not in found:
+            found[stat.pid] = stat
+            waiting.extend(children.get(stat.pid, ()))
+    return list(found.values())

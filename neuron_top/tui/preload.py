@@ -1,0 +1,36 @@
+"""What the first frame does not need, but the first press of a key would wait for: imported while nobody waits.
+
+The compile screen alone takes a tenth of a second to import, more than a key may take to be answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from typing import TYPE_CHECKING
+
+from neuron_top.tui.keys import PLACES
+
+if TYPE_CHECKING:
+    from neuron_top.tui.app import TopApp
+
+_MODULES = (
+    "neuron_top.tui.screens.alerts",
+    "neuron_top.tui.screens.compare_runs",
+    "neuron_top.tui.screens.delete_run",
+    "neuron_top.tui.screens.help",
+    "neuron_top.ingest.repository",
+    "neuron_top.ingest.log_files",
+    "textual.widgets._input",
+)
+
+
+def load(app: TopApp) -> None:
+    """Import it all, and have each screen made; from a thread of its own, a few tenths of a second."""
+    for place in PLACES:
+        importlib.import_module(f"neuron_top.tui.screens.{place.name}")
+        if app.is_running:
+            with contextlib.suppress(RuntimeError):  # the program was left this moment
+                app.call_from_thread(app.prepare, place.name)
+    for name in _MODULES:
+        importlib.import_module(name)

@@ -1,0 +1,119 @@
+"""Why a graph missed, for a screen: the question a run can put, and the answer as rows.
+
+The question is pure. Answering it reads a cache (`ingest.repository.Library.why`, in a thread): a screen asks with
+`feed.read(partial(question, key=key))`, hands what it gets to the library, and draws the `Why` that comes back.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.cache.filenames import DEFAULT_ROOT
+from neuron_top.cache.roots import named_by
+from neuron_top.explain.why import Explanation
+from neuron_top.parsers.escapes import visible
+from neuron_top.run.model import Run
+from neuron_top.views.metric import value_text
+
+SHOWN = 5
+"""Causes a screen shows; the command `neurontop explain` prints them all."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """One miss to be explained."""
+
+    module: str
+    roots: tuple[str, ...] = ()
+    """Caches that the run named, the likeliest first; none: the one in force."""
+    compiler: str | None = None
+    """The folder it was wanted in, where a line said so."""
+    compiled_here: bool = False
+    """The run compiled it itself, so that its present entry is what came of the miss, not its reason."""
+    began: float | None = None
+    """When the run did, seconds since the epoch: what it put into the cache itself was not there before."""
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """One cause."""
+
+    kind: str
+    """As `explain.why.Cause.kind`: `batch size`, `flags: added`, `evicted`, …"""
+    text: str
+    entry: str
+    """The entry it was compared with, `compiler/module`; "" where none was."""
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer. There is always a headline, and unless no cache could be looked at, a reason."""
+
+    module: str
+    headline: str
+    """One sentence: the likeliest cause."""
+    reasons: tuple[Reason, ...]
+    """The likeliest first."""
+    footnote: str
+    """What the answer rests on."""
+
+
+class Misses(msgspec.Struct, frozen=True, kw_only=True):
+    """The misses of a run, the longest compiles first."""
+
+    met: int
+    """How many there are; `told` may be fewer."""
+    told: tuple[Why, ...]
+
+
+def question(run: Run, _now: float, key: str) -> Question | None:
+    """What to ask about a graph of this run; None when it did not miss, or was never named."""
+    graph = run.compiles.graphs.get(key)
+    if graph is None or graph.module is None:
+        return None
+    digest = run.compiles.digest(graph)
+    if not (digest.misses or digest.failures_met):
+        return None
+    changed = run.caches.entry(graph.module)
+    told = [graph.root, changed.root if changed is not None else None, *roots(run)]
+    return Question(
+        module=graph.module,
+        roots=tuple(dict.fromkeys(path for path in told if path)),
+        compiler=graph.compiler,
+        compiled_here=digest.misses > 0 and digest.failures_met == 0,
+        began=run.started,
+    )
+
+
+def questions(run: Run, now: float) -> tuple[Question, ...]:
+    """All misses of a run that have a name, the longest compiles first."""
+    graphs = sorted(run.compiles.graphs.values(), key=lambda graph: -(graph.duration.seconds or 0.0))
+    found = (question(run, now, graph.key) for graph in graphs)
+    return tuple(one for one in found if one is not None)
+
+
+def roots(run: Run) -> tuple[str, ...]:
+    """The caches a run announced, the newest first, then the one that the environment of a recorded job names."""
+    told = list(reversed(run.compiles.cache_paths))
+    if run.job.run:
+        path = (named_by(run.job.environment)[0] or DEFAULT_ROOT).removeprefix("file://")
+        told.append(path if path.startswith("/") or "://" in path else f"{run.job.directory}/{path}")
+    return tuple(dict.fromkeys(told))
+
+
+def why(explanation: Explanation, seconds: float | None = None) -> Why:
+    """An explanation as rows. `seconds`: how long it took to find."""
+    first = explanation.causes[0]
+    compared = f"compared with {explanation.compared} graph(s) of {explanation.root}"
+    took = f" in {value_text(seconds, 'seconds')}" if seconds is not None else ""
+    return Why(
+        module=explanation.module,
+        headline=visible(first.text),
+        reasons=tuple(
+            Reason(kind=cause.kind, text=visible(cause.text), entry=cause.entry or "")
+            for cause in explanation.causes[:SHOWN]
+        ),
+        footnote=f"{compared}{took}" if explanation.compared else f"looked up in {explanation.root}{took}",
+    )
+
+
+def not_known(asked: Question, reason: str) -> Why:
+    """The answer where no cache can be looked at."""
+    return Why(module=asked.module, headline=f"cannot be told: {reason}", reasons=(), footnote="")

@@ -1,0 +1,86 @@
+"""More than two runs in one picture: memory per core against throughput, each compared with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import mean
+
+import msgspec
+
+from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.metric import value_text
+from neuron_top.views.report import Report
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One run. Bytes per core are the mean over cores of each one's peak; None is unknown."""
+
+    title: str
+    cores: int
+    memory: float | None
+    kinds: dict[str, float]
+    throughput: float | None
+    throughput_unit: str
+    step_seconds: float | None
+    compile_seconds: float | None
+    graphs: float | None
+    loss: float | None
+    memory_change: float | None
+    """(this − first) ÷ first."""
+    throughput_change: float | None
+
+
+class Several(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them, in the order they were named."""
+
+    answer: tuple[str, ...]
+    rows: tuple[RunRow, ...]
+
+
+def several(reports: Sequence[Report]) -> Several:
+    """Two or more runs against the first of them."""
+    first = _row(reports[0], None)
+    rows = (first, *(_row(one, first) for one in reports[1:]))
+    return Several(answer=tuple(_sentence(row, first) for row in rows[1:]), rows=rows)
+
+
+def _row(view: Report, first: RunRow | None) -> RunRow:
+    known = {one.name: one for one in view.figures}
+    speed = known["throughput"]
+    kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
+    memory = _mean([line.peak for line in view.memory])
+    return RunRow(
+        title=view.title,
+        cores=len(view.memory),
+        memory=memory,
+        kinds={kind: size for kind in kinds if (size := _mean([line.kinds.get(kind) for line in view.memory]))},
+        throughput=speed.value,
+        throughput_unit=speed.unit,
+        step_seconds=known["step_seconds"].value,
+        compile_seconds=known["compile_wall"].value,
+        graphs=known["graphs"].value,
+        loss=known["loss"].value,
+        memory_change=_change(first.memory, memory) if first is not None else None,
+        throughput_change=_change(first.throughput, speed.value) if first is not None else None,
+    )
+
+
+def _mean(sizes: Sequence[float | None]) -> float | None:
+    known = [size for size in sizes if size is not None]
+    return mean(known) if known else None
+
+
+def _change(a: float | None, b: float | None) -> float | None:
+    return (b - a) / a if a and b is not None else None
+
+
+def _sentence(row: RunRow, first: RunRow) -> str:
+    memory = _told("memory per core", bytes_text(row.memory), row.memory_change)
+    speed = _told("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
+    return f"{row.title} against {first.title}: {memory}, {speed}."
+
+
+def _told(what: str, value: str, change: float | None) -> str:
+    if change is None:
+        return f"{what} is not known of both"
+    return f"{what} {value} ({'+' if change >= 0 else '−'}{percent_text(abs(change))})"

@@ -1,0 +1,227 @@
+"""The sentences of a report: five lines at its top, what to do next time, and what its figures rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from neuron_top.run.model import Run
+from neuron_top.run.spans import Span
+from neuron_top.units import count_text, counted, duration_text, percent_text
+from neuron_top.views.metric import Basis, Figure
+from neuron_top.views.report_context import ErrorLine
+from neuron_top.views.report_graphs import Duplicate, GraphLine
+from neuron_top.views.report_time import Precompile
+from neuron_top.views.summary import Summary
+
+_WORTH_SAYING = 1.0
+"""Seconds below which nothing is recommended: nobody changes a job for less."""
+_WORTH_SHARE = 0.05
+"""Nor for less than this share of what compiling took."""
+_STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
+_ENDS = {"running": "goes on", "training": "goes on", "compiling": "goes on (it compiles)",
+         "cut off": "was cut off"}  # fmt: skip
+_PREFIX = {Basis.AT_MOST: "at most ", Basis.AT_LEAST: "at least ", Basis.ESTIMATED: "about "}
+
+Known = dict[str, Figure]
+
+
+def told(figure: Figure) -> str:
+    """A figure inside a sentence: `at most 3 m 05 s`."""
+    return f"{_PREFIX.get(figure.basis, '')}{figure.text}"
+
+
+def headline(run: Run, closing: Summary, figures: Sequence[Figure], lines: Sequence[GraphLine],
+             errors: Sequence[ErrorLine]) -> tuple[str, ...]:  # fmt: skip
+    """Five lines that a manager understands."""
+    known = {one.name: one for one in figures}
+    wrong = [*_went_wrong(closing, known), *_nameless(run, errors)]
+    return (
+        _ended(closing, known),
+        _spent(run, known),
+        _cached(closing, known, lines),
+        _slow(lines, run, known),
+        _sentence(wrong) if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
+    )
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _ended(closing: Summary, known: Known) -> str:
+    wall = known["wall"]
+    if closing.run:
+        text = f"The run {_ENDS.get(closing.state, closing.state)}"
+        text += f" after {told(wall)}" if wall.value is not None else ""
+    elif wall.value is None:
+        text = "The log carries no time"
+    else:
+        text = f"The log covers {told(wall)}" if wall.value else "The log tells of one moment only"
+    if closing.steps is not None:
+        text += f"{', its last report at' if not closing.run else ', at'} step {count_text(closing.steps)}"
+        text += f" of {count_text(closing.total_steps)}" if closing.total_steps is not None else ""
+    if known["loss"].value is not None:
+        text += f", with loss {known['loss'].text}"
+    return text + "."
+
+
+def _spent(run: Run, known: Known) -> str:
+    spent, share = known["compile_wall"], known["compile_share"]
+    if spent.value is None:
+        return "How long compiling held it up cannot be told: the lines that would say so carry no time."
+    if spent.value == 0:
+        if run.compiles.exit_codes or run.compiles.stage_seconds:
+            return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
+        if run.compiles.error_codes and not run.compiles.failures_met:
+            return "A compiler's error is told, and no time that it took."
+        if known["torch_graphs"].value:
+            return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
+        return "Nothing was compiled and nobody waited for a compile."
+    text = f"Compiling held it up for {told(spent)}"
+    text += f", {percent_text(share.value)} of its time" if share.value is not None else ""
+    traced = known["tracing"]
+    worth = (traced.value or 0.0) > max(_WORTH_SAYING, _WORTH_SHARE * spent.value)
+    return text + (f", and PyTorch's tracing for {told(traced)} more." if worth else ".")
+
+
+def _cached(closing: Summary, known: Known, lines: Sequence[GraphLine]) -> str:
+    if closing.hit_rate is None:
+        return "No graph was looked up in the compile cache."
+    refused = sum(1 for line in lines if line.result == "cached failure" and not line.hits and not line.attempts)
+    asked = closing.graphs_hit + closing.graphs_missed + refused
+    text = f"{count_text(closing.graphs_hit)} of {counted(asked, 'graph')} came from the compile cache"
+    saved = known["saved"]
+    return text + (f", which saved {told(saved)} of compiling." if saved.value is not None else ".")
+
+
+def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
+    timed = [line for line in lines if line.seconds is not None and line.attempts]
+    if timed:
+        whole, first = sum(line.seconds or 0.0 for line in timed), timed[0]
+        took = f"{_PREFIX.get(first.basis, '')}{duration_text(first.seconds)}"
+        name = first.key if not first.key.startswith("unnamed") else "the log does not name it"
+        if len(timed) == 1:
+            return f"The one compile whose duration is known took {took} ({name})."
+        share = percent_text((first.seconds or 0.0) / whole if whole else None)
+        return f"The slowest of {counted(len(timed), 'compile')} took {took}, {share} of all added up ({name})."
+    if any(line.attempts for line in lines):
+        return "No compile's duration is known."
+    if run.compiles.passes:
+        return f"The compiler reported {counted(run.compiles.passes, 'success', 'successes')}, without naming a graph."
+    if any(run.compiles.stage_seconds.values()):
+        stage, seconds = max(run.compiles.stage_seconds.items(), key=lambda pair: pair[1])
+        return f"The compiler's longest stage, {stage}, took {duration_text(seconds)}."
+    by_pytorch = known["torch_graphs"].value
+    if by_pytorch:
+        return f"PyTorch compiled {counted(int(by_pytorch), 'graph')} itself, outside the compile cache."
+    if extracted := known["extracted"].value:
+        return f"{counted(int(extracted), 'graph was', 'graphs were')} extracted, to be compiled beforehand."
+    return "No graph was compiled."
+
+
+def _went_wrong(closing: Summary, known: Known) -> Iterator[str]:
+    if closing.failures:
+        yield f"{counted(closing.failures, 'compile')} failed"
+    if closing.cached_failures:
+        yield f"{counted(closing.cached_failures, 'stored failure')} met in the cache"
+    if closing.lock_waits:
+        text = f"{counted(closing.lock_waits, 'wait')} for another's compile"
+        yield text + (f" ({told(known['waiting'])})" if known["waiting"].value else "")
+    if known["late"].value:
+        yield f"{counted(int(known['late'].value), 'graph')} compiled after warm-up"
+    if closing.torch is not None and closing.torch.late:
+        yield f"{counted(closing.torch.late, 'function')} compiled by PyTorch after warm-up"
+    if closing.fallbacks:
+        yield f"{counted(closing.fallbacks, 'graph')} ran without a compiler"
+
+
+def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
+    """Errors that no line ties to a graph."""
+    compiles = run.compiles
+    if not (compiles.failures or compiles.failures_met):
+        codes = [*compiles.error_codes, *(f"exit status {code}" for code in compiles.exit_codes if code)]
+        if codes:
+            yield f"the compiler ended with {', '.join(codes[:3])}"
+    if errors:
+        yield counted(sum(one.count for one in errors), "error") + " in the output"
+
+
+def recommendations(run: Run, closing: Summary, lines: Sequence[GraphLine], twice: Sequence[Duplicate],
+                    simulated: Sequence[Precompile]) -> tuple[str, ...]:  # fmt: skip
+    """What would have made the run shorter, the largest gain first, each with its number; three at most."""
+    spent = run.compiles.seconds_spent(run.job.finished or run.last_time or 0.0)
+    found = [*_beforehand(run, closing, simulated, spent), *_avoidable(lines, twice), *_retry(lines, spent)]
+    return tuple(text for _, text in sorted(found, key=lambda pair: -pair[0])[:3])
+
+
+def _beforehand(
+    run: Run, closing: Summary, simulated: Sequence[Precompile], spent: float
+) -> Iterator[tuple[float, str]]:
+    waited = closing.lock_wait_seconds
+    # The fewest workers that come within a twentieth of the best time: more would only take memory.
+    best = next((one for one in simulated if one.seconds <= 1.05 * simulated[-1].seconds), None)
+    if best is not None and best.saved_seconds > max(_WORTH_SAYING, _WORTH_SHARE * spent):
+        took = f"about {duration_text(best.seconds)} instead of {duration_text(spent)} (simulated)"
+        how = f"`neurontop compile -j {best.workers}`"
+        what = f"Compile with more workers, {how}" if run.queue.counts is not None else f"Compile beforehand with {how}"
+        yield best.saved_seconds, f"{what}: {took}."
+    elif waited > _WORTH_SAYING:
+        yield waited, f"Ranks waited {duration_text(waited)} for each other's compiles: compile beforehand."
+
+
+def _avoidable(lines: Sequence[GraphLine], twice: Sequence[Duplicate]) -> Iterator[tuple[float, str]]:
+    wasted = sum(one.seconds or 0.0 for one in twice)
+    if wasted > _WORTH_SAYING:
+        reason = "use the same flags in every job" if any("flags" in one.kind for one in twice) else "share one cache"
+        yield wasted, f"{duration_text(wasted)} of compiling was done twice: {reason}."
+    late = [line for line in lines if line.after_warm_up]
+    seconds = sum(line.seconds or 0.0 for line in late)
+    if seconds > _WORTH_SAYING:
+        new = f"{counted(len(late), 'graph was', 'graphs were')} new after warm-up ({duration_text(seconds)})"
+        yield seconds, f"{new}: {_STEADY}."
+
+
+def _retry(lines: Sequence[GraphLine], spent: float) -> Iterator[tuple[float, str]]:
+    if failed := [line for line in lines if line.failures]:
+        what = counted(len(failed), "graph")
+        yield (
+            spent,
+            (
+                f"{what} failed: the table of failures says whether a retry helps; a stored failure is served again "
+                "until it is retried."
+            ),
+        )
+
+
+def notes(run: Run, spans: Sequence[Span]) -> tuple[str, ...]:
+    """What the reader must know about the figures."""
+    return tuple(_notes(run, spans))
+
+
+def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
+    bounds = sum(not span.exact for span in spans)
+    if bounds:
+        yield f"{counted(bounds, 'bar')} of the timeline at a bound: the log names no exact start or end."
+    placeless = [one.graph for one in run.compiles.digests() if one.misses and not one.spans]
+    timeless = sum(graph.duration.seconds is None for graph in placeless)
+    if timeless:
+        yield f"{counted(timeless, 'compiled graph')} without any time, in no sum of seconds."
+    if len(placeless) > timeless:
+        yield (
+            f"{counted(len(placeless) - timeless, 'compiled graph')} of known duration but not of known time: "
+            "added up, and not on the timeline."
+        )
+    if run.compiles.passes > run.compiles.misses:
+        yield f"{counted(run.compiles.passes, 'pass', 'passes')} of the compiler, more than compiles were announced."
+    if run.training.simulated_reports and not run.training.reports:
+        yield "Graphs were only extracted: the numbers the script printed mean nothing."
+    if run.job.malformed:
+        yield f"{counted(run.job.malformed, 'broken line')} passed over."
+    if run.job.cut_off:
+        yield (
+            "The run was cut off: its recorder died, and how the command ended is not known. "
+            "Figures are up to its last event."
+        )
+    elif run.job.finished is None and run.job.started is not None:
+        yield "The run goes on: figures are up to its last event."

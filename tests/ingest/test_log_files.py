@@ -1,0 +1,202 @@
+"""Logs read a page at a time: every line once, in order, from either end; queries find what a look at all would."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neuron_top.ingest import log_files
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_file_map import Apart
+from neuron_top.ingest.log_files import lines_at, newer, older
+from neuron_top.ingest.log_ingestor import LogIntake
+from neuron_top.ingest.log_line import LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.ingest.rotated import earlier, earlier_files
+
+FAILURE = "2026-02-14 09:30:11.000123:  4711  ERROR ||NEURON_CC_WRAPPER||: Failed compilation of a graph"
+TEXTS = st.lists(st.sampled_from(["", "step 1 loss 0.5", "x" * 300, "[rank2]: ValueError: shapes", "\x1b[2J", FAILURE]))
+
+
+def never_late() -> float:
+    return 0.0
+
+
+def written(folder: Path, name: str, lines: list[str], end: str = "\n") -> dict[str, int]:
+    path = folder / name
+    path.write_bytes(("\n".join(lines) + (end if lines else "")).encode())
+    return {f"log:{path}": path.stat().st_size}
+
+
+def all_pages(step: object, ends: dict[str, int], count: int, query: LogQuery | None = None) -> list[LogPage]:
+    pages: list[LogPage] = []
+    at: dict[str, int] = {} if step is newer else dict(ends)
+    while True:
+        pages.append(step(ends, at, count, query, never_late))
+        at = pages[-1].at
+        if pages[-1].ended:
+            return pages
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=TEXTS, count=st.integers(1, 7), block=st.integers(64, 700), torn=st.booleans())
+def test_pages_from_either_end_hold_every_line_once_and_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], count: int, block: int, torn: bool
+) -> None:
+    ends = written(tmp_path, "a.log", lines, "" if torn else "\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(log_files, "BLOCK_BYTES", block)
+        forwards = [line for page in all_pages(newer, ends, count) for line in page.lines]
+        backwards = [line for page in reversed(all_pages(older, ends, count)) for line in page.lines]
+    data = next(iter(ends)).removeprefix("log:")
+    raw = Path(data).read_bytes()
+    assert [raw[line.offset : line.end].rstrip(b"\n").decode() for line in forwards] == raw.decode().splitlines()
+    assert [(line.offset, line.text) for line in backwards] == [(line.offset, line.text) for line in forwards]
+
+
+def test_a_query_finds_the_lines_that_a_look_at_all_of_them_finds(tmp_path: Path) -> None:
+    lines = [f"[rank{number % 4}]: step {number}" for number in range(5000)]
+    lines[1234] = FAILURE
+    lines[2345] = "torch.OutOfMemoryError: ran OUT of memory"
+    ends = written(tmp_path, "train.log", lines)
+    everything = newer(ends, {}, 10_000, None, never_late).lines
+    for text in ("step 12", "rank:3 /step \\d+7$/", "level:error", "!step", "out of memory", "source:train step 4999"):
+        query = LogQuery(text)
+        expected = [line for line in everything if query.keep(line)]
+        assert expected, text
+        for step in (newer, older):
+            assert list(step(ends, {} if step is newer else ends, 10_000, query, never_late).lines) == expected, text
+
+
+def test_several_logs_are_merged_by_the_clocks_in_their_lines(tmp_path: Path) -> None:
+    stamp = "2026-02-14 09:30:{:02d} worker {}"
+    ends = written(tmp_path, "a.log", [stamp.format(second, "a") for second in range(0, 60, 2)])
+    ends |= written(tmp_path, "b.log", [stamp.format(second, "b") for second in range(1, 60, 2)])
+    seconds = [line.text[17:19] for line in older(ends, ends, 60, None, never_late).lines]
+    assert seconds == [f"{second:02d}" for second in range(60)]
+
+
+def test_the_end_and_the_beginning_of_a_file_of_eight_gigabytes_come_without_reading_it(tmp_path: Path) -> None:
+    path = tmp_path / "huge.log"
+    with path.open("wb") as file:
+        file.write(b"the first line\n")
+        file.seek(8 << 30)
+        file.write(b"\nlast but one\nthe last line\n")
+    ends = {f"log:{path}": path.stat().st_size}
+    assert [line.text for line in older(ends, ends, 2).lines] == ["last but one", "the last line"]
+    assert newer(ends, {}, 1).lines[0].text == "the first line"
+    assert Path(path).stat().st_blocks * 512 < 1 << 20
+
+
+def test_a_search_gives_up_the_keyboard_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    ends = written(tmp_path, "a.log", ["needle", *("hay" * 20 for _ in range(20_000))])
+    moments = iter(range(1000))
+    pages = []
+    at = ends
+    while True:
+        pages.append(older(ends, at, 1, LogQuery("needle"), lambda: float(next(moments))))
+        at = pages[-1].at
+        if pages[-1].lines or pages[-1].ended:
+            break
+    assert len(pages) > 5
+    assert [line.text for line in pages[-1].lines] == ["needle"]
+
+
+def test_lines_are_found_by_their_places_and_those_that_are_no_more_are_left_out(tmp_path: Path) -> None:
+    ends = written(tmp_path, "a.log", ["one", "two", "three"])
+    (source,) = ends
+    found = lines_at(ends, [(source, 4), (source, 99), ("log:/gone", 0)])
+    assert [line.text for line in found] == ["two"]
+
+
+def test_the_tail_of_a_recording_bears_the_marks_of_the_live_tail(tmp_path: Path) -> None:
+    from neuron_top.ingest.log_ingestor import LogIntake
+
+    lines = ["plain", FAILURE, "[rank1]: Traceback (most recent call last):", "[rank1]: ValueError: no", "WARNING: dry"]
+    ends = written(tmp_path, "a.log", lines)
+    (source,) = ends
+    book = LogBook()
+    intake = LogIntake(source.removeprefix("log:"), book)
+    intake.take(0, Path(source.removeprefix("log:")).read_bytes())
+    intake.flush()
+
+    def facts(found: list[LogLine]) -> list[tuple[object, ...]]:
+        return [(line.text, line.offset, line.end, line.level, line.family, line.rank) for line in found]
+
+    assert facts(list(older(ends, ends, 9).lines)) == facts(book.tail(9))
+    assert {line.level for line in book.tail(9)} >= {"", "error", "warning"}
+
+
+def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
+    query = LogQuery("/(/")
+    assert query.problem
+    assert not query.keep(LogLine(source="log:a", offset=0, text="("))
+
+
+def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_one(tmp_path: Path) -> None:
+    book, path = LogBook(), tmp_path / "train.log"
+    intake, written_lines = LogIntake(str(path), book), []
+    for turn in range(3):
+        for number in (2, 1):
+            if (earlier := Path(f"{path}.{number}")).exists():
+                earlier.rename(f"{path}.{number + 1}")
+        if path.exists():
+            path.rename(f"{path}.1")
+        lines = [f"turn {turn} line {number}" for number in range(40)]
+        data = "".join(f"{line}\n" for line in lines).encode()
+        path.write_bytes(data)
+        os.utime(path, (turn, turn))
+        if turn:
+            intake.turn("rotated")
+        intake.take(0, data)
+        written_lines += lines
+    ends = book.ends()
+    apart = Apart(earlier=earlier_files(ends, book.earlier))
+    assert apart.chains(ends) == [[f"log:{path}", f"log:{path}.1"]]
+    assert list(apart.earlier[f"log:{path}"]) == [f"log:{path}.1", f"log:{path}.2"]
+    assert [line.text for line in book.tail(50)] == written_lines[-50:]
+    tail = book.tail(30)
+    before = {f"log:{path}": tail[0].offset}
+    assert [
+        line.text for page in reversed(all_pages_before(ends, before, apart)) for line in page.lines
+    ] == written_lines[:-30]
+    assert [line.text for line in newer(ends, {}, 999, None, never_late, apart).lines] == written_lines
+    assert {line.source for line in tail} == {f"log:{path}"}
+
+
+def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: Apart) -> list[LogPage]:
+    pages: list[LogPage] = []
+    while not (pages and pages[-1].ended):
+        pages.append(older(ends, at, 7, None, never_late, apart))
+        at = {**at, **pages[-1].at}
+    return pages
+
+
+def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_again_while_they_are_shown(
+    tmp_path: Path,
+) -> None:
+    book, path = LogBook(), tmp_path / "train.log"
+    intake = LogIntake(str(path), book)
+    path.write_bytes(b"old line\n")
+    intake.take(0, b"old line\n")
+    (tmp_path / "train.log.1").write_bytes(b"another's line\n")
+    intake.turn("truncated")
+    intake.take(0, b"new line\n")
+    assert [line.text for line in book.tail(9)] == ["old line", "new line"]
+    assert f"log:{path}" not in book.ends()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("train.log.1", True), ("train.log.12", True), ("train.log-20260301", True), ("train.log.2026-03-01", True),
+     ("train.log.2026-03-01_10-00-00", True), ("train.log.gz", False), ("train.log.1.gz", False),
+     ("train.log.bak", False), ("train.logs.1", False), ("other.log.1", False)],
+)  # fmt: skip
+def test_earlier_files_of_a_log_are_told_by_their_names(tmp_path: Path, name: str, is_one: bool) -> None:
+    (tmp_path / "train.log").touch()
+    (tmp_path / name).write_bytes(b"abc")
+    assert earlier(str(tmp_path / "train.log")) == ([(str(tmp_path / name), 3)] if is_one else [])

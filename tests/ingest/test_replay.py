@@ -1,0 +1,106 @@
+"""A recording played back shows at each moment what was shown then."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_top.errors import NothingToShow
+from neuron_top.events import AnyEvent, OutputGrew, RunFinished, RunStarted, StepReported
+from neuron_top.ingest.replay import ReplayClock, ReplayFeed
+from neuron_top.store.sqlite import Store
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_clock_passes_at_its_speed_stops_and_jumps() -> None:
+    real = Time()
+    clock = ReplayClock(1000.0, 1060.0, speed=10.0, now=real)
+    real.now += 2
+    assert clock.now == 1020.0
+    clock.pause()
+    real.now += 50
+    assert clock.now == 1020.0
+    clock.resume()
+    clock.speed = 1.0
+    real.now += 5
+    assert clock.now == 1025.0
+    clock.skip(-1000)
+    assert clock.now == 1000.0
+    clock.skip(+1000)
+    assert clock.now == 1060.0
+
+
+@given(st.lists(st.one_of(st.sampled_from(["pause", "resume"]), st.floats(-100, 100), st.integers(1, 50)), max_size=20))
+def test_the_clock_never_leaves_the_recording(moves: list[str | float | int]) -> None:
+    real = Time()
+    clock = ReplayClock(10.0, 20.0, now=real)
+    for move in moves:
+        real.now += 0.7
+        if isinstance(move, str):
+            getattr(clock, move)()
+        elif isinstance(move, float):
+            clock.skip(move)
+        else:
+            clock.speed = move
+        assert 10.0 <= clock.now <= 20.0
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    log = tmp_path / "runs" / "r-1" / "output.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"step one\nstep two\nstep three\n")
+    events: list[AnyEvent] = [RunStarted(run="r-1", name="demo", at=1000.0, seen=1000.0)]
+    for number, end in enumerate((9, 18, 29)):
+        moment = 1010.0 + 10 * number
+        events.append(StepReported(step=number, at=moment, seen=moment))
+        events.append(OutputGrew(path=str(log), end=end, lines=number + 1, seen=moment))
+    events.append(RunFinished(run="r-1", exit_code=0, at=1040.0, seen=1040.00001))  # taken down after it came
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.begin(events[0])  # type: ignore[arg-type]
+        store.append("r-1", events, 1040.0)
+        store.finish("r-1", 0, 1040.0)
+    return path
+
+
+def at(feed: ReplayFeed, moment: float) -> tuple[int | None, int | None, list[str]]:
+    """What a screen would show at a recorded moment: step, exit status, log tail."""
+    feed.show(moment)
+    step, code = feed.read(lambda run, now: (run.training.step, run.job.exit_code))
+    return step, code, [line.text for line in feed.log_tail(2)]
+
+
+def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Path) -> None:
+    feed = ReplayFeed(store_path, "r-1")
+    assert at(feed, 1005.0) == (None, None, [])
+    assert at(feed, 1021.0) == (1, None, ["step one", "step two"])
+    assert at(feed, 1040.0) == (2, 0, ["step two", "step three"])
+    assert at(feed, 1010.0) == (0, None, ["step one"])
+
+
+def test_a_recording_is_found_by_name_and_by_the_beginning_of_its_id(store_path: Path) -> None:
+    assert ReplayFeed(store_path, "demo").clock.end == 1040.0
+    assert ReplayFeed(store_path, "r-").clock.start == 1000.0
+    assert ReplayFeed(store_path, "last").clock.start == 1000.0
+    with pytest.raises(NothingToShow):
+        ReplayFeed(store_path, "nothing like it")
+
+
+def test_playing_calls_back_and_ends(store_path: Path) -> None:
+    changed = threading.Event()
+    feed = ReplayFeed(store_path, "r-1", speed=1000.0)
+    feed.start(changed.set)
+    assert changed.wait(60)
+    feed.stop()

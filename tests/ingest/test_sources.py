@@ -1,0 +1,193 @@
+"""Sources of ingest: the side channel, a full disk, a log folder that grows."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
+from neuron_top.ingest.assembly import is_cache_root, paths_feed
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIntake
+from neuron_top.ingest.recorder import OutputFile
+from neuron_top.ingest.recordings import OUTPUT_NAME
+from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput
+from neuron_top.settings import Settings
+
+
+class Heard:
+    """Collects events; `wait_for` blocks until so many have come."""
+
+    def __init__(self) -> None:
+        self.events: list[AnyEvent] = []
+        self._more = threading.Condition()
+
+    def __call__(self, event: AnyEvent) -> None:
+        with self._more:
+            self.events.append(event)
+            self._more.notify_all()
+
+    def wait_for(self, count: int) -> list[AnyEvent]:
+        with self._more:
+            assert self._more.wait_for(lambda: len(self.events) >= count, timeout=240)
+            return self.events
+
+    def wait_for_one(self, kind: type[AnyEvent]) -> None:
+        with self._more:
+            found = self._more.wait_for(lambda: any(isinstance(event, kind) for event in self.events), timeout=240)
+            assert found, self.events
+
+
+def test_the_side_channel_reads_every_process_also_those_that_come_later(tmp_path: Path) -> None:
+    heard, source = Heard(), SideChannel(tmp_path)
+    ended = CompileEnded(module="MODULE_1+a", seconds=2.0, ok=True)
+    (tmp_path / "11.jsonl").write_bytes(encode(ended) + b"\n")
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    heard.wait_for(1)
+    (tmp_path / "12.jsonl").write_bytes(encode(GraphDescribed(module="MODULE_1+a")) + b'\nnot json\n{"type')
+    heard.wait_for(3)
+    with (tmp_path / "12.jsonl").open("ab") as file:
+        file.write(b'": "GraphDescribed", "module": "MODULE_2+a"}\n')
+    events = heard.wait_for(4)
+    source.stop()
+    thread.join(60)
+    assert [type(event) for event in events] == [CompileEnded, GraphDescribed, LineMalformed, GraphDescribed]
+    assert [event.source for event in events] == ["worker:11", "worker:12", "worker:12", "worker:12"]
+
+
+def test_a_full_disk_stops_the_recording_with_one_warning_and_offsets_go_on(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    output = OutputFile(tmp_path, warnings.append)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))  # as a disk that takes two bytes more
+    try:
+        assert [output.append(b"12345"), output.append(b"678"), output.append(b"9")] == [0, 5, 8]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    output.close()
+    assert len(warnings) == 1
+    assert "File too large" in warnings[0]
+    assert (tmp_path / OUTPUT_NAME).read_bytes() == b"12"
+
+
+def test_a_folder_of_logs_gives_its_logs_also_later_ones(tmp_path: Path) -> None:
+    (tmp_path / "attempt_0" / "0").mkdir(parents=True)
+    (tmp_path / "attempt_0" / "0" / "stdout.log").write_text("from rank 0\n")
+    (tmp_path / "notes.bin").write_bytes(b"\0")
+    feed = paths_feed(Settings(), [str(tmp_path)])
+    rang = threading.Event()
+    feed.start(rang.set)
+    while not feed.log_tail(5):
+        assert rang.wait(60)
+        rang.clear()
+    (tmp_path / "attempt_0" / "1.log").write_text("from rank 1\n")
+    while len(feed.log_tail(5)) < 2:
+        assert rang.wait(60)
+        rang.clear()
+    feed.stop()
+    assert {line.text for line in feed.log_tail(5)} == {"from rank 0", "from rank 1"}
+
+
+def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "cache" / "neuronxcc-2.1" / "MODULE_1+a").mkdir(parents=True)
+    assert is_cache_root(tmp_path / "cache")
+    assert not is_cache_root(tmp_path / "logs")
+    assert not is_cache_root(tmp_path / "nowhere")
+
+
+def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:
+    book = LogBook()
+    intake = LogIntake("train.log", book)
+    line = (
+        b"2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
+        b"/c/neuronxcc-2.21.1+a/MODULE_1+abcdef01/model.neff"
+    )
+    events = intake.take(1000, b"before\n" + line + b"\n....")
+    assert [line.text for line in book.tail(1)] == ["...."]
+    assert next(event.offset for event in events if event.offset is not None) == 1007
+
+
+FAILURE = (
+    b"2026-03-04 10:00:00.000001:  41  [ERROR]: Failed compilation with "
+    b"['neuronx-cc', '/tmp/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb']:\n"
+    b"[ERROR] [NCC_EXXX001] too many teapots\n"
+)
+
+
+def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_before() -> None:
+    now = 100.0
+    intake = LogIntake("train.log", LogBook(), clock=lambda: now)
+    begun = intake.take(0, FAILURE)
+    assert not any(isinstance(event, CompileFailed) for event in begun)
+    assert not intake.settled
+    now += QUIET_SECONDS / 2
+    assert intake.quiet() == []
+    now += QUIET_SECONDS
+    (failure,) = intake.quiet()
+    assert isinstance(failure, CompileFailed)
+    assert failure.offset == 0
+    assert (intake.settled, intake.quiet()) == (True, [])
+    assert not any(isinstance(event, CompileFailed) for event in intake.flush())
+
+
+def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
+    path, heard = tmp_path / "train.log", Heard()
+    path.write_bytes(FAILURE)
+    source = LogFiles(lambda: [path], LogBook())
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    try:
+        heard.wait_for_one(CompileFailed)
+    finally:
+        source.stop()
+        thread.join(60)
+
+
+def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
+    reading, writing = os.pipe()
+    heard, source = Heard(), StandardInput(LogBook(), reading)
+    thread = threading.Thread(target=source.start, args=(heard,))
+    thread.start()
+    try:
+        os.write(writing, FAILURE)
+        heard.wait_for_one(CompileFailed)
+    finally:
+        source.stop()
+        thread.join(60)
+        os.close(writing)
+        os.close(reading)
+
+
+def test_a_screen_line_never_carries_an_escape_sequence() -> None:
+    book = LogBook()
+    book.add("log:x", 0, b"\x1b]0;owned\x07\x1b[31mred\x1b[0m 10%\r 20%\r\n")
+    (line,) = book.tail(5)
+    assert "\x1b" not in line.text
+    assert line.text.strip() == "20%"
+
+
+WITHOUT_SPACE = """
+import os, resource, sys
+from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.sources import StandardInput
+book = LogBook()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+StandardInput(book, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))
+print(len(book.tail(9000)), book.ends(), book.copies)
+"""
+
+
+def test_a_disk_too_small_for_the_copy_of_a_pipe_ends_the_copy_with_a_word_and_not_the_reading() -> None:
+    lines = "".join(f"a line that is read, number {number}\n" for number in range(20_000))
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SPACE], input=lines, capture_output=True, text=True,
+                          timeout=240, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert told.count("SourceUnavailable copy of standard input") == 1, done.stdout
+    assert told[-1] == "5000 {} {}"

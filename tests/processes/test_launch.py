@@ -1,0 +1,169 @@
+"""A job under `Job` behaves as from the shell: bytes, streams, exit status, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from neuron_top.processes.launch import CommandNotStarted, Job, shell_status
+from neuron_top.processes.variables import RUN_VARIABLE
+
+PYTHON = sys.executable
+PATIENCE = 240.0
+"""Seconds; a busy machine takes ten times as long as a quiet one."""
+
+
+class Watched:
+    """A job with its output collected per stream."""
+
+    def __init__(self, code: str, run: str) -> None:
+        self.output: dict[str, bytes] = {"stdout": b"", "stderr": b""}
+        self.grew = threading.Condition()
+        self.job = Job([PYTHON, "-u", "-c", code], {**os.environ, RUN_VARIABLE: run}, shown=False)
+        self.job.start()
+        self._thread = threading.Thread(target=self.job.pump, args=(self._take,))
+        self._thread.start()
+
+    def _take(self, stream: str, data: bytes) -> None:
+        with self.grew:
+            self.output[stream] += data
+            self.grew.notify_all()
+
+    def wait_for(self, text: bytes) -> None:
+        with self.grew:
+            assert self.grew.wait_for(
+                lambda: text in self.output["stdout"] + self.output["stderr"], timeout=PATIENCE
+            ), self.output
+
+    def end(self) -> int:
+        code = self.job.wait()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        return code
+
+
+@pytest.fixture
+def run_name(tmp_path: Path) -> Iterator[str]:
+    name = f"test-{tmp_path.name}-{os.getpid()}"
+    yield name
+    left = Job(["true"], {RUN_VARIABLE: name}).processes()
+    for process in left:
+        process.kill()
+    assert not left, f"the test left processes behind: {left}"
+
+
+def test_bytes_arrive_unchanged_and_the_streams_stay_apart(run_name: str) -> None:
+    watched = Watched(
+        "import sys; sys.stdout.buffer.write(bytes(range(256)) * 1000); sys.stderr.buffer.write(b'a\\r\\nb')", run_name
+    )
+    assert watched.end() == 0
+    assert watched.output == {"stdout": bytes(range(256)) * 1000, "stderr": b"a\r\nb"}
+
+
+def test_the_exit_status_is_the_commands_own(run_name: str) -> None:
+    assert Watched("raise SystemExit(7)", run_name).end() == 7
+
+
+def test_death_by_a_signal_is_told_as_a_shell_tells_it(run_name: str) -> None:
+    code = Watched("import os; os.kill(os.getpid(), 9)", run_name).end()
+    assert (code, shell_status(code)) == (-9, 137)
+
+
+def test_a_missing_command_is_127() -> None:
+    with pytest.raises(CommandNotStarted, match="no-such-command-anywhere") as raised:
+        Job(["no-such-command-anywhere"], dict(os.environ)).start()
+    assert raised.value.exit_code == 127
+
+
+def test_a_file_that_may_not_be_run_is_126(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("echo hi")
+    with pytest.raises(CommandNotStarted) as raised:
+        Job([str(tmp_path / "script")], dict(os.environ)).start()
+    assert raised.value.exit_code == 126
+
+
+def test_a_script_without_a_shebang_runs_as_in_a_shell(tmp_path: Path) -> None:
+    script = tmp_path / "train.sh"
+    script.write_text("exit 9\n")
+    script.chmod(0o755)
+    job = Job([str(script)], dict(os.environ), shown=False)
+    job.start()
+    job.pump(lambda _stream, _data: None)
+    assert job.wait() == 9
+
+
+def test_a_signal_reaches_the_job_and_is_remembered(run_name: str) -> None:
+    watched = Watched(
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('saving'), sys.exit(5)))\n"
+        "print('ready'); signal.pause()",
+        run_name,
+    )
+    watched.wait_for(b"ready")
+    watched.job.signal(signal.SIGTERM)
+    assert watched.end() == 5
+    assert b"saving" in watched.output["stdout"]
+    assert watched.job.interrupted_by == "SIGTERM"
+
+
+def test_processes_in_sessions_of_their_own_are_found_and_ended(run_name: str) -> None:
+    # The child ignores the friendly signal that the pump sends to whatever a killed command leaves.
+    deaf = "import os, signal; signal.signal(15, signal.SIG_IGN); print(os.getpid(), flush=True); signal.pause()"
+    watched = Watched(
+        "import subprocess, sys, os\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {deaf!r}], start_new_session=True, stdout=subprocess.PIPE)\n"
+        "print(child.stdout.readline().decode()); os.kill(os.getpid(), 9)",
+        run_name,
+    )
+    watched.wait_for(b"\n")
+    child = int(watched.output["stdout"])
+    watched.job.wait()
+    assert watched.job.end_rest(grace=0.1) == [child]
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    assert watched.end() == -9
+
+
+@pytest.mark.parametrize("first_words", ["pass", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"])
+def test_a_busy_worker_whose_launcher_was_killed_does_not_hold_us_up(run_name: str, first_words: str) -> None:
+    busy = f"{first_words}\nwhile True: print('step', flush=True)"
+    watched = Watched(
+        "import signal, subprocess, sys\n"
+        f"subprocess.Popen([sys.executable, '-c', {busy!r}], start_new_session=True)\n"
+        "signal.pause()",
+        run_name,
+    )
+    watched.wait_for(b"step")
+    watched.job.signal(signal.SIGKILL)
+    assert watched.end() == -9
+    watched.job.end_rest()
+    psutil.wait_procs(watched.job.processes(), timeout=PATIENCE)  # killed, but perhaps not gone yet
+    assert watched.job.processes() == []
+
+
+def test_a_daemon_that_keeps_the_pipe_open_does_not_hold_us_up(run_name: str) -> None:
+    watched = Watched(
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'], start_new_session=True)\n"
+        "print('done')",
+        run_name,
+    )
+    assert watched.end() == 0
+    assert watched.output["stdout"] == b"done\n"
+    assert len(watched.job.end_rest(grace=10.0)) == 1
+
+
+def test_the_environment_gains_nothing_but_what_was_given(run_name: str) -> None:
+    watched = Watched("import os, json; print(json.dumps(dict(os.environ)))", run_name)
+    watched.end()
+    theirs = json.loads(watched.output["stdout"])
+    assert {name: value for name, value in theirs.items() if name != "LC_CTYPE"} == {
+        name: value for name, value in {**os.environ, RUN_VARIABLE: run_name}.items() if name != "LC_CTYPE"
+    }
