@@ -26,7 +26,7 @@ _PORTS = range(1, 65536)
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 
-class Right(IntEnum):
+class Permission(IntEnum):
     """What a request may do; each includes the one before."""
 
     NONE = 0
@@ -46,29 +46,29 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     key: bytes = b""
     """What sessions are signed with."""
 
-    def right_of_token(self, token: str) -> Right:
+    def right_of_token(self, token: str) -> Permission:
         """The right that a token gives. Both comparisons are always made, each in constant time."""
         acts = bool(self.act_token) & same(token, self.act_token)
         reads = bool(self.read_token) & same(token, self.read_token)
-        return Right.ACT if acts else Right.READ if reads else Right.NONE
+        return Permission.ACT if acts else Permission.READ if reads else Permission.NONE
 
     @property
-    def without_token(self) -> Right:
+    def without_token(self) -> Permission:
         """The right of a request that shows nothing."""
-        return Right.NONE if self.read_token else Right.READ
+        return Permission.NONE if self.read_token else Permission.READ
 
-    def session(self, right: Right, now: float) -> str:
+    def session(self, right: Permission, now: float) -> str:
         """A signed session of its own: `<right>.<expiry>.<random>.<signature>`."""
         body = f"{right.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{body}.{self._signature(body)}"
 
-    def right_of_session(self, session: str, now: float) -> Right:
+    def right_of_session(self, session: str, now: float) -> Permission:
         """The right of a session; none when it is forged, broken or too old."""
         body, _, signature = session.rpartition(".")
         if not same(signature, self._signature(body)):
-            return Right.NONE
+            return Permission.NONE
         right, expiry, *_random = body.split(".")
-        return Right(int(right)) if now < int(expiry) else Right.NONE
+        return Permission(int(right)) if now < int(expiry) else Permission.NONE
 
     def allows_host(self, host: str) -> bool:
         """Whether a Host header names this server: what a page of another site, made to resolve to us, does not."""

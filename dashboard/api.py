@@ -21,17 +21,17 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
-from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.cache_plans import CachePlans
 from neuron_top.dashboard.exports import as_csv, as_parquet
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.guard import maker_now
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
-from neuron_top.dashboard.plans import Work
+from neuron_top.dashboard.plans import PlanExecution
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
-from neuron_top.views.cache_lookups import Answer, answers
+from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable
@@ -50,7 +50,7 @@ LINES = 200
 MOST_LINES = 5000
 
 
-class PlanWish(msgspec.Struct, forbid_unknown_fields=True):
+class PlanRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What to do with which entries: keys as `/api/cache` gives them."""
 
     verb: str
@@ -63,7 +63,7 @@ class Confirmation(msgspec.Struct, forbid_unknown_fields=True):
     typed: str = ""
 
 
-_wish = msgspec.json.Decoder(PlanWish)  # made once, in one thread: see `cache/index.py`
+_wish = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: see `cache/index.py`
 _confirmation = msgspec.json.Decoder(Confirmation)
 
 
@@ -91,12 +91,12 @@ WORDS = {
 }
 
 
-def endpoints(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
+def endpoints(hub: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
     """The table."""
     return (*_looking(hub, desk), *_acting(desk))
 
 
-def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
+def _looking(hub: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
 
     def of(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def find(request: Request) -> Any:
@@ -136,7 +136,7 @@ def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
         Endpoint("graphs", "every graph", GraphTable, of(graph_table)),
         Endpoint("graphs/{key}", "one graph in full", GraphPage, one(graph_page), ("run", "key")),
         Endpoint("timeline", "who compiled what when", Timeline, of(timeline)),
-        Endpoint("answers", "what the cache answered, and when", tuple[Answer, ...], of(answers)),
+        Endpoint("answers", "what the cache answered, and when", tuple[CacheLookup, ...], of(answers)),
         Endpoint("cores", "every core now", CoreTable, of(core_table)),
         Endpoint("cores/{key:path}", "one core with its history", CorePage, one(core_page), ("run", "key")),
         Endpoint("memory", "memory of the cores over time", MemoryTable, of(memory_table)),
@@ -151,39 +151,59 @@ def _looking(hub: Hub, desk: CacheDesk) -> tuple[Endpoint, ...]:
     )
 
 
-def _acting(desk: CacheDesk) -> tuple[Endpoint, ...]:
-    async def plan(request: Request) -> list[Work]:
+def _acting(desk: CachePlans) -> tuple[Endpoint, ...]:
+    async def plan(request: Request) -> list[PlanExecution]:
         wish = _wish.decode(await request.body())
         return await asyncio.to_thread(desk.plan, wish.verb, wish.keys, maker_now())
 
-    async def work(request: Request) -> Work:
+    async def work(request: Request) -> PlanExecution:
         return desk.work(request.path_params["identity"])
 
-    async def carry_out(request: Request) -> Work:
+    async def carry_out(request: Request) -> PlanExecution:
         confirmation = _confirmation.decode(await request.body())
         return desk.carry_out(request.path_params["identity"], confirmation.typed)
 
-    async def stop(request: Request) -> Work:
+    async def stop(request: Request) -> PlanExecution:
         return desk.stop(request.path_params["identity"])
 
-    async def undo(request: Request) -> Work:
+    async def undo(request: Request) -> PlanExecution:
         return await asyncio.to_thread(desk.undo, request.path_params["identity"])
 
     plans = "cache/plans"
     return (
-        Endpoint(plans, "plan an action; changes nothing", list[Work], plan, (), "POST", PlanWish),
-        Endpoint(plans + "/{identity}", "a plan and what became of it", Work, work, ("identity",)),
+        Endpoint(plans, "plan an action; changes nothing", list[PlanExecution], plan, (), "POST", PlanRequest),
+        Endpoint(plans + "/{identity}", "a plan and what became of it", PlanExecution, work, ("identity",)),
         Endpoint(
-            plans + "/{identity}/execute", "carry a plan out", Work, carry_out, ("identity",), "POST", Confirmation
+            plans + "/{identity}/execute",
+            "carry a plan out",
+            PlanExecution,
+            carry_out,
+            ("identity",),
+            "POST",
+            Confirmation,
         ),
-        Endpoint(plans + "/{identity}/stop", "begin no further step", Work, stop, ("identity",), "POST", Confirmation),
         Endpoint(
-            plans + "/{identity}/undo", "bring back what it took", Work, undo, ("identity",), "POST", Confirmation
+            plans + "/{identity}/stop",
+            "begin no further step",
+            PlanExecution,
+            stop,
+            ("identity",),
+            "POST",
+            Confirmation,
+        ),
+        Endpoint(
+            plans + "/{identity}/undo",
+            "bring back what it took",
+            PlanExecution,
+            undo,
+            ("identity",),
+            "POST",
+            Confirmation,
         ),
     )
 
 
-def register(server: FastAPI, hub: Hub, desk: CacheDesk, prefix: str) -> None:
+def register(server: FastAPI, hub: FeedRegistry, desk: CachePlans, prefix: str) -> None:
     """Add all of it below `<prefix>api/`."""
     table = endpoints(hub, desk)
     description = msgspec.json.encode(openapi(table, prefix))
@@ -228,7 +248,7 @@ def _exported(
     return serve
 
 
-def _tables(hub: Hub, desk: CacheDesk) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
+def _tables(hub: FeedRegistry, desk: CachePlans) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
     """The tables of the pages, as they are exported."""
     return {
         "graphs": lambda run: [compile_page.row(one) for one in hub.kept(run, graph_table).rows],

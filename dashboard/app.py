@@ -19,10 +19,10 @@ from neuron_top import __version__
 from neuron_top.dashboard import api, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.cache_plans import CachePlans
 from neuron_top.dashboard.components import note
-from neuron_top.dashboard.feed_registry import LIVE, Hub
-from neuron_top.dashboard.guard import App, Guard, asked_from, right_now
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, Place, run_options, shell
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
@@ -34,7 +34,7 @@ PAGES = (live, compile_page, cache, memory, runs, logs)
 """Registered by hand: in this order in the navigation."""
 
 
-def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") -> App:
+def create_app(hub: FeedRegistry, desk: CachePlans, access: Access, *, prefix: str = "/") -> App:
     """The whole as one ASGI application. The hub is started and stopped by the caller."""
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
@@ -60,7 +60,7 @@ def create_app(hub: Hub, desk: CacheDesk, access: Access, *, prefix: str = "/") 
         False  # the config tells the renderer of no socket: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
-    app.layout = lambda: shell(prefix, links, right_now.get(), _place(prefix, asked_from.get()))
+    app.layout = lambda: shell(prefix, links, current_permission.get(), _place(prefix, page_url.get()))
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_shell(app, hub, prefix)
     for page in PAGES:
@@ -120,7 +120,7 @@ def _place(prefix: str, address: str) -> Place | None:
     return Place(path, search, page) if page is not None else None
 
 
-def _register_shell(app: Dash, hub: Hub, prefix: str) -> None:
+def _register_shell(app: Dash, hub: FeedRegistry, prefix: str) -> None:
     @app.callback(
         Output("page", "children"), Input("url", "pathname"), State("url", "search"), prevent_initial_call=True
     )

@@ -14,7 +14,7 @@ from neuron_top.dashboard.look import Palette, palette
 from neuron_top.errors import NeuronTopError
 
 
-class Slots(NamedTuple):
+class PageOutputs(NamedTuple):
     """The sections of a page by what they are; a section's name is its component's id."""
 
     parts: Sequence[str] = ()
@@ -36,11 +36,11 @@ class Slots(NamedTuple):
         return [Output(name, prop) for name, prop in pairs]
 
 
-class Asked(NamedTuple):
-    """What a page wants to know: its address, the colours, and the values of its own controls."""
+class PageRequest(NamedTuple):
+    """What a page wants to know: its address, the colors, and the values of its own controls."""
 
     state: dict[str, str]
-    colours: Palette
+    colors: Palette
     values: tuple[Any, ...]
 
     @property
@@ -52,8 +52,8 @@ class Asked(NamedTuple):
 def bind(
     app: Dash,
     page: str,
-    slots: Slots,
-    answer: Callable[[Asked], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
+    slots: PageOutputs,
+    answer: Callable[[PageRequest], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
     controls: Sequence[Input] = (),
 ) -> None:
     """Register the page's callback. `answer` gives a value for every slot, at once or as a coroutine where something
@@ -69,7 +69,7 @@ def bind(
     async def update(_pulse: Any, search: str, theme: str, *rest: Any) -> list[Any]:
         *values, known = rest
         try:
-            made = answer(Asked(state_of(search), palette(theme), tuple(values)))
+            made = answer(PageRequest(state_of(search), palette(theme), tuple(values)))
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
             set_props("problem", {"children": note(str(problem), kind="bad")})

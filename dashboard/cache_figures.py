@@ -20,10 +20,10 @@ def age_word(seconds: float) -> str:
     return next((word for limit, word in AGES if seconds < limit), OLDEST)
 
 
-def treemap(rows: Sequence[EntryRow], colours: Palette) -> Figure:
+def treemap(rows: Sequence[EntryRow], colors: Palette) -> Figure:
     """Bytes by root → compiler → state → age."""
     if not rows:
-        return empty(colours, "no cache entries", 360)
+        return empty(colors, "no cache entries", 360)
     sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         path = (row.root, row.compiler or "no compiler folder", row.state, age_word(row.age))
@@ -38,11 +38,11 @@ def treemap(rows: Sequence[EntryRow], colours: Palette) -> Figure:
         "values": [max(1, sums[path][0]) for path in paths],
         "text": [f"{bytes_text(sums[path][0])}, {count_text(sums[path][1])} entries" for path in paths],
         "hovertemplate": "%{label}<br>%{text}<extra></extra>", "textinfo": "label+text",
-        "textfont": {"color": [colours.text if len(path) < 3 else colours.ground for path in paths], "size": 13},
-        "marker": {"colors": [_colour(path, colours) for path in paths], "line": {"color": colours.ground, "width": 1}},
+        "textfont": {"color": [colors.text if len(path) < 3 else colors.ground for path in paths], "size": 13},
+        "marker": {"colors": [_color(path, colors) for path in paths], "line": {"color": colors.ground, "width": 1}},
         "tiling": {"pad": 2}, "pathbar": {"visible": True},
     }  # fmt: skip
-    return {"data": [_settled(trace, paths)], "layout": layout(colours, 360)}
+    return {"data": [_settled(trace, paths)], "layout": layout(colors, 360)}
 
 
 def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
@@ -55,7 +55,7 @@ def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
     return trace | {"values": [values[path] for path in paths]}
 
 
-def _colour(path: tuple[str, ...], colours: Palette) -> str:
+def _color(path: tuple[str, ...], colors: Palette) -> str:
     if len(path) < 3:
-        return colours.line
-    return colours.good if path[2] in _GOOD else colours.bad if path[2] in _BAD else colours.warn
+        return colors.line
+    return colors.good if path[2] in _GOOD else colors.bad if path[2] in _BAD else colors.warn

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNLOCK, Desk
+from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNLOCK, CacheService
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Progress
 from neuron_top.actions.restore import restore
 from neuron_top.cache import catalog, roots
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
-from neuron_top.dashboard.plans import Maker, Plans, Work
+from neuron_top.dashboard.plans import Maker, PlanExecution, Plans
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.ingest.other_caches import OtherCaches
 from neuron_top.settings import Settings
@@ -32,7 +32,7 @@ VERBS = (EVICT, SLIM, COMPILE, RETRY, UNLOCK, QUARANTINE)
 """`compile` and `retry` are two ways to the same end: failures are compiled now, or on the next run."""
 
 
-class CacheDesk:
+class CachePlans:
     """Entries of every cache of this machine, and works by the identity of their plan. Safe from any thread."""
 
     def __init__(self, settings: Settings, named: Sequence[str] = (), moved: Callable[[], None] = lambda: None) -> None:
@@ -40,7 +40,7 @@ class CacheDesk:
         self._settings, self._named, self._moved = settings, tuple(named), moved
         self._lock = threading.Lock()
         self._looking = threading.Lock()
-        self._hand = Desk(settings)
+        self._hand = CacheService(settings)
         self._others = OtherCaches()
         self._snapshots: dict[str, Snapshot] = {}
         self._table = EntryTable(roots=(), rows=())
@@ -90,7 +90,7 @@ class CacheDesk:
             self.version += 1
         self._snapshots, self._table, self._taken = snapshots, table, time.monotonic()
 
-    def plan(self, verb: str, keys: Iterable[str], maker: Maker) -> list[Work]:
+    def plan(self, verb: str, keys: Iterable[str], maker: Maker) -> list[PlanExecution]:
         """Plans for the entries with these keys, one for each root and compiler version. Nothing is changed.
 
         Raises UsageError for an unknown verb, NothingToShow when none of the entries is there, LimitReached when
@@ -108,17 +108,17 @@ class CacheDesk:
                 around = self._hand.around(snapshot)
                 made = [self._hand.plan_in(snapshot, around, verb, paths) for paths in _at_once(verb, wanted)]
                 policy = f"{counted(len(wanted), 'entry', 'entries')} chosen in the dashboard"
-                works += [Work(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
+                works += [PlanExecution(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:
             raise NothingToShow("none of the chosen entries is there any more")
         self._plans.add(works, maker)
         return works
 
-    def work(self, identity: str) -> Work:
+    def work(self, identity: str) -> PlanExecution:
         """A work by the identity of its plan. Raises NothingToShow."""
         return self._plans.get(identity)
 
-    def carry_out(self, identity: str, typed: str = "") -> Work:
+    def carry_out(self, identity: str, typed: str = "") -> PlanExecution:
         """Start the execution in a thread. Raises NothingToShow, RefusedForSafety."""
         work = self.work(identity)
         with self._lock:
@@ -132,7 +132,7 @@ class CacheDesk:
         threading.Thread(target=self._execute, args=(work,), name=f"plan {identity}", daemon=True).start()
         return work
 
-    def stop(self, identity: str) -> Work:
+    def stop(self, identity: str) -> PlanExecution:
         """Begin no further step of a work that runs. Raises NothingToShow, RefusedForSafety."""
         work = self.work(identity)
         with self._lock:
@@ -141,7 +141,7 @@ class CacheDesk:
             work.stopping = True
         return work
 
-    def undo(self, identity: str) -> Work:
+    def undo(self, identity: str) -> PlanExecution:
         """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
         work = self.work(identity)
         with self._lock:
@@ -163,7 +163,7 @@ class CacheDesk:
         )
         return work
 
-    def _execute(self, work: Work) -> None:
+    def _execute(self, work: PlanExecution) -> None:
         def watch(progress: Progress) -> bool:
             work.progress = progress
             self._moved()

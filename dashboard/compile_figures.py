@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
-from neuron_top.dashboard.look import Palette, graph_colour
+from neuron_top.dashboard.look import Palette, graph_color
 from neuron_top.dashboard.page_diff import Chart
 from neuron_top.units import duration_text
-from neuron_top.views.cache_lookups import Answer
+from neuron_top.views.cache_lookups import CacheLookup
 from neuron_top.views.graphs import GraphRow
 from neuron_top.views.timeline import Bar, Lane, Timeline
 
@@ -28,11 +28,11 @@ WORDS = {
 }
 
 
-def lanes(view: Timeline, known: Sequence[Answer], colours: Palette) -> Chart:
+def lanes(view: Timeline, known: Sequence[CacheLookup], colors: Palette) -> Chart:
     """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
     shown = view.lanes[:LANES_SHOWN]
     if not shown and not known:
-        return Chart(empty(colours, "nobody has compiled or waited yet"))
+        return Chart(empty(colors, "nobody has compiled or waited yet"))
     names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
     for answer in known:
         if answer.worker not in names and len(names) < LANES_SHOWN:
@@ -45,18 +45,18 @@ def lanes(view: Timeline, known: Sequence[Answer], colours: Palette) -> Chart:
         else:
             kind = "now" if bar.end is None else bar.outcome or "done"
         by_kind.setdefault(kind, []).append((lane, bar))
-    data = [_bars(kind, pairs, names, view.now, colours) for kind, pairs in by_kind.items()]
-    data += [_marks(kind, known, names, colours) for kind in ("hit", "cached failure")]
+    data = [_bars(kind, pairs, names, view.now, colors) for kind, pairs in by_kind.items()]
+    data += [_marks(kind, known, names, colors) for kind in ("hit", "cached failure")]
     parts = ("x", "base", "y", "text", "customdata")
     moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
     hidden = len(view.lanes) - len(shown)
     note = {"text": f"{hidden} more workers are not drawn", "showarrow": False, "xref": "paper", "yref": "paper",
-            "x": 1, "y": 1.06, "xanchor": "right", "font": {"color": colours.quiet}}  # fmt: skip
+            "x": 1, "y": 1.06, "xanchor": "right", "font": {"color": colors.quiet}}  # fmt: skip
     notes = [note] if hidden > 0 else []
     figure = {
         "data": data,
         "layout": layout(
-            colours, min(1200, 110 + 26 * len(names)), barmode="overlay", showlegend=True, annotations=notes,
+            colors, min(1200, 110 + 26 * len(names)), barmode="overlay", showlegend=True, annotations=notes,
             xaxis={"type": "date"},
             yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(names.values()),
                    "autorange": "reversed"},
@@ -69,11 +69,9 @@ def _start(pair: tuple[Lane, Bar]) -> float:
     return pair[1].start
 
 
-def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colours: Palette) -> Any:
+def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colors: Palette) -> Any:
     lengths = [max(0.0, (bar.end if bar.end is not None else now) - bar.start) for _lane, bar in pairs]
-    colour = {"wait": colours.kinds[3], "waits": colours.kinds[3], "now": colours.warn}.get(
-        kind, graph_colour(colours, kind)
-    )
+    color = {"wait": colors.kinds[3], "waits": colors.kinds[3], "now": colors.warn}.get(kind, graph_color(colors, kind))
     return {
         "type": "bar", "orientation": "h", "name": WORDS.get(kind, kind),
         "base": [iso(bar.start) for _lane, bar in pairs],
@@ -81,7 +79,7 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
         "text": [_told(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
         "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs], "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": colour, "line": {"width": 1, "color": colours.ground},
+        "marker": {"color": color, "line": {"width": 1, "color": colors.ground},
                    "pattern": {"shape": "/" if kind in ("wait", "failed") else ""}},
     }  # fmt: skip
 
@@ -91,13 +89,13 @@ def _told(bar: Bar, length: float) -> str:
     return f"{who}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
 
 
-def _marks(kind: str, known: Sequence[Answer], names: dict[str, str], colours: Palette) -> Any:
+def _marks(kind: str, known: Sequence[CacheLookup], names: dict[str, str], colors: Palette) -> Any:
     found = [answer for answer in known if answer.kind == kind and answer.worker in names][-MARKS_SHOWN:]
     return {
         "type": "scatter", "mode": "markers", "name": kind, "x": [iso(answer.time) for answer in found],
         "y": [names[answer.worker] for answer in found], "customdata": [answer.graph for answer in found],
         "text": [plain(answer.graph) for answer in found], "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
-        "marker": {"color": graph_colour(colours, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
+        "marker": {"color": graph_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
     }  # fmt: skip
 
 
@@ -107,48 +105,48 @@ def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
     return f"process {pid}" if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
 
 
-def cumulative(view: Timeline, colours: Palette) -> Figure:
+def cumulative(view: Timeline, colors: Palette) -> Figure:
     """Compile seconds of all workers added up, by when each compile ended."""
     ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
                   if bar.kind == "compile" and bar.end is not None)  # fmt: skip
     if not ends:
-        return empty(colours, "no compile has ended yet")
+        return empty(colors, "no compile has ended yet")
     total, points = 0.0, []
     for end, seconds in ends:
         total += seconds
         points.append((iso(end), round(total, 1)))
     trace: dict[str, Any] = {
         "type": "scatter", "mode": "lines+markers" if len(points) < FEW else "lines", "fill": "tozeroy",
-        "line": {"shape": "hv", "color": colours.good},
+        "line": {"shape": "hv", "color": colors.good},
         "x": [x for x, _ in points], "y": [y for _, y in points],
     }  # fmt: skip
     return {
         "data": [trace],
         "layout": layout(
-            colours, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}, xaxis=moments(trace["x"])
+            colors, 220, yaxis={"title": {"text": "seconds"}, "rangemode": "tozero"}, xaxis=moments(trace["x"])
         ),
     }
 
 
-def spread(rows: Sequence[GraphRow], colours: Palette) -> Figure:
+def spread(rows: Sequence[GraphRow], colors: Palette) -> Figure:
     """How many graphs took how long; the last compile of each."""
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
-        return empty(colours, "no duration is known yet")
-    trace = {"type": "histogram", "x": seconds, "nbinsx": 30, "marker": {"color": colours.accent},
+        return empty(colors, "no duration is known yet")
+    trace = {"type": "histogram", "x": seconds, "nbinsx": 30, "marker": {"color": colors.accent},
              "hovertemplate": "%{x} s: %{y} graphs<extra></extra>"}  # fmt: skip
     return {
         "data": [trace],
         "layout": layout(
-            colours, 220, bargap=0.05, xaxis={"title": {"text": "seconds"}}, yaxis={"title": {"text": "graphs"}}
+            colors, 220, bargap=0.05, xaxis={"title": {"text": "seconds"}}, yaxis={"title": {"text": "graphs"}}
         ),
     }
 
 
-def rate(known: Sequence[Answer], colours: Palette, height: int = 240) -> Figure:
+def rate(known: Sequence[CacheLookup], colors: Palette, height: int = 240) -> Figure:
     """Hits and misses added up, and the share of distinct graphs that came from the cache."""
     if not known:
-        return empty(colours, "the cache was not asked yet", height)
+        return empty(colors, "the cache was not asked yet", height)
     sums = {"hit": 0, "miss": 0, "cached failure": 0}
     first: dict[str, str] = {}
     times, shares = [], []
@@ -160,18 +158,18 @@ def rate(known: Sequence[Answer], colours: Palette, height: int = 240) -> Figure
         shares.append(round(sum(kind == "hit" for kind in first.values()) / len(first), 4))
         for kind, values in lines.items():
             values.append(sums[kind])
-    colour = {"hit": colours.accent, "miss": colours.warn, "cached failure": colours.bad}
+    color = {"hit": colors.accent, "miss": colors.warn, "cached failure": colors.bad}
     names = {"hit": "hits", "miss": "compiles begun", "cached failure": "cached failures"}
     data: list[dict[str, Any]] = [
         {"type": "scatter", "mode": "lines", "name": names[kind], "x": times, "y": values,
-         "line": {"shape": "hv", "color": colour[kind]}}
+         "line": {"shape": "hv", "color": color[kind]}}
         for kind, values in lines.items() if values[-1]
     ]  # fmt: skip
     data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
-                 "line": {"shape": "hv", "dash": "dot", "color": colours.quiet}})  # fmt: skip
+                 "line": {"shape": "hv", "dash": "dot", "color": colors.quiet}})  # fmt: skip
     if len(times) < FEW:
         data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
-    figure: Figure = {"data": data, "layout": layout(colours, height, showlegend=True, yaxis={"rangemode": "tozero"},
+    figure: Figure = {"data": data, "layout": layout(colors, height, showlegend=True, yaxis={"rangemode": "tozero"},
                                                      xaxis=moments(times))}  # fmt: skip
     figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
                                   "dtick": 0.25, "showgrid": False, "automargin": True}  # fmt: skip

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.report import comparison
 from neuron_top.report.html import html, page
@@ -28,17 +28,17 @@ from neuron_top.views.report import Report
 from neuron_top.views.report import report as live_report
 
 
-def report_of(hub: Hub, run: str) -> Report:
+def report_of(hub: FeedRegistry, run: str) -> Report:
     """The report of a run. Of a recording: slow, reads the store and the cache. Raises NothingToShow."""
     return hub.read(LIVE, live_report) if run == LIVE else hub.library.report(run)
 
 
-def comparison_of(hub: Hub, a: str, b: str) -> Comparison:
+def comparison_of(hub: FeedRegistry, a: str, b: str) -> Comparison:
     """Two runs side by side. Raises NothingToShow."""
     return compare(report_of(hub, a), report_of(hub, b))
 
 
-def register(server: FastAPI, hub: Hub, prefix: str) -> None:
+def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
     """Add both documents."""
 
     async def report(request: Request) -> Response:

@@ -24,7 +24,7 @@ GROUPED_BY: dict[str, Callable[[EntryRow], str]] = {
 
 _SORTED_BY: dict[str, Callable[[EntryRow], Any]] = {
     "module": attrgetter("module"), "state": attrgetter("state"), "compiler": attrgetter("compiler"),
-    "bytes": attrgetter("bytes"), "artefact": attrgetter("artefact_bytes"), "age": attrgetter("age"),
+    "bytes": attrgetter("bytes"), "artifact": attrgetter("artifact_bytes"), "age": attrgetter("age"),
     "seconds": attrgetter("compile_seconds"), "lock": attrgetter("lock"), "failure": attrgetter("failure"),
     "advice": attrgetter("advice"), "flags": attrgetter("flags"), "root": attrgetter("root"),
 }  # fmt: skip
@@ -43,7 +43,7 @@ class Group(NamedTuple):
         """What its row shows, by column: unknown compile times stay out of the sum."""
         known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
         return {
-            "bytes": sum(one.bytes for one in self.rows), "artefact": sum(one.artefact_bytes or 0 for one in self.rows),
+            "bytes": sum(one.bytes for one in self.rows), "artifact": sum(one.artifact_bytes or 0 for one in self.rows),
             "seconds": sum(known) if known else None, "age": min(one.age for one in self.rows),
         }  # fmt: skip
 
@@ -82,7 +82,7 @@ def _groups(rows: Sequence[EntryRow], by: str, opened: Collection[str]) -> list[
 def _sorted(groups: list[Group], model: Sequence[Mapping[str, Any]]) -> list[Group]:
     """By the first column that a group has a sum of; other columns sort groups by their names."""
     column, down = (str(model[0].get("colId")), model[0].get("sort") == "desc") if model else ("bytes", True)
-    if column in ("bytes", "artefact", "seconds", "age"):
+    if column in ("bytes", "artifact", "seconds", "age"):
         return sorted(groups, key=lambda group: group.sums[column] or 0, reverse=down)
     return sorted(groups, key=lambda group: group.name, reverse=down)
 
@@ -95,7 +95,7 @@ def row(one: EntryRow | Group, by: str = "") -> dict[str, Any]:
         return {"id": f"{_GROUP_MARK}{by}\t{one.name}", "group": by, "module": title, **one.sums}
     return {
         "id": one.key, "module": one.module, "state": one.state, "compiler": one.compiler, "bytes": one.bytes,
-        "artefact": one.artefact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
+        "artifact": one.artifact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
         "lock": one.lock, "failure": one.failure, "advice": one.advice, "flags": one.flags, "root": one.root,
     }  # fmt: skip
 

@@ -8,17 +8,17 @@ from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, html, no_update
 
-from neuron_top.dashboard.cache_plans import CacheDesk
+from neuron_top.dashboard.cache_plans import CachePlans
 from neuron_top.dashboard.components import note, panel, table
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.run.model import Run
-from neuron_top.views.miss_explanation import Question, Why
+from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
 Place = tuple[str, int]
 """A log line: its source and offset."""
 
 
-def why_panel(reasons: Why, title: str = "Why it missed") -> Any:
+def why_panel(reasons: MissExplanation, title: str = "Why it missed") -> Any:
     """Causes, the likeliest first, and what the answer rests on."""
     rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
     head = ("cause", "what differs", "compared with")
@@ -37,7 +37,7 @@ def graphs_of_lines(run: Run, _now: float) -> dict[Place, str]:
     return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
 
 
-def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
+def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
     """The answer for the entry of the cache's grid that was clicked, read in a thread."""
 
     @app.callback(Output("cache-why", "children"), Input("cache-grid", "cellClicked"), prevent_initial_call=True)
@@ -46,5 +46,5 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
         row = next((one for one in desk.last.rows if one.key == key), None)
         if row is None:  # a group, or an entry that has gone since
             return no_update
-        asked = Question(module=row.module, roots=(row.root,), compiler=row.compiler)
+        asked = MissQuery(module=row.module, roots=(row.root,), compiler=row.compiler)
         return why_panel(await asyncio.to_thread(hub.library.why, asked), f"Why {row.module} missed")

@@ -18,7 +18,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.follow import FollowedRun
 from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import is_folder_name, is_recording, run_folder
 from neuron_top.ingest.repository import Library
 from neuron_top.run.model import Run
@@ -36,7 +36,7 @@ FRESH_SECONDS = 0.9
 _ROWS_SECONDS = 2.0
 
 
-class Hub:
+class FeedRegistry:
     """Feeds by name. `read` may be called from any thread; `moved` belongs to the server's loop."""
 
     def __init__(self, settings: Settings, live: Feed) -> None:
@@ -126,7 +126,7 @@ class Hub:
 
     def _open(self, run: str) -> Feed:
         if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
-            book = LogBook()
+            book = LogBuffer()
             return LiveFeed([FollowedRun(self._settings, run, book)], book=book)
         feed = self.library.replay(run)
         feed.clock.pause()

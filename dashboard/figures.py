@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from neuron_top.dashboard.look import Palette, kind_colours
+from neuron_top.dashboard.look import Palette, kind_colors
 from neuron_top.run.history import Point
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_rows import CoreRow
@@ -34,23 +34,23 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def layout(colours: Palette, height: int, **more: Any) -> dict[str, Any]:
+def layout(colors: Palette, height: int, **more: Any) -> dict[str, Any]:
     """What all charts share."""
     axis = {
-        "gridcolor": colours.line, "zerolinecolor": colours.line, "linecolor": colours.line, "automargin": True,
-        "tickfont": {"color": colours.quiet},
+        "gridcolor": colors.line, "zerolinecolor": colors.line, "linecolor": colors.line, "automargin": True,
+        "tickfont": {"color": colors.quiet},
     }  # fmt: skip
     whole: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
-        "paper_bgcolor": colours.ground,
-        "plot_bgcolor": colours.ground,
-        "font": {"color": colours.text, "family": "system-ui, sans-serif", "size": 12},
+        "paper_bgcolor": colors.ground,
+        "plot_bgcolor": colors.ground,
+        "font": {"color": colors.text, "family": "system-ui, sans-serif", "size": 12},
         "hoverlabel": {"font": {"family": "ui-monospace, monospace"}},
         "uirevision": "kept",
         "showlegend": False,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "colorway": list(colours.kinds),
+        "colorway": list(colors.kinds),
         "xaxis": dict(axis),
         "yaxis": dict(axis),
     }
@@ -59,15 +59,15 @@ def layout(colours: Palette, height: int, **more: Any) -> dict[str, Any]:
     return whole
 
 
-def empty(colours: Palette, words: str, height: int = 220) -> Figure:
+def empty(colors: Palette, words: str, height: int = 220) -> Figure:
     """A chart without data says why."""
     note = {"text": plain(words), "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
-            "font": {"color": colours.quiet, "size": 13}}  # fmt: skip
+            "font": {"color": colors.quiet, "size": 13}}  # fmt: skip
     hidden = {"visible": False}
-    return {"data": [], "layout": layout(colours, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
+    return {"data": [], "layout": layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
 
 
-def heat(rows: Sequence[CoreRow], measure: str, colours: Palette) -> Figure:
+def heat(rows: Sequence[CoreRow], measure: str, colors: Palette) -> Figure:
     """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node."""
     lines = _lines(rows)
     width = max((len(line) for _name, line in lines), default=0)
@@ -84,16 +84,16 @@ def heat(rows: Sequence[CoreRow], measure: str, colours: Palette) -> Figure:
         "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
         "x": across, "y": down, "zmin": 0, "zmax": 1, "hoverongaps": False,
-        "colorscale": [[index / (len(colours.heat) - 1), colour] for index, colour in enumerate(colours.heat)],
+        "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
         "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0, "ygap": 2 if len(cells) <= 40 else 0,
         "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
-        "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colours.quiet}},
+        "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
     }  # fmt: skip
     one_by_one = {"dtick": 1, "tickformat": "d"}
     return {
         "data": [trace],
         "layout": layout(
-            colours, min(900, 80 + cell * max(1, len(cells))),
+            colors, min(900, 80 + cell * max(1, len(cells))),
             yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
             xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
         ),
@@ -122,7 +122,7 @@ def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
 
 
 def _measured(row: CoreRow, measure: str) -> float | None:
-    """Two digits after the point: what a colour can show, and short on the wire."""
+    """Two digits after the point: what a color can show, and short on the wire."""
     if measure == "memory":
         return round(row.memory / row.capacity, 3) if row.memory is not None and row.capacity else None
     return round(row.utilization, 3) if row.utilization is not None else None
@@ -140,13 +140,13 @@ def _drawn(time: float, value: float | None, scale: float) -> tuple[str, float |
 
 
 def line(
-    name: str, points: Iterable[tuple[float, float | None]], colour: str, *, scale: float = 1.0, **more: Any
+    name: str, points: Iterable[tuple[float, float | None]], color: str, *, scale: float = 1.0, **more: Any
 ) -> dict[str, Any]:
     """One line over time, from (seconds, value)."""
     pairs = [_drawn(time, value, scale) for time, value in points]
     return {
         "type": "scatter", "mode": "lines", "name": name, "x": [x for x, _ in pairs], "y": [y for _, y in pairs],
-        "line": {"color": colour, "width": 1.6}, **more,
+        "line": {"color": color, "width": 1.6}, **more,
     }  # fmt: skip
 
 
@@ -161,21 +161,21 @@ def means(points: Sequence[Point]) -> list[tuple[float, float]]:
 
 
 def series(
-    points: Sequence[Point], name: str, colours: Palette, *, height: int = 200, words: str = "", **axis: Any
+    points: Sequence[Point], name: str, colors: Palette, *, height: int = 200, words: str = "", **axis: Any
 ) -> Figure:
     """A single series with its mean."""
     if not points:
-        return {"data": [], "layout": empty(colours, words, height)["layout"]}
-    trace = line(name, means(points), colours.accent)
+        return {"data": [], "layout": empty(colors, words, height)["layout"]}
+    trace = line(name, means(points), colors.accent)
     if len(points) < 60:
         trace["mode"] = "lines+markers"
-    return {"data": [trace], "layout": layout(colours, height, yaxis=axis, xaxis=moments(trace["x"]))}
+    return {"data": [trace], "layout": layout(colors, height, yaxis=axis, xaxis=moments(trace["x"]))}
 
 
-def kinds(row: CoreRow, colours: Palette) -> Figure:
+def kinds(row: CoreRow, colors: Palette) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
     parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
-    coloured = kind_colours(colours, row.kinds)
+    colored = kind_colors(colors, row.kinds)
     rest = (row.memory or 0) - sum(row.kinds.values())
     if rest > 0 and parts:
         parts.append(("not told apart", rest))
@@ -183,16 +183,16 @@ def kinds(row: CoreRow, colours: Palette) -> Figure:
         parts = [("memory", row.memory)]
     data = [
         {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name.replace("_", " ")),
-         "marker": {"color": coloured.get(name, colours.kinds[-1])},
+         "marker": {"color": colored.get(name, colors.kinds[-1])},
          "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>"}
         for name, size in parts
     ]  # fmt: skip
     edge = [row.capacity / GIB] if row.capacity else []
-    shapes = [{"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colours.bad, "width": 2}}
+    shapes = [{"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colors.bad, "width": 2}}
               for x in edge]  # fmt: skip
     return {
         "data": data,
-        "layout": layout(colours, 190, barmode="stack", showlegend=True, shapes=shapes,
+        "layout": layout(colors, 190, barmode="stack", showlegend=True, shapes=shapes,
                          xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
     }  # fmt: skip
 

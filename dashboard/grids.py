@@ -43,7 +43,7 @@ GRAPH_COLUMNS = (
     number("left", "Left, at most", "seconds", 130),
     number("rank", "Rank", width=95), number("workers", "Workers", width=115), number("hits", "Hits", width=90),
     number("misses", "Compiles", width=115), number("failures", "Failures", width=110),
-    number("wait", "Longest wait", "seconds", 135), number("bytes", "Artefact", "bytes"),
+    number("wait", "Longest wait", "seconds", 135), number("bytes", "Artifact", "bytes"),
     number("operators", "Operators", width=120), column("compiler", "Compiler", 150), column("message", "Failure", 400),
 )  # fmt: skip
 
@@ -60,7 +60,7 @@ ENTRY_COLUMNS = (
     column("compiler", "Compiler", 200, filter=False), number("bytes", "Size", "bytes", filter=False),
     number("age", "Unused for", "seconds", 120, filter=False),
     number("seconds", "Compile time", "seconds", 130, filter=False),
-    number("artefact", "Artefact", "bytes", filter=False), column("lock", "Lock", 200, filter=False),
+    number("artifact", "Artifact", "bytes", filter=False), column("lock", "Lock", 200, filter=False),
     column("failure", "Failure", 260, filter=False), column("advice", "Advice", 240, filter=False),
     column("flags", "Flags", 260, filter=False), column("root", "Root", 220, filter=False),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 In this order: headers, address, Host, sign-in, rate, the right that the address asks for (`rights.py`), Origin of what
 changes something, body, the right that a callback asks for. What is refused gets a status and one line of text; what
-passes carries its right in `right_now` and who asks in `client_now`.
+passes carries its right in `current_permission` and who asks in `client_now`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote_to_bytes
 
 from neuron_top.dashboard import rights
-from neuron_top.dashboard.access import SESSION_SECONDS, Access, Right, same_origin
+from neuron_top.dashboard.access import SESSION_SECONDS, Access, Permission, same_origin
 from neuron_top.dashboard.limits import Guesses, Limits, Rate, client_of
 from neuron_top.dashboard.plans import Maker
 from neuron_top.dashboard.sign_in import sign_in_page
@@ -41,17 +41,17 @@ _ONCE = frozenset({
 """Headers that a proxy in front and we might read differently if they came twice."""
 _CONNECTIONS_KEPT = 4096
 
-right_now: ContextVar[Right] = ContextVar("right_now", default=Right.NONE)
+current_permission: ContextVar[Permission] = ContextVar("current_permission", default=Permission.NONE)
 """The right of the request that is being answered."""
 client_now: ContextVar[str] = ContextVar("client_now", default="")
 """Who asks: a session, a token at an address, or an address alone."""
-asked_from: ContextVar[str] = ContextVar("asked_from", default="")
+page_url: ContextVar[str] = ContextVar("page_url", default="")
 """The address of the page that asks, as its browser tells it; "" where it does not."""
 
 
 def maker_now() -> Maker:
     """Who asks, as a maker of plans."""
-    return Maker(client_now.get(), acts=right_now.get() is Right.ACT)
+    return Maker(client_now.get(), acts=current_permission.get() is Permission.ACT)
 
 
 class Refused(Exception):
@@ -65,7 +65,7 @@ class Refused(Exception):
 class _Asker(NamedTuple):
     """Who sends a request, and what that allows."""
 
-    right: Right
+    right: Permission
     client: str
     """See `client_now`."""
 
@@ -77,7 +77,7 @@ class Guard:
 
     def __init__(
         self, app: App, access: Access, *, prefix: str, policy: str, pages: frozenset[str],
-        callbacks: Mapping[str, Right],
+        callbacks: Mapping[str, Permission],
     ) -> None:  # fmt: skip
         self._app, self._access, self._prefix = app, access, prefix
         self._headers, self._pages, self._callbacks = _headers(policy), pages, callbacks
@@ -108,14 +108,14 @@ class Guard:
         if scope["type"] == "http" and scope["path"][len(self._prefix) :] in self._pages:
             # Every page is the same document; the script in it reads the address and asks for the rest.
             scope = {**scope, "path": self._prefix, "raw_path": self._prefix.encode()}
-        right_token, client_token = right_now.set(asker.right), client_now.set(asker.client)
-        place_token = asked_from.set(headers.get("referer", ""))
+        right_token, client_token = current_permission.set(asker.right), client_now.set(asker.client)
+        place_token = page_url.set(headers.get("referer", ""))
         try:
             await self._app(scope, receive, answer)
         finally:
-            right_now.reset(right_token)
+            current_permission.reset(right_token)
             client_now.reset(client_token)
-            asked_from.reset(place_token)
+            page_url.reset(place_token)
 
     def _below_prefix(self, scope: Scope) -> Scope:
         """The path is checked, and gets our prefix where a reverse proxy has taken it away."""
@@ -141,7 +141,7 @@ class Guard:
         address = client_of(_address(scope))
         session = _cookie(headers)
         right = self._access.right_of_session(session, time.time())
-        signed_in = right is not Right.NONE
+        signed_in = right is not Permission.NONE
         # Who has signed in is not held up by what else comes from the same address.
         asker = _Asker(right, f"session {_digest(session).hex()}") if signed_in else _Asker(right, f"address {address}")
         if not self._rate.allows(asker.client, time.monotonic()):
@@ -152,7 +152,7 @@ class Guard:
             return _Asker(self._right_of_token(scope, token), f"token {_digest(token).hex()} at {address}")
         return asker._replace(right=max(right, self._access.without_token))
 
-    def _right_of_token(self, scope: Scope, token: str) -> Right:
+    def _right_of_token(self, scope: Scope, token: str) -> Permission:
         """The right of a token. How soon the next one is compared depends on how many were wrong."""
         connection, digest = scope.get("client") or ("", 0), _digest(token)
         if self._known.get(connection) == digest:
@@ -163,7 +163,7 @@ class Guard:
             raise Refused(429, f"too many wrong tokens; wait {ceil(wait)} s and try again", retry_after=wait)
         right = self._access.right_of_token(token)
         self._known.pop(connection, None)
-        if right is Right.NONE:
+        if right is Permission.NONE:
             self._guesses.wrong(client, now)
         else:
             self._known[connection] = digest
@@ -171,10 +171,10 @@ class Guard:
             self._known.popitem(last=False)
         return right
 
-    def _check_right(self, scope: Scope, headers: dict[str, str], right: Right) -> None:
+    def _check_right(self, scope: Scope, headers: dict[str, str], right: Permission) -> None:
         path, socket = scope["path"][len(self._prefix) :], scope["type"] == "websocket"
         needed = rights.right_for(rights.SOCKET if socket else scope["method"], path)
-        if right is Right.NONE and needed is not Right.NONE:
+        if right is Permission.NONE and needed is not Permission.NONE:
             raise Refused(401, "sign in first")
         if needed is None:
             raise Refused(404, "this path is not served")
@@ -196,7 +196,7 @@ class Guard:
             raise Refused(403, "the request does not say where it comes from")
 
     async def _own_page(
-        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, right: Right
+        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, right: Permission
     ) -> bool:
         """Sign-in and sign-out."""
         path, method = scope["path"][len(self._prefix) :], scope["method"]
@@ -216,7 +216,7 @@ class Guard:
         except ValueError:
             raise Refused(400, "the form has too many fields") from None
         granted = self._right_of_token(scope, (form.get("token") or [""])[0].strip())
-        if granted is Right.NONE:
+        if granted is Permission.NONE:
             await _respond(send, 403, sign_in_page(self._prefix, wrong=True), "text/html; charset=utf-8")
             return True
         session = self._access.session(max(granted, right), time.time())
@@ -229,7 +229,7 @@ class Guard:
         cookie += "; Secure" if secure else ""
         await _respond(send, 303, "", "text/plain", (("location", self._prefix), ("set-cookie", cookie)))
 
-    async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Right) -> bytes:
+    async def _json_body(self, scope: Scope, headers: dict[str, str], receive: Receive, right: Permission) -> bytes:
         """The body of a request that changes something or asks a callback: bounded, JSON, and of text."""
         if not headers.get("content-type", "").startswith("application/json"):
             raise Refused(415, "bodies are JSON here")
@@ -246,7 +246,7 @@ class Guard:
             self._check_callback(whole, right)
         return body
 
-    def _check_callback(self, question: Mapping[str, Any], right: Right) -> None:
+    def _check_callback(self, question: Mapping[str, Any], right: Permission) -> None:
         name = question.get("output")
         needed = self._callbacks.get(name) if isinstance(name, str) else None
         if needed is None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dash import dcc, html
 
-from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import more
 from neuron_top.views.runs import RunRow
 
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     page: Any
 
 
-def shell(prefix: str, links: Sequence[Link], right: Right, place: Place | None = None) -> Any:
+def shell(prefix: str, links: Sequence[Link], right: Permission, place: Place | None = None) -> Any:
     """The frame; the page goes into `page`, at once where it is known which one the browser has opened."""
     where = {"pathname": place.path, "search": place.search} if place is not None else {}
     return html.Div(
@@ -60,10 +60,10 @@ def _navigation(prefix: str, links: Sequence[Link]) -> Any:
     return html.Nav(html.Ul(items), **more(aria_label="Pages"))
 
 
-def _tools(prefix: str, right: Right) -> Any:
+def _tools(prefix: str, right: Permission) -> Any:
     sign = (
         html.Form(html.Button("Sign out", type="submit", className="plain"), method="post", action=f"{prefix}sign-out")
-        if right is Right.ACT
+        if right is Permission.ACT
         else html.A("Sign in to act", href=f"{prefix}sign-in", className="plain")
     )
     return html.Div(

@@ -1,6 +1,6 @@
-"""Colours of the charts, one table for dark and one for light; the style sheet holds the same for everything else.
+"""Colors of the charts, one table for dark and one for light; the style sheet holds the same for everything else.
 
-Every pair of text and ground keeps a contrast of at least 4.5; a colour never stands alone: words go with it.
+Every pair of text and ground keeps a contrast of at least 4.5; a color never stands alone: words go with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Palette(NamedTuple):
-    """One theme. `kinds` colour the parts of one whole, in order; `heat` goes from nothing to everything."""
+    """One theme. `kinds` color the parts of one whole, in order; `heat` goes from nothing to everything."""
 
     name: str
     ground: str
@@ -48,14 +48,14 @@ def palette(theme: str | None) -> Palette:
     return PALETTES.get(theme or "", DARK)
 
 
-def kind_colours(colours: Palette, kinds: Iterable[str]) -> dict[str, str]:
-    """A colour for each kind of memory: the same in every chart of a run. Grey, the last, is what is not told apart."""
-    return {kind: colours.kinds[place % (len(colours.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
+def kind_colors(colors: Palette, kinds: Iterable[str]) -> dict[str, str]:
+    """A color for each kind of memory: the same in every chart of a run. Grey, the last, is what is not told apart."""
+    return {kind: colors.kinds[place % (len(colors.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
 
 
-def graph_colour(colours: Palette, state: str) -> str:
-    """The colour of a graph's state, or of a timeline bar's outcome."""
+def graph_color(colors: Palette, state: str) -> str:
+    """The color of a graph's state, or of a timeline bar's outcome."""
     return {
-        "hit": colours.accent, "done": colours.good, "compiling": colours.warn, "waiting": colours.kinds[3],
-        "failed": colours.bad, "cached failure": colours.bad, "interrupted": colours.quiet,
-    }.get(state, colours.quiet)  # fmt: skip
+        "hit": colors.accent, "done": colors.good, "compiling": colors.warn, "waiting": colors.kinds[3],
+        "failed": colors.bad, "cached failure": colors.bad, "interrupted": colors.quiet,
+    }.get(state, colors.quiet)  # fmt: skip

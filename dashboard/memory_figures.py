@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
-from neuron_top.dashboard.look import Palette, kind_colours
+from neuron_top.dashboard.look import Palette, kind_colors
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 
@@ -17,81 +17,81 @@ def core_label(row: CoreRow) -> str:
     return f"rank {row.rank}" if row.rank is not None and row.kind == "local" else f"{row.kind} {row.core}"
 
 
-def lines(view: MemoryTable, colours: Palette) -> Figure:
+def lines(view: MemoryTable, colors: Palette) -> Figure:
     """A line per core of the peaks of each bucket: joining buckets never hides one. The open bucket waits."""
     if not any(len(series.points) > 1 for series in view.series):
-        return empty(colours, "no memory was measured yet", 320)
+        return empty(colors, "no memory was measured yet", 320)
     data: list[dict[str, Any]] = []
     for number, series in enumerate(view.series):
         points = series.points[:-1]
         data.append(
             {"type": "scatter", "mode": "lines", "name": core_label(series.row), "x": [iso(p.time) for p in points],
              "y": [round(p.peak / GIB, 4) for p in points],
-             "line": {"width": 1.3, "color": colours.kinds[number % len(colours.kinds)]}}
+             "line": {"width": 1.3, "color": colors.kinds[number % len(colors.kinds)]}}
         )  # fmt: skip
     capacities = {row.capacity for row in view.rows if row.capacity}
     edge = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
-    dashed = {"color": colours.bad, "dash": "dash", "width": 1}
+    dashed = {"color": colors.bad, "dash": "dash", "width": 1}
     shapes = [{**edge, "y0": size / GIB, "y1": size / GIB, "line": dashed} for size in sorted(capacities)[:4]]
     return {
         "data": data,
-        "layout": layout(colours, 320, showlegend=len(data) <= 16, shapes=shapes,
+        "layout": layout(colors, 320, showlegend=len(data) <= 16, shapes=shapes,
                          yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
     }  # fmt: skip
 
 
-def bars(view: MemoryTable, colours: Palette) -> Figure:
+def bars(view: MemoryTable, colors: Palette) -> Figure:
     """A bar per core stacked by kind; what is not told apart is grey; peak and capacity are marks."""
     rows = [series.row for series in view.series]
     if not rows:
-        return empty(colours, "no memory was measured yet", 320)
+        return empty(colors, "no memory was measured yet", 320)
     names = [core_label(row) for row in rows]
     kinds = {kind for row in rows for kind in row.kinds}
     data: list[dict[str, Any]] = [
         {"type": "bar", "name": plain(kind.replace("_", " ")), "x": names,
          "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
          "customdata": [row.key for row in rows],
-         "marker": {"color": colour}}
-        for kind, colour in kind_colours(colours, kinds).items()
+         "marker": {"color": color}}
+        for kind, color in kind_colors(colors, kinds).items()
     ]  # fmt: skip
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
         data.append({"type": "bar", "name": "not told apart", "x": names, "customdata": [row.key for row in rows],
                      "y": [round(value, 4) for value in rest],
-                     "marker": {"color": colours.quiet}})  # fmt: skip
+                     "marker": {"color": colors.quiet}})  # fmt: skip
     for name, values, symbol in (("peak", [row.peak for row in rows], "line-ew-open"),
                                  ("capacity", [row.capacity for row in rows], "line-ew-open")):  # fmt: skip
         if any(value is not None for value in values):
             data.append({"type": "scatter", "mode": "markers", "name": name, "x": names,
                          "y": [None if value is None else round(value / GIB, 4) for value in values],
                          "marker": {"symbol": symbol, "size": 16, "line": {"width": 2},
-                                    "color": colours.bad if name == "capacity" else colours.text}})  # fmt: skip
+                                    "color": colors.bad if name == "capacity" else colors.text}})  # fmt: skip
     return {
         "data": data,
-        "layout": layout(colours, 320, barmode="stack", showlegend=True, xaxis={"type": "category"},
+        "layout": layout(colors, 320, barmode="stack", showlegend=True, xaxis={"type": "category"},
                          yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
     }  # fmt: skip
 
 
-def kinds_over_time(view: MemoryKinds | None, colours: Palette) -> Figure:
+def kinds_over_time(view: MemoryKinds | None, colors: Palette) -> Figure:
     """What filled one core, one kind upon the other, at the moments when they were most; its whole memory as a line.
 
     The open stretch of time waits: its fullest moment may still come.
     """
     if view is None or not view.kinds:
-        return empty(colours, "no breakdown by kind was reported for this core", 320)
-    coloured = kind_colours(colours, view.kinds)
+        return empty(colors, "no breakdown by kind was reported for this core", 320)
+    colored = kind_colors(colors, view.kinds)
     moments = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
         {"type": "scatter", "mode": "lines", "stackgroup": "kinds", "name": plain(kind.replace("_", " ")),
          "x": list(moments), "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
-         "line": {"width": 0.8, "color": coloured[kind]}}
+         "line": {"width": 0.8, "color": colored[kind]}}
         for kind, sizes in view.kinds.items()
     ]  # fmt: skip
     data.append(
         {"type": "scatter", "mode": "lines", "name": "all of it", "x": [iso(point.time) for point in view.memory[:-1]],
          "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
-         "line": {"width": 1.4, "dash": "dot", "color": colours.text}}
+         "line": {"width": 1.4, "dash": "dot", "color": colors.text}}
     )  # fmt: skip
     axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
-    return {"data": data, "layout": layout(colours, 320, showlegend=True, yaxis=axis)}
+    return {"data": data, "layout": layout(colors, 320, showlegend=True, yaxis=axis)}

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from neuron_top import __version__
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
 
@@ -27,7 +27,7 @@ _CORE = ("node", "core", "kind", "device", "rank")
 class Views(Collector):
     """Makes the metrics of what happens now, when they are asked for."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: FeedRegistry) -> None:
         self._hub = hub
 
     def collect(self) -> Iterator[Metric]:
@@ -144,7 +144,7 @@ def _training(view: Overview) -> Iterator[Metric]:
         yield rate
 
 
-def register(server: FastAPI, hub: Hub, prefix: str) -> None:
+def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
     """Add `<prefix>metrics`."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Views(hub))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from dash import Patch, no_update
 
-Known = Mapping[str, Any]
+Precision = Mapping[str, Any]
 """Section → mark."""
 
 
@@ -26,7 +26,7 @@ class Chart(NamedTuple):
     moving: tuple[tuple[str | int, ...], ...] = ()
 
 
-class Track(NamedTuple):
+class AppendChart(NamedTuple):
     """A figure of series that grow at their end: `x` of every trace is time, and rises.
 
     `spare`: old points that a browser may keep beside those that are still known here; one with more begins anew.
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], dict[str, Any]]:
+def outputs_of(sections: Mapping[str, Any], known: Precision) -> tuple[list[Any], dict[str, Any]]:
     """(a value per section, two for Rows; the marks of what the browser then has)."""
     values: list[Any] = []
     marks: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def outputs_of(sections: Mapping[str, Any], known: Known) -> tuple[list[Any], di
         if isinstance(section, Chart):
             value, marks[name] = _chart(section, before)
             values.append(value)
-        elif isinstance(section, Track):
+        elif isinstance(section, AppendChart):
             value, marks[name] = _track(section, before)
             values.append(value)
         elif isinstance(section, Rows):
@@ -94,7 +94,7 @@ def _rows(section: Rows, before: Any) -> tuple[Any, Any, dict[str, str]]:
     return no_update, {name: rows for name, rows in changes.items() if rows}, mark
 
 
-def _track(track: Track, before: Any) -> tuple[Any, list[Any]]:
+def _track(track: AppendChart, before: Any) -> tuple[Any, list[Any]]:
     traces = track.figure["data"]
     paths = tuple(("data", number, axis) for number in range(len(traces)) for axis in ("x", "y"))
     form = _digest(_without(track.figure, paths))

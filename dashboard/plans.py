@@ -27,7 +27,7 @@ WAITING_SECONDS = 3600.0
 """After which a plan that nobody has carried out makes room when there are too many: its entries have changed since."""
 
 
-class Work(msgspec.Struct, kw_only=True):
+class PlanExecution(msgspec.Struct, kw_only=True):
     """A plan and what became of it. `state`: `planned`, `running`, `done`, `failed`, `undone`."""
 
     plan: Plan
@@ -52,7 +52,7 @@ class Maker(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    work: Work
+    work: PlanExecution
     maker: Maker
     made: float
 
@@ -72,7 +72,7 @@ class Plans:
             if not self._rate.allows(maker.client, self._clock()):
                 raise LimitReached("too many plans were asked for in a short time; wait a moment and try again")
 
-    def add(self, works: Sequence[Work], maker: Maker) -> None:
+    def add(self, works: Sequence[PlanExecution], maker: Maker) -> None:
         """Keep what was planned together; older plans of the same maker that wait give way. Raises LimitReached."""
         if len(works) > PLANS_OF_ONE:
             raise LimitReached(
@@ -86,7 +86,7 @@ class Plans:
             self._make_room(len(works), maker, now)
             self._kept |= {work.plan.identity: _Kept(work, maker, now) for work in works}
 
-    def get(self, identity: str) -> Work:
+    def get(self, identity: str) -> PlanExecution:
         """A work by the identity of its plan. Raises NothingToShow."""
         with self._lock:
             kept = self._kept.get(identity)

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.limits import client_of
 from neuron_top.errors import NeuronTopError
 
@@ -26,7 +26,7 @@ MOST_OF_ONE = 300
 """Of one address, which may be a proxy; a page without a socket asks every second instead."""
 
 
-def register(server: FastAPI, hub: Hub, prefix: str) -> None:
+def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there."""
     sockets: dict[WebSocket, str] = {}
 
@@ -55,7 +55,7 @@ def register(server: FastAPI, hub: Hub, prefix: str) -> None:
                 await teller
 
 
-async def _tell(socket: WebSocket, hub: Hub, run: str) -> None:
+async def _tell(socket: WebSocket, hub: FeedRegistry, run: str) -> None:
     try:
         hub.feed(run)
     except NeuronTopError:

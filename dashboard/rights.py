@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from starlette.routing import compile_path
 
-from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.access import Permission
 
 GET, POST, SOCKET = "GET", "POST", "SOCKET"
 CALLBACKS_PATH = "_dash-update-component"
@@ -26,47 +26,47 @@ _READ_PATHS = (
     "api/cache.csv", "api/cache.parquet",
 )  # fmt: skip
 
-ROUTES: Mapping[tuple[str, str], Right] = {
+ROUTES: Mapping[tuple[str, str], Permission] = {
     # What the sign-in page itself needs: no data of anybody's.
-    (GET, "sign-in"): Right.NONE,
-    (POST, "sign-in"): Right.NONE,
-    (POST, "sign-out"): Right.NONE,
-    (GET, "assets/{path:path}"): Right.NONE,
-    (GET, "_favicon.ico"): Right.NONE,
-    **{(GET, path): Right.READ for path in _READ_PATHS},
-    (SOCKET, "push"): Right.READ,
+    (GET, "sign-in"): Permission.NONE,
+    (POST, "sign-in"): Permission.NONE,
+    (POST, "sign-out"): Permission.NONE,
+    (GET, "assets/{path:path}"): Permission.NONE,
+    (GET, "_favicon.ico"): Permission.NONE,
+    **{(GET, path): Permission.READ for path in _READ_PATHS},
+    (SOCKET, "push"): Permission.READ,
     # A callback asks for its own right besides; see CALLBACKS.
-    (POST, CALLBACKS_PATH): Right.READ,
+    (POST, CALLBACKS_PATH): Permission.READ,
     # A plan changes nothing and can be looked at; its maker is held to a number of them.
-    (POST, "api/cache/plans"): Right.READ,
-    (POST, "api/cache/plans/{identity}/execute"): Right.ACT,
-    (POST, "api/cache/plans/{identity}/stop"): Right.ACT,
-    (POST, "api/cache/plans/{identity}/undo"): Right.ACT,
+    (POST, "api/cache/plans"): Permission.READ,
+    (POST, "api/cache/plans/{identity}/execute"): Permission.ACT,
+    (POST, "api/cache/plans/{identity}/stop"): Permission.ACT,
+    (POST, "api/cache/plans/{identity}/undo"): Permission.ACT,
 }
 """By method and path below the prefix. HEAD is GET."""
 
 NOT_SERVED = frozenset({"_dash-ws-callback", "_reload-hash"})
 """What Dash opens by itself and no page of ours uses."""
 
-CALLBACKS: Mapping[str, Right] = {
-    "page.children": Right.READ,
-    "run.options": Right.READ,
-    "url.search": Right.READ,
-    "live-state.children": Right.READ,
-    "live-node.options": Right.READ,
-    "compile-summary.children": Right.READ,
-    "compile-depth.children": Right.READ,
-    "cache-summary.children": Right.READ,
-    "cache-grid.getRowsResponse": Right.READ,
-    "cache-query.value": Right.READ,
-    "cache-why.children": Right.READ,
-    "cache-acted.children": Right.ACT,
-    "memory-summary.children": Right.READ,
-    "memory-with.options": Right.READ,
-    "runs-note.children": Right.READ,
-    "runs-documents.children": Right.READ,
-    "logs-new.data": Right.READ,
-    "logs-found.data": Right.READ,
+CALLBACKS: Mapping[str, Permission] = {
+    "page.children": Permission.READ,
+    "run.options": Permission.READ,
+    "url.search": Permission.READ,
+    "live-state.children": Permission.READ,
+    "live-node.options": Permission.READ,
+    "compile-summary.children": Permission.READ,
+    "compile-depth.children": Permission.READ,
+    "cache-summary.children": Permission.READ,
+    "cache-grid.getRowsResponse": Permission.READ,
+    "cache-query.value": Permission.READ,
+    "cache-why.children": Permission.READ,
+    "cache-acted.children": Permission.ACT,
+    "memory-summary.children": Permission.READ,
+    "memory-with.options": Permission.READ,
+    "runs-note.children": Permission.READ,
+    "runs-documents.children": Permission.READ,
+    "logs-new.data": Permission.READ,
+    "logs-found.data": Permission.READ,
 }
 """By the first thing that a callback writes to."""
 
@@ -74,13 +74,13 @@ CALLBACKS: Mapping[str, Right] = {
 class _Rule(NamedTuple):
     method: str
     pattern: Any
-    right: Right
+    right: Permission
 
 
 _RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], right) for (method, path), right in ROUTES.items())
 
 
-def right_for(method: str, path: str) -> Right | None:
+def right_for(method: str, path: str) -> Permission | None:
     """The right that a request asks for; None where nothing is served. `path`: below the prefix, without a slash.
 
     Of a method that the path does not know, the highest right of the path.
@@ -96,6 +96,6 @@ def first_output(callback: str) -> str:
     return callback.strip(".").partition("...")[0].partition("@")[0]
 
 
-def callback_rights(callbacks: Iterable[str]) -> dict[str, Right]:
+def callback_rights(callbacks: Iterable[str]) -> dict[str, Permission]:
     """The rights of callbacks by Dash's names for them; those that declare none are left out, and not served."""
     return {name: CALLBACKS[first] for name in callbacks if (first := first_output(name)) in CALLBACKS}

@@ -9,8 +9,8 @@ import uvicorn
 
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CacheDesk
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
@@ -37,8 +37,8 @@ def serve(
     Raises UsageError for a taken port.
     """
     listener = _listener(host, port)
-    hub = Hub(settings, feed)
-    desk = CacheDesk(settings, roots, hub.nudge)
+    hub = FeedRegistry(settings, feed)
+    desk = CachePlans(settings, roots, hub.nudge)
     hub.start()
     try:
         with listener:

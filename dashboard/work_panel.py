@@ -7,10 +7,10 @@ from typing import Any
 from dash import dcc, html
 
 from neuron_top.actions.desk import COMPILE
-from neuron_top.dashboard.access import Right
+from neuron_top.dashboard.access import Permission
 from neuron_top.dashboard.components import more, note, panel
-from neuron_top.dashboard.guard import right_now
-from neuron_top.dashboard.plans import Work
+from neuron_top.dashboard.guard import current_permission
+from neuron_top.dashboard.plans import PlanExecution
 from neuron_top.units import count_text
 from neuron_top.views.plan import outcome_lines, plan_lines
 
@@ -20,7 +20,7 @@ WORDS = {"evict": "Evict", "slim": "Slim (keep the graphs)", COMPILE: "Compile f
          "quarantine": "Quarantine broken"}  # fmt: skip
 
 
-def work_panel(work: Work) -> Any:
+def work_panel(work: PlanExecution) -> Any:
     """A plan as it stands, with the buttons that it allows."""
     plan, identity = work.plan, work.plan.identity
     content: list[Any] = []
@@ -45,9 +45,9 @@ def work_panel(work: Work) -> Any:
     return panel(f"{plan.verb}: {state}", *content, _answers(work, identity), wide=True)
 
 
-def _answers(work: Work, identity: str) -> Any:
+def _answers(work: PlanExecution, identity: str) -> Any:
     """The buttons; Cancel stands first, so that it is what the keyboard meets first."""
-    acts = right_now.get() is Right.ACT
+    acts = current_permission.get() is Permission.ACT
     buttons: list[Any] = [html.Button("Close" if work.state != "planned" else "Cancel", className="plain", n_clicks=0,
                            id={"type": "work-close", "plan": identity})]  # fmt: skip
     if work.state == "running":

@@ -6,7 +6,7 @@ are not counted: those are indented, or have a word in front.
 
 from __future__ import annotations
 
-from neuron_top.events import AnyEvent, CompileDotted
+from neuron_top.events import AnyEvent, CompilerProgress
 from neuron_top.parsers.base import DOTS, LineFamily, Record, common
 
 NAME = "dots"
@@ -21,4 +21,4 @@ class Dots(LineFamily):
         """Their number."""
         if record.shape != DOTS:
             return None
-        return [CompileDotted(**common(record), dots=len(record.text))]
+        return [CompilerProgress(**common(record), dots=len(record.text))]

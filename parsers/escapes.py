@@ -1,7 +1,7 @@
 """Control characters, kept away from terminals: what a log holds may have been written to do harm.
 
 Log text reaches a terminal, a web page and a report; an escape sequence in it could move the cursor, change the
-title or worse. Colour codes are dropped before parsing; whatever else is not printable is made visible.
+title or worse. Color codes are dropped before parsing; whatever else is not printable is made visible.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ LINE_JOIN = "⏎"
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|[@-Z\\^_])|#033\[[0-9;]*[A-Za-z]")
 """CSI and OSC sequences, two-byte escapes, and escape codes that a log service has turned into text."""
-ANSI_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
-"""Colour and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
+ANSI_COLOR = re.compile(rb"\x1b\[[0-9;]*m")
+"""Color and weight alone (ECMA-48 SGR): what is counted, not what is dropped."""
 
 _IN_ADDRESS = re.compile(r"://[^/\s]*@")
 _SHOWN = {code: chr(0x2400 + code) for code in range(0x20)} | {0x09: " ", 0x0A: LINE_JOIN, 0x7F: "␡"}

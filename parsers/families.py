@@ -15,7 +15,7 @@ import ahocorasick_rs
 from neuron_top.parsers.base import DOTS, Family
 from neuron_top.parsers.compiler import Compiler
 from neuron_top.parsers.dots import Dots
-from neuron_top.parsers.hf_hub import Hub
+from neuron_top.parsers.hf_hub import HfHub
 from neuron_top.parsers.metrics_report import MetricsReport
 from neuron_top.parsers.parallel_compile import ParallelCompile
 from neuron_top.parsers.problems import Problems
@@ -57,7 +57,7 @@ FAMILIES = (
          b"Total success", b"Total failed", b"ompilation summary", b"Running cmd", b'"compilation_', b'.pb":'),
         ("wrapper", ""),
     ),
-    Row(Hub, (b"recompiled",)),
+    Row(HfHub, (b"recompiled",)),
     Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
     Row(
         Runtime,

@@ -15,7 +15,7 @@ _LONGEST = 1000
 _WORDS = "the corresponding graph will be recompiled"
 
 
-class Hub(LineFamily):
+class HfHub(LineFamily):
     """Reads them; keeps nothing."""
 
     name = NAME

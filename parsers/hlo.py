@@ -1,6 +1,6 @@
 """An HLO module proto, read by walking its wire format: no protobuf, no TensorFlow, no recursion.
 
-`model.hlo_module.pb`, `model.hlo.pb`, `graph.hlo` and `wrapped_neff.hlo` are one serialised `xla.HloModuleProto`.
+`model.hlo_module.pb`, `model.hlo.pb`, `graph.hlo` and `wrapped_neff.hlo` are one serialized `xla.HloModuleProto`.
 Field numbers are those of XLA's `hlo.proto`, checked against jaxlib's own reading. What is counted: every
 instruction once, bodies of loops too (their trip counts are not known, which is said beside the number); floating-point
 operations of `dot` only; bytes as operands plus result of each instruction that moves data.
@@ -96,7 +96,7 @@ class MalformedHlo(ValueError):
 
 
 def read_hlo(data: bytes) -> HloSummary:
-    """Read a serialised HloModuleProto, or an HloProto around one. Raises MalformedHlo."""
+    """Read a serialized HloModuleProto, or an HloProto around one. Raises MalformedHlo."""
     view = memoryview(data)
     reader = _Module()
     try:

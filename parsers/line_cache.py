@@ -17,8 +17,8 @@ from neuron_top.events import (
     CacheHit,
     CachePathAnnounced,
     CompileCompleted,
-    CompileDotted,
     CompilerPassed,
+    CompilerProgress,
     CompileStarted,
     GraphExtracted,
     HubMissed,
@@ -32,7 +32,7 @@ from neuron_top.parsers.base import DOTS, Record
 
 _HEADER = re.compile(rb"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.000(\d{3}):  (\d{1,10})  ([^\r\x1b]{1,2000})")
 _ALONE = frozenset(
-    {CacheHit, CachePathAnnounced, CompileCompleted, CompileDotted, CompilerPassed, CompileStarted, GraphExtracted,
+    {CacheHit, CachePathAnnounced, CompileCompleted, CompilerProgress, CompilerPassed, CompileStarted, GraphExtracted,
      HubMissed, LockWaited, QueueCounted, WorkerFinished, WorkerStarted}
 )  # fmt: skip
 """Events of one line that no other line changes."""
@@ -68,7 +68,7 @@ class Again(NamedTuple):
         return found
 
 
-class Repeats:
+class LineCache:
     """The lines of one stream that may come again."""
 
     def __init__(self) -> None:

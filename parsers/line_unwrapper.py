@@ -101,7 +101,7 @@ _WORKER = re.compile(
 _HEADED = re.compile(r"(?:\|\||\[(?:INFO|WARNING|ERROR|DEBUG)\]): {0,2}([^|\]]{0,60})\Z")
 
 
-class Wraps:
+class LineUnwrapper:
     """Holds the lines of one broken line until it is whole, or until it can't be."""
 
     def __init__(self) -> None:

@@ -19,8 +19,8 @@ from neuron_top.parsers import base, escapes, families, json_lines, wide
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS, Row
-from neuron_top.parsers.line_cache import Repeats
-from neuron_top.parsers.line_unwrapper import Wraps
+from neuron_top.parsers.line_cache import LineCache
+from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
 from neuron_top.parsers.tally import Tally
 
@@ -42,8 +42,8 @@ class LogReader:
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
         self._buffer = LineBuffer()
-        self._wraps = Wraps()
-        self._repeats = Repeats()
+        self._wraps = LineUnwrapper()
+        self._repeats = LineCache()
         self._offset = 0
         self._line_start = 0
         """Where the first line of the next block begins: before the block, if that line came in pieces."""

@@ -36,13 +36,13 @@ CODES = {name: code for code, name in NAMES.items()} | {"NERR_RESOURCE": 4}
 """Codes by name; `NERR_…` is how runtime 1.x spelled one of them."""
 _MEANINGS = {
     1: "unspecific: look at the line before",
-    2: "the artefact is broken or its tensors do not fit",
+    2: "the artifact is broken or its tensors do not fit",
     3: "the program used a handle wrongly",
     4: "device memory (or another resource) was used up",
     5: "execution did not finish: a hang, a dead partner, or too low a limit",
     6: "hardware error",
     7: "too many executions queued",
-    9: "fewer free cores than the artefact needs",
+    9: "fewer free cores than the artifact needs",
     10: "the compiler is newer than the runtime",
     11: "host memory was used up",
     101: "the process must be restarted",

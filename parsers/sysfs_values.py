@@ -1,4 +1,4 @@
-"""What the files of the Neuron driver's sysfs tree say: a number, a power reading, a list of neighbours.
+"""What the files of the Neuron driver's sysfs tree say: a number, a power reading, a list of neighbors.
 
 Pure text → values; which files exist is `telemetry/sysfs.py`'s business. Formats: the telemetry spec, section 7.
 """
@@ -50,7 +50,7 @@ def power(text: str) -> Power | None:
     return Power(at=float(match[1]), low=low, high=high, mean=mean)
 
 
-def neighbours(text: str) -> tuple[int, ...]:
+def neighbors(text: str) -> tuple[int, ...]:
     """`connected_devices`: `12, 3, 4, 1`, or an empty line where a device has none."""
     found = (whole(part, 65535) for part in text.split(","))
     return tuple(index for index in found if index is not None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from neuron_top.events import (
     AnyEvent,
-    CachedFailureMet,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
@@ -41,13 +41,13 @@ from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record
 from neuron_top.parsers.compiler import REGION
 from neuron_top.parsers.durations import TIMED, Durations
-from neuron_top.parsers.escapes import ANSI_COLOUR, visible
+from neuron_top.parsers.escapes import ANSI_COLOR, visible
 from neuron_top.parsers.wrapper import STATUS_FAILED
 
 _EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
 _COUNTS: dict[type, str] = {
     CacheHit: "hits",
-    CachedFailureMet: "failed_hits",
+    CachedFailureHit: "failed_hits",
     CacheMissed: "misses_announced",
     CompilerPassed: "pass",
     CompileGaveUp: "gave_up",
@@ -61,7 +61,7 @@ _COUNTS: dict[type, str] = {
 }
 _MODULES: dict[type, str] = {
     CacheHit: "modules_hit",
-    CachedFailureMet: "modules_failed_hit",
+    CachedFailureHit: "modules_failed_hit",
     CompileFailed: "modules_error",
     LockWaited: "modules_lock_wait",
     GraphExtracted: "modules_extracted",
@@ -115,7 +115,7 @@ class Tally:
         if b"\r" in block:
             self.carriage_returns += block.count(b"\r")
         if b"\x1b" in block:
-            self.ansi_sequences += len(ANSI_COLOUR.findall(block))
+            self.ansi_sequences += len(ANSI_COLOR.findall(block))
 
     def meet(self, record: Record) -> None:
         """A record's header."""
@@ -255,7 +255,7 @@ class Tally:
     def _failed(self, event: CompileFailed) -> None:
         self.counts["errors"] += not event.message.startswith(STATUS_FAILED)
 
-    def _cached_failure(self, event: CachedFailureMet) -> None:
+    def _cached_failure(self, event: CachedFailureHit) -> None:
         self.counts["retries"] += event.retrying
 
     def _waited(self, event: LockWaited) -> None:
@@ -305,7 +305,7 @@ _ADDERS: dict[type, Any] = {
     CompileStarted: Tally._started,
     CompileCompleted: Tally._completed,
     CompileFailed: Tally._failed,
-    CachedFailureMet: Tally._cached_failure,
+    CachedFailureHit: Tally._cached_failure,
     LockWaited: Tally._waited,
     CachePathAnnounced: Tally._announced,
     QueueCounted: Tally._counted,

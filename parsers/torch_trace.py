@@ -30,7 +30,7 @@ from neuron_top.events import (
     GraphBroken,
     GraphCaptured,
     LineMalformed,
-    TorchCacheAsked,
+    TorchCacheLookedUp,
     TritonKernelsCompiled,
 )
 from neuron_top.parsers.base import clip
@@ -216,9 +216,9 @@ class TorchTraceReader:
             case "dynamo_output_graph":
                 return [GraphCaptured(**self._common(record))]
             case _:
-                return self._artefact(record, str(about.get("name", "")))
+                return self._artifact(record, str(about.get("name", "")))
 
-    def _artefact(self, record: _Record, name: str) -> list[AnyEvent]:
+    def _artifact(self, record: _Record, name: str) -> list[AnyEvent]:
         if name in ("dynamo_graph_break_reason", "graph_break_reason"):
             place, reason = _PLACE.search(record.text), _REASON.search(record.text)
             detail = _detail(record.text, reason.end()) if reason else record.text[:2000]
@@ -230,7 +230,7 @@ class TorchTraceReader:
         found = _CACHE.fullmatch(name)
         return [] if found is None else [self._asked(record, _CACHES[found[1]], found[2])]
 
-    def _asked(self, record: _Record, cache: str, outcome: str) -> TorchCacheAsked:
+    def _asked(self, record: _Record, cache: str, outcome: str) -> TorchCacheLookedUp:
         """Keys first, components after: a payload that was cut still has its key."""
         about: dict[str, Any] = {}
         if not record.cut:
@@ -240,7 +240,7 @@ class TorchTraceReader:
         saved = _number(about.get("time_saved_ms"))
         if saved is None and (nanoseconds := _number(about.get("time_saved_ns"))) is not None:
             saved = nanoseconds / 1e6
-        return TorchCacheAsked(
+        return TorchCacheLookedUp(
             **self._common(record, about), cache=cache, outcome=outcome, key=clip(str(key)), reason=clip(str(reason)),
             saved_seconds=saved / 1000 if saved is not None else None,
         )  # fmt: skip

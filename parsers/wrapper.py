@@ -1,6 +1,6 @@
 """The compile wrapper and its cache, generations G0 to G3, and whatever of a later one still uses the same words.
 
-The words decide, not the header: a line of a generation that is not known yet is recognised by its phrase, with
+The words decide, not the header: a line of a generation that is not known yet is recognized by its phrase, with
 generation "". Only a fresh failure needs its ERROR header, because the same words are quoted by everybody who
 passes the failure on.
 """
@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_top.events import (
     AnyEvent,
-    CachedFailureMet,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
@@ -63,7 +63,7 @@ class Wrapper:
     name = "wrapper"
 
     def __init__(self) -> None:
-        self._failure: CachedFailureMet | CompileFailed | None = None
+        self._failure: CachedFailureHit | CompileFailed | None = None
         self._message = MessageLines()
 
     @property
@@ -102,7 +102,7 @@ class Wrapper:
         if failure is None:
             return []
         message = self._message.text()
-        if isinstance(failure, CachedFailureMet):
+        if isinstance(failure, CachedFailureHit):
             return [msgspec.structs.replace(failure, message=clip(message), retrying=self._message.retrying)]
         return [
             msgspec.structs.replace(
@@ -122,13 +122,13 @@ class Wrapper:
             if event is None:
                 continue
             claimed = True
-            if isinstance(event, CachedFailureMet | CompileFailed) and phrase in _FAILURES:
+            if isinstance(event, CachedFailureHit | CompileFailed) and phrase in _FAILURES:
                 events += self._begin(event, phrase, body)
             else:
                 events += _with_damage(event, record)
         return events if claimed else None
 
-    def _begin(self, failure: CachedFailureMet | CompileFailed, phrase: str, body: str) -> list[AnyEvent]:
+    def _begin(self, failure: CachedFailureHit | CompileFailed, phrase: str, body: str) -> list[AnyEvent]:
         """Keep the failure if its message follows, else give it at once."""
         self._failure = failure
         self._message = MessageLines()
@@ -168,7 +168,7 @@ def _hit(record: Record, before: str, body: str) -> _Event:
 
 def _cached_failure(record: Record, before: str, body: str) -> _Event:
     where = paths.place(_path(body))
-    return CachedFailureMet(
+    return CachedFailureHit(
         **_common(record, before), module=where.module, root=_clip(where.root), compiler=where.compiler
     )
 
@@ -176,7 +176,7 @@ def _cached_failure(record: Record, before: str, body: str) -> _Event:
 def _old_cached_failure(record: Record, before: str, body: str) -> _Event:
     _, _, path = body.partition("graph at ")
     where = paths.place(path)
-    return CachedFailureMet(
+    return CachedFailureHit(
         **_common(record, before, "G0"), module=where.module, root=_clip(where.root), compiler=where.compiler
     )
 

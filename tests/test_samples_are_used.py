@@ -20,7 +20,7 @@ UNUSED = {
     "t5_ls_trn1.32xlarge_pids_squeezed_blanks.txt": f"a table of neuron-ls without its blanks: {FROM_PART_3}",
     "t5_ls_trn1.32xlarge_pids_squeezed_blanks.expect.json": f"what that table says: {FROM_PART_3}",
 }
-READ_LATER = {".diagnosis.json": f"why each job died, labelled by a person: {FROM_PART_3}"}
+READ_LATER = {".diagnosis.json": f"why each job died, labeled by a person: {FROM_PART_3}"}
 """Sidecars of the logs that nothing reads yet, by the end of their names."""
 SIDECARS = (".log", ".expect.json")
 """The endings of what tests/parsers/test_corpus.py reads by itself."""

@@ -52,7 +52,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """A small causal language model; `blocks` is what Accelerate recognises as repeated."""
+    """A small causal language model; `blocks` is what Accelerate recognizes as repeated."""
 
     def __init__(self, blocks: int, hidden: int, heads: int) -> None:
         super().__init__()

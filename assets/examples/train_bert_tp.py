@@ -6,7 +6,7 @@ Four workers with tensor parallel size 2 are two replicas of the model, each cut
 half of every attention and feed-forward matrix, of its gradient and of its optimizer state. Replicas see different
 sequences and average their gradients (data parallel size = workers / tensor parallel size).
 
-The task is masked-language modelling on made-up sequences that have a rule to learn (every token is the one before
+The task is masked-language modeling on made-up sequences that have a rule to learn (every token is the one before
 plus a stride), so the loss falls within a few dozen steps and no data set is needed. All randomness comes from --seed:
 the same seed and --batch_size give the same loss curve for every tensor parallel size, within rounding.
 

@@ -10,27 +10,27 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 
 from neuron_top.dashboard import cache_figures, compile_figures, explain_panel
 from neuron_top.dashboard.address import hold, search_with, state_of
-from neuron_top.dashboard.binding import Asked, Slots, bind
-from neuron_top.dashboard.cache_plans import VERBS, CacheDesk
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
+from neuron_top.dashboard.cache_plans import VERBS, CachePlans
 from neuron_top.dashboard.components import chart, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.guard import maker_now
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.page_diff import Chart
-from neuron_top.dashboard.plans import Work
+from neuron_top.dashboard.plans import PlanExecution
 from neuron_top.dashboard.work_panel import WORDS, work_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import bytes_text, count_text, counted
-from neuron_top.views.cache_lookups import Answer, answers
+from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
-SLOTS = Slots(
+SLOTS = PageOutputs(
     parts=("cache-summary", "cache-work", "cache-shown", "cache-version", "cache-others"),
     charts=("cache-treemap", "cache-rate"),
 )
@@ -83,7 +83,11 @@ def layout(state: dict[str, str]) -> Any:
 
 
 def render(
-    view: EntryTable, shown: list[EntryRow], known: tuple[Answer, ...], works: list[Work], colours: Palette
+    view: EntryTable,
+    shown: list[EntryRow],
+    known: tuple[CacheLookup, ...],
+    works: list[PlanExecution],
+    colors: Palette,
 ) -> dict[str, Any]:
     """Every section of the page. `shown`: the rows that its filter keeps."""
     return {
@@ -91,8 +95,8 @@ def render(
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-work": [work_panel(work) for work in works] or None,
         "cache-others": [other_cache(one) for one in view.others] or None,
-        "cache-treemap": Chart(cache_figures.treemap(shown, colours)),
-        "cache-rate": Chart(compile_figures.rate(known, colours)),
+        "cache-treemap": Chart(cache_figures.treemap(shown, colors)),
+        "cache-rate": Chart(compile_figures.rate(known, colors)),
     }
 
 
@@ -127,10 +131,10 @@ def _summary(view: EntryTable) -> Any:
     )
 
 
-def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
+def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
     """Bind the page to its data and its actions."""
 
-    async def answer(asked: Asked) -> dict[str, Any]:
+    async def answer(asked: PageRequest) -> dict[str, Any]:
         await look()
         shown = await filtering(chosen, desk.last, asked.state.get("q", ""))
         works = []
@@ -139,7 +143,7 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
                 works.append(desk.work(identity))
             except NeuronTopError:
                 continue
-        sections = render(desk.last, shown, hub.kept(asked.run, answers), works, asked.colours)
+        sections = render(desk.last, shown, hub.kept(asked.run, answers), works, asked.colors)
         return sections | {"cache-version": str(desk.version)}
 
     async def look() -> None:
@@ -191,7 +195,7 @@ def register(app: Dash, hub: Hub, desk: CacheDesk) -> None:
     _register_work(app, desk)
 
 
-def _register_planning(app: Dash, desk: CacheDesk) -> None:
+def _register_planning(app: Dash, desk: CachePlans) -> None:
     from dash import ctx
 
     @app.callback(
@@ -220,7 +224,7 @@ def _register_planning(app: Dash, desk: CacheDesk) -> None:
         return search_with(search, plan=",".join(work.plan.identity for work in works)), None
 
 
-def _register_work(app: Dash, desk: CacheDesk) -> None:
+def _register_work(app: Dash, desk: CachePlans) -> None:
     """What is done about plans that were made."""
     from dash import ALL, ctx
 

@@ -11,11 +11,11 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.cache.failures import judge
 from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import chart, facts, note, panel, table
 from neuron_top.dashboard.explain_panel import why_panel
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
 from neuron_top.dashboard.look import STATE_WORDS, Palette
 from neuron_top.dashboard.page_diff import Chart, Rows
@@ -24,9 +24,9 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.run.graph import LinePlace
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, counted, duration_text
-from neuron_top.views.cache_lookups import Answer, answers
+from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
-from neuron_top.views.miss_explanation import Why, question, roots
+from neuron_top.views.miss_explanation import MissExplanation, question, roots
 from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, whole_timeline
 from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
@@ -34,7 +34,7 @@ from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
 PATH, NAME = "compile", "Compile"
 LINES_SHOWN = 20
 INPUTS_SHOWN = 12
-SLOTS = Slots(
+SLOTS = PageOutputs(
     parts=("compile-summary", "compile-graph", "compile-torch"),
     charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
     grids=("compile-grid",),
@@ -68,18 +68,18 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    graphs: GraphTable, lanes: Timeline, known: tuple[Answer, ...], page: GraphPage | None, lines: list[str],
-    colours: Palette, frames: TorchView | None = None,
+    graphs: GraphTable, lanes: Timeline, known: tuple[CacheLookup, ...], page: GraphPage | None, lines: list[str],
+    colors: Palette, frames: TorchView | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page."""
     return {
         "compile-summary": _summary(graphs, frames),
         "compile-graph": _graph(page, lines) if page is not None else None,
         "compile-torch": torch_section(frames),
-        "compile-timeline": figures.lanes(lanes, known, colours),
-        "compile-cumulative": Chart(figures.cumulative(lanes, colours)),
-        "compile-spread": Chart(figures.spread(graphs.rows, colours)),
-        "compile-rate": Chart(figures.rate(known, colours)),
+        "compile-timeline": figures.lanes(lanes, known, colors),
+        "compile-cumulative": Chart(figures.cumulative(lanes, colors)),
+        "compile-spread": Chart(figures.spread(graphs.rows, colors)),
+        "compile-rate": Chart(figures.rate(known, colors)),
         "compile-grid": Rows([row(one) for one in graphs.rows]),
     }
 
@@ -91,7 +91,7 @@ def row(one: GraphRow) -> dict[str, Any]:
         "seconds": one.seconds, "known": str(one.known.value), "elapsed": round(one.elapsed) if one.elapsed else None,
         "left": round(one.left.high) if one.left is not None else None, "rank": one.rank, "workers": one.workers,
         "hits": one.hits, "misses": one.misses, "failures": one.failures, "wait": one.wait_seconds,
-        "bytes": one.artefact_bytes, "operators": one.operators, "compiler": one.compiler or "",
+        "bytes": one.artifact_bytes, "operators": one.operators, "compiler": one.compiler or "",
         "direction": one.direction, "message": one.message,
     }  # fmt: skip
 
@@ -118,8 +118,8 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
         ("compile time", f"{duration_text(one.seconds)} ({one.known.value})"),
         ("compiler", one.compiler or "—"), ("flags", " ".join(page.flags) or "—"),
         ("inputs", "  ".join(page.inputs) or "—"), ("operators", count_text(one.operators)),
-        ("graph, artefact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artefact_bytes)}"),
-        ("cache entry", f"{page.cache_state or 'not seen by the catalogue'} in {page.cache_root or '—'}"),
+        ("graph, artifact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artifact_bytes)}"),
+        ("cache entry", f"{page.cache_state or 'not seen by the catalog'} in {page.cache_root or '—'}"),
         ("ranks", ", ".join(map(str, one.ranks)) or "—"), ("missing on the hub", ", ".join(page.hub_missing)),
     )  # fmt: skip
     attempts = [
@@ -142,15 +142,15 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     return panel(one.key, *content, tools=[html.Button("Close", id="compile-close", className="plain")], wide=True)
 
 
-def _lines(hub: Hub, run: str, places: tuple[LinePlace, ...]) -> list[str]:
+def _lines(hub: FeedRegistry, run: str, places: tuple[LinePlace, ...]) -> list[str]:
     wanted = [(place.source, place.offset) for place in places[-LINES_SHOWN:]]
     return [line.text for line in hub.feed(run).log_lines(wanted)]
 
 
-def register(app: Dash, hub: Hub) -> None:
+def register(app: Dash, hub: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: Asked) -> dict[str, Any]:
+    def answer(asked: PageRequest) -> dict[str, Any]:
         key = asked.state.get("graph", "")
 
         def one(run: Run, now: float) -> GraphPage | None:
@@ -159,7 +159,7 @@ def register(app: Dash, hub: Hub) -> None:
         page = hub.read(asked.run, one) if key else None
         return render(
             hub.kept(asked.run, graph_table), hub.kept(asked.run, whole_timeline), hub.kept(asked.run, answers), page,
-            _lines(hub, asked.run, page.lines) if page is not None else [], asked.colours,
+            _lines(hub, asked.run, page.lines) if page is not None else [], asked.colors,
             hub.kept(asked.run, torch_view),
         )  # fmt: skip
 
@@ -193,7 +193,7 @@ def register(app: Dash, hub: Hub) -> None:
         return search_with(search, graph=None) if clicks else no_update
 
 
-def depth(reasons: Why | None, made_of: Operators | None) -> Any:
+def depth(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
     """What the cache tells of a graph: why it missed, and the operators it is made of."""
     parts = []
     if reasons is not None:
@@ -207,7 +207,7 @@ def depth(reasons: Why | None, made_of: Operators | None) -> Any:
     return html.Div(parts, className="grid two") if parts else note("No cache of this machine has this graph any more.")
 
 
-def _register_depth(app: Dash, hub: Hub) -> None:
+def _register_depth(app: Dash, hub: FeedRegistry) -> None:
     """What has to be read from a cache: asked once when a graph is chosen, in a thread."""
 
     @app.callback(

@@ -9,17 +9,17 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import compile_figures, figures
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import chart, more, note, panel, stacked, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.look import Palette
-from neuron_top.dashboard.page_diff import Chart, Track
+from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.cache_lookups import Answer, answers
+from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CompileCard
@@ -79,7 +79,8 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    view: Overview, core: CorePage | None, series: Trends, known: tuple[Answer, ...], measure: str, colours: Palette,
+    view: Overview, core: CorePage | None, series: Trends, known: tuple[CacheLookup, ...], measure: str,
+    colors: Palette,
     run: str = LIVE,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
@@ -93,21 +94,21 @@ def render(
         else "Choose a core in the heat map (click a cell) to see its history."
     )
     if view.cores:
-        whole["live-heat"] = Chart(figures.heat(view.cores, measure, colours), (("data", 0, "z"),))
+        whole["live-heat"] = Chart(figures.heat(view.cores, measure, colors), (("data", 0, "z"),))
     else:
-        whole["live-heat"] = Chart(figures.empty(colours, _no_cores(view)))
+        whole["live-heat"] = Chart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = Chart(
-        figures.kinds(core.row, colours) if core is not None else figures.empty(colours, "no core chosen", 190)
+        figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core chosen", 190)
     )
-    whole["live-answers"] = Chart(compile_figures.rate(known, colours, height=200))
-    whole["live-core"] = Track(_core_lines(core, colours))
-    whole["live-losses"] = Track(figures.series(series.loss, "loss", colours, words="no loss was printed yet"))
+    whole["live-answers"] = Chart(compile_figures.rate(known, colors, height=200))
+    whole["live-core"] = AppendChart(_core_lines(core, colors))
+    whole["live-losses"] = AppendChart(figures.series(series.loss, "loss", colors, words="no loss was printed yet"))
     unit = series.throughput_unit
-    whole["live-throughput"] = Track(
+    whole["live-throughput"] = AppendChart(
         figures.series(
             series.throughput,
             "throughput",
-            colours,
+            colors,
             words="no throughput was printed yet",
             title={"text": figures.plain(unit)},
         )
@@ -225,15 +226,15 @@ def _lines(view: Overview) -> Any:
     )
 
 
-def _core_lines(core: CorePage | None, colours: Palette) -> dict[str, Any]:
+def _core_lines(core: CorePage | None, colors: Palette) -> dict[str, Any]:
     if core is None:
-        return figures.empty(colours, "no core chosen", 240)
-    used = figures.line("utilization", core.recent_utilization, colours.accent)
-    memory = figures.line("memory, GiB", core.recent_memory, colours.kinds[1], scale=1 / figures.GIB, yaxis="y2")
-    layout_ = figures.layout(colours, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
+        return figures.empty(colors, "no core chosen", 240)
+    used = figures.line("utilization", core.recent_utilization, colors.accent)
+    memory = figures.line("memory, GiB", core.recent_memory, colors.kinds[1], scale=1 / figures.GIB, yaxis="y2")
+    layout_ = figures.layout(colors, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
     layout_["yaxis2"] = {"automargin": True, "overlaying": "y", "side": "right", "showgrid": False,
                          "rangemode": "tozero", "ticksuffix": " GiB", "tickformat": ".2f",
-                         "tickfont": {"color": colours.quiet}}  # fmt: skip
+                         "tickfont": {"color": colors.quiet}}  # fmt: skip
     layout_["uirevision"] = core.row.key
     layout_["xaxis"] |= figures.moments(used["x"])
     return {"data": [used, memory], "layout": layout_}
@@ -244,17 +245,17 @@ def _no_cores(view: Overview) -> str:
     return "no cores or workers seen yet" + (f" ({absent[0][:90]})" if absent else "")
 
 
-def register(app: Dash, hub: Hub) -> None:
+def register(app: Dash, hub: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: Asked) -> dict[str, Any]:
+    def answer(asked: PageRequest) -> dict[str, Any]:
         view = of_node(hub.kept(asked.run, overview), asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
         series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
-        return render(view, core, series, known, asked.values[0], asked.colours, asked.run)
+        return render(view, core, series, known, asked.values[0], asked.colors, asked.run)
 
-    bind(app, "live", Slots((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
+    bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -270,7 +271,7 @@ def register(app: Dash, hub: Hub) -> None:
     _register_nodes(app, hub)
 
 
-def _register_nodes(app: Dash, hub: Hub) -> None:
+def _register_nodes(app: Dash, hub: FeedRegistry) -> None:
     """The choice of a node, there only when cores of several were seen."""
 
     @app.callback(

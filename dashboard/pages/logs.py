@@ -14,7 +14,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from neuron_top.dashboard.address import hold, state_of
 from neuron_top.dashboard.components import more, panel
 from neuron_top.dashboard.explain_panel import Place, graphs_of_lines
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
@@ -137,7 +137,7 @@ def news(
     return {"reset": reset, "lines": rows_of(lines[first:], graphs)}, mark
 
 
-def register(app: Dash, hub: Hub) -> None:
+def register(app: Dash, hub: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     @app.callback(
@@ -176,7 +176,7 @@ def register(app: Dash, hub: Hub) -> None:
     )
 
 
-def _register_search(app: Dash, hub: Hub) -> None:
+def _register_search(app: Dash, hub: FeedRegistry) -> None:
     """The search through the whole files, backwards, a second at a time."""
 
     @app.callback(

@@ -9,14 +9,14 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import chart, note, panel, table
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.look import Palette
-from neuron_top.dashboard.page_diff import Chart, Track
+from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, counted, percent_text
@@ -25,7 +25,7 @@ from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memo
 PATH, NAME = "memory", "Memory"
 PEAKS_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
-SLOTS = Slots(
+SLOTS = PageOutputs(
     parts=(
         "memory-summary",
         "memory-peaks",
@@ -71,25 +71,25 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    one: MemoryTable, other: MemoryTable | None, colours: Palette, core: MemoryKinds | None = None,
+    one: MemoryTable, other: MemoryTable | None, colors: Palette, core: MemoryKinds | None = None,
     other_core: MemoryKinds | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run."""
-    nothing = figures.empty(colours, "choose a second run above", 320)
+    nothing = figures.empty(colors, "choose a second run above", 320)
     return {
         "memory-summary": _summary(one),
         "memory-peaks": _peaks(one),
         "memory-exhausted": [_exhausted(table_) for table_ in reversed(one.exhausted)]
         or note("No allocation has failed in this run."),
-        "memory-lines": Track(figures.lines(one, colours)),
-        "memory-kinds": Chart(figures.bars(one, colours)),
+        "memory-lines": AppendChart(figures.lines(one, colors)),
+        "memory-kinds": Chart(figures.bars(one, colors)),
         "memory-other-summary": _summary(other) if other is not None else "",
-        "memory-other-lines": Track(figures.lines(other, colours) if other is not None else nothing),
-        "memory-other-kinds": Chart(figures.bars(other, colours) if other is not None else nothing),
+        "memory-other-lines": AppendChart(figures.lines(other, colors) if other is not None else nothing),
+        "memory-other-kinds": Chart(figures.bars(other, colors) if other is not None else nothing),
         "memory-core-words": _which(core),
-        "memory-core": Track(figures.kinds_over_time(core, colours)),
+        "memory-core": AppendChart(figures.kinds_over_time(core, colors)),
         "memory-other-core-words": _which(other_core) if other is not None else "",
-        "memory-other-core": Track(figures.kinds_over_time(other_core, colours) if other is not None else nothing),
+        "memory-other-core": AppendChart(figures.kinds_over_time(other_core, colors) if other is not None else nothing),
     }
 
 
@@ -152,10 +152,10 @@ def _seconds(text: Any) -> float:
     return datetime.fromisoformat(str(text)[:26]).replace(tzinfo=UTC).timestamp()
 
 
-def register(app: Dash, hub: Hub) -> None:
+def register(app: Dash, hub: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: Asked) -> dict[str, Any]:
+    def answer(asked: PageRequest) -> dict[str, Any]:
         other = asked.state.get("with")
         since, until = zoomed(asked.values[0])
         one = (
@@ -170,9 +170,9 @@ def register(app: Dash, hub: Hub) -> None:
 
         core = hub.read(asked.run, breakdown)
         if not other:
-            return render(one, None, asked.colours, core)
+            return render(one, None, asked.colors, core)
         second = _run(other)
-        return render(one, hub.kept(second, memory_table), asked.colours, core, hub.read(second, breakdown))
+        return render(one, hub.kept(second, memory_table), asked.colors, core, hub.read(second, breakdown))
 
     bind(app, "memory", SLOTS, answer, [Input("memory-lines", "relayoutData")])
 

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.binding import Asked, Slots, bind
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.components import facts, note, panel, table
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
-from neuron_top.dashboard.feed_registry import LIVE, Hub
+from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.grids import RUN_COLUMNS, grid
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import Rows
@@ -21,7 +21,7 @@ from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 
 PATH, NAME = "runs", "Runs"
-SLOTS = Slots(parts=("runs-note", "runs-summary"), grids=("runs-grid",))
+SLOTS = PageOutputs(parts=("runs-note", "runs-summary"), grids=("runs-grid",))
 
 
 def layout(_state: dict[str, str]) -> Any:
@@ -104,10 +104,10 @@ def _id(value: str) -> str:
     return "" if value == "live" else value
 
 
-def register(app: Dash, hub: Hub) -> None:
+def register(app: Dash, hub: FeedRegistry) -> None:
     """Bind the page to its data."""
 
-    def answer(asked: Asked) -> dict[str, Any]:
+    def answer(asked: PageRequest) -> dict[str, Any]:
         return render(hub.rows(), hub.kept(asked.run, summary), asked.run)
 
     bind(app, "runs", SLOTS, answer)

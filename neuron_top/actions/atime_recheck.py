@@ -1,6 +1,6 @@
 """An eviction planned with the uses that changed nothing: access times are asked of the disk for all that would go.
 
-The catalogue reads an entry again when its folder changed, and a client that loads an artefact changes no folder. So
+The catalog reads an entry again when its folder changed, and a client that loads an artifact changes no folder. So
 what it says of the last use may be old: an entry can only have been used later. Asking again for the entries of a plan,
 and planning anew until none of them was read since, gives what a full scan would, for a fraction of its price.
 """
@@ -14,7 +14,7 @@ import msgspec
 
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.plan import Plan, Step
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -24,7 +24,7 @@ ROUNDS = 8
 
 
 def plan_with_reads(
-    snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictPolicy, around: Surroundings
+    snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictPolicy, around: PlanContext
 ) -> Plan:
     """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read later than the step says.
 
@@ -45,10 +45,10 @@ def plan_with_reads(
 
 
 def _read_later(root: str, steps: Iterable[Step]) -> dict[str, float]:
-    """Path → access time of the artefacts that were read after what the step takes for the last use."""
+    """Path → access time of the artifacts that were read after what the step takes for the last use."""
     found = {}
     for step in steps:
-        for name in filenames.ARTEFACT_NAMES:
+        for name in filenames.ARTIFACT_NAMES:
             try:
                 facts = os.lstat(f"{root}/{step.path}/{name}")
             except OSError:

@@ -2,7 +2,7 @@
 
 Each entry is looked at again first, through descriptors that follow no link; what is no longer the failure that was
 planned is refused. The compile component does the work, under each entry's lock; a stored failure gives way only to a
-finished artefact, so there is nothing to undo. It is journalled beside the cache like everything else, and a plan that
+finished artifact, so there is nothing to undo. It is journalled beside the cache like everything else, and a plan that
 was interrupted can be given again: what is compiled by then counts as done.
 """
 
@@ -19,9 +19,9 @@ import msgspec
 
 from neuron_top.actions import entry_lock, plan_history
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
-from neuron_top.actions.preconditions import admit
+from neuron_top.actions.preconditions import check_preconditions
 from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.cache import filenames, lock_owner
 from neuron_top.compile.cache_root import check_root
@@ -50,7 +50,7 @@ def compile_now(
 
     Raises RefusedForSafety where the plan, the mode or the place forbids it.
     """
-    admit(plan, os.path.realpath(plan.root), str(trash.root), {Action.COMPILE}, read_only=read_only)
+    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), {Action.COMPILE}, read_only=read_only)
     check_root(trash.root)
     trash.prepare()
     work = _Compiles(plan, trash, compilers)
@@ -81,7 +81,7 @@ class _Compiles:
             for number, step in enumerate(self.plan.steps):
                 try:
                     self._look(root, number, step)
-                except (Changed, OSError) as problem:
+                except (StaleEntryError, OSError) as problem:
                     self.refused.append((number, str(problem)))
         self.trash.keep(self.plan)
         self.trash.write(plan_history.begun(self.plan, lock_owner.current()))
@@ -129,7 +129,7 @@ class _Compiles:
         )
 
     def _look(self, root: OpenRoot, number: int, step: Step) -> None:
-        """Raises Changed for an entry that is no longer the failure that was planned."""
+        """Raises StaleEntryError for an entry that is no longer the failure that was planned."""
         with root.entry(step.path) as entry:
             names = entry.names()
             if self.resumed and filenames.DONE in names:
@@ -137,12 +137,12 @@ class _Compiles:
                 self.done += 1
                 return
             if not names.isdisjoint(entry_lock.NAMES) and not entry_lock.is_left_by_dead(entry):
-                raise Changed("it is locked")
+                raise StaleEntryError("it is locked")
             # Compiling leaves its traces in the folder: after an interruption only its identity counts.
             entry.check(step.fingerprint, touched=self.resumed)
             graph = _graph(self.trash.root, step.path, entry, names)
         if self.folders.get(graph.path.name) != step.path.rpartition("/")[0]:
-            raise Changed("its compiler is not installed here")
+            raise StaleEntryError("its compiler is not installed here")
         self.graphs[graph] = number
 
 
@@ -150,9 +150,9 @@ def _graph(root: Path, path: str, entry: OpenEntry, names: set[str]) -> Collecte
     """The entry's graph. Compiling a local one unpickles it: `Wrapper.compile_entry` reads it through the gate."""
     name = next((name for name in filenames.GRAPH_NAMES if name in names), None)
     if name is None:
-        raise Changed("it holds no graph any more")
+        raise StaleEntryError("it holds no graph any more")
     facts = entry.facts(name)
     if not stat.S_ISREG(facts.st_mode):
-        raise Changed(f"{name} is a link or no file")
+        raise StaleEntryError(f"{name} is a link or no file")
     graph = root / path / name
     return CollectedGraph(path=graph, module=graph.parent.name, bytes=facts.st_size)

@@ -1,6 +1,6 @@
-"""Copies of usable entries to another root: graph, flags, artefact, and the mark last, after a look at what arrived.
+"""Copies of usable entries to another root: graph, flags, artifact, and the mark last, after a look at what arrived.
 
-Locks, failures and half-stored artefacts never travel. A copy that is cut short has no mark, so no client takes it for
+Locks, failures and half-stored artifacts never travel. A copy that is cut short has no mark, so no client takes it for
 a hit, and the next copy does it again.
 """
 
@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection
 
 from neuron_top.actions import plan_history
 from neuron_top.actions.compiler_filter import compiler_filter
+from neuron_top.actions.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.opened import Changed
+from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
-from neuron_top.actions.preconditions import admit
+from neuron_top.actions.preconditions import check_preconditions
 from neuron_top.actions.records import PlanEnded, StepsRefused
-from neuron_top.actions.shelves import Shelf, Slot
 from neuron_top.cache import filenames, lock_owner
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.keys import flags_hash
@@ -28,7 +28,7 @@ from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 ORDER = (
     *filenames.GRAPH_NAMES, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.STATS, filenames.NEFF,
-    filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTEFACT, filenames.WRAPPED_NEFF,
+    filenames.INDUCTOR_KERNELS, filenames.INDUCTOR_ARTIFACT, filenames.WRAPPED_NEFF,
 )  # fmt: skip
 """What travels, in this order; `model.done` follows when all has arrived."""
 _FLAGS_LIMIT = 1 << 20
@@ -109,8 +109,8 @@ def arrival(path: str) -> str:
 
 def copy(
     plan: Plan,
-    source: Shelf,
-    target: Shelf,
+    source: CopyTarget,
+    target: CopyTarget,
     trash: Trash,
     watch: Callable[[Progress], bool],
     *,
@@ -120,7 +120,7 @@ def copy(
 
     Raises RefusedForSafety where the plan, the mode or the place forbids it.
     """
-    admit(plan, plan.target, target.name, {Action.COPY}, read_only=read_only)
+    check_preconditions(plan, plan.target, target.name, {Action.COPY}, read_only=read_only)
     target.make()
     trash.prepare()
     trash.keep(plan)
@@ -136,7 +136,7 @@ def copy(
 
 
 class _Copies:
-    def __init__(self, plan: Plan, source: Shelf, target: Shelf) -> None:
+    def __init__(self, plan: Plan, source: CopyTarget, target: CopyTarget) -> None:
         self.plan, self.source, self.target = plan, source, target
         self.done = self.copied = 0
         self.refused: list[tuple[int, str]] = []
@@ -149,7 +149,7 @@ class _Copies:
             try:
                 self.copied += _entry(step.path, self.source, self.target)
                 self.done += 1
-            except (Changed, OSError) as problem:
+            except (StaleEntryError, OSError) as problem:
                 self.refused.append((number, str(problem)))
             if not watch(Progress(self.done, len(self.refused), total, self.copied, step.path)):
                 return
@@ -165,22 +165,22 @@ class _Copies:
             trash.write(*refused, closing)
 
 
-def _entry(path: str, source: Shelf, target: Shelf) -> int:
+def _entry(path: str, source: CopyTarget, target: CopyTarget) -> int:
     mark = source.file(path, filenames.DONE)
     if mark is None:
-        raise Changed("it is no longer marked as done")
+        raise StaleEntryError("it is no longer marked as done")
     with target.slot(arrival(path)) as slot:
         if filenames.DONE in slot.names():
-            raise Changed("it is usable there by now")
+            raise StaleEntryError("it is usable there by now")
         written: list[str] = []
         try:
             size = sum(_file(path, name, source, slot, written) for name in ORDER)
             _check(path, slot, written)
             if source.file(path, filenames.DONE) is None:
-                raise Changed("it was taken away while it was copied")
+                raise StaleEntryError("it was taken away while it was copied")
         except BaseException:
-            # Without its mark nobody takes it for a hit; without its artefact nobody takes it for a lost one either.
-            for name in (*filenames.ARTEFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
+            # Without its mark nobody takes it for a hit; without its artifact nobody takes it for a lost one either.
+            for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS, filenames.WRAPPED_NEFF):
                 if name in written:
                     slot.remove(name)
             raise
@@ -188,26 +188,26 @@ def _entry(path: str, source: Shelf, target: Shelf) -> int:
     return size
 
 
-def _file(path: str, name: str, source: Shelf, slot: Slot, written: list[str]) -> int:
+def _file(path: str, name: str, source: CopyTarget, slot: EntryWriter, written: list[str]) -> int:
     found = source.file(path, name)
     if found is None:
         return 0
     size = slot.write(name, found.chunks, found.mtime_ns)
     written.append(name)
     if size != found.size:
-        raise Changed(f"{name} changed while it was copied")
+        raise StaleEntryError(f"{name} changed while it was copied")
     return size
 
 
-def _check(path: str, slot: Slot, written: list[str]) -> None:
+def _check(path: str, slot: EntryWriter, written: list[str]) -> None:
     """What arrived must be what its name says: flags with their hash, a NEFF with a valid header."""
-    if not any(name in written for name in filenames.ARTEFACT_NAMES):
-        raise Changed("its artefact is gone")
+    if not any(name in written for name in filenames.ARTIFACT_NAMES):
+        raise StaleEntryError("its artifact is gone")
     flags = next((name for name in filenames.FLAGS_NAMES if name in written), None)
     if flags is not None and flags_hash(slot.read(flags, _FLAGS_LIMIT)) != path.rpartition("+")[2]:
-        raise Changed(f"{flags} does not have the hash in the entry's name")
+        raise StaleEntryError(f"{flags} does not have the hash in the entry's name")
     if filenames.NEFF in written:
         head = slot.read(filenames.NEFF, CHEAP_BYTES)
         problem = head_problem(head, slot.size(filenames.NEFF))
         if problem is not None:
-            raise Changed(f"{filenames.NEFF} arrived broken: {problem}")
+            raise StaleEntryError(f"{filenames.NEFF} arrived broken: {problem}")

@@ -19,11 +19,11 @@ from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.plan_history import UNDOABLE, Chapter
+from neuron_top.actions.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
 from neuron_top.actions.retry import for_memory, plan_retry
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache import catalog, verify
 from neuron_top.cache.entry import FAILURES, Entry
@@ -33,12 +33,12 @@ from neuron_top.settings import Settings
 
 EVICT, SLIM, RETRY, COMPILE, UNLOCK = "evict", "slim", "retry", "compile", "unlock"
 VERIFY, QUARANTINE = "verify", "quarantine"
-"""To move aside what is broken: after each artefact was read whole, or by what the catalogue saw already."""
+"""To move aside what is broken: after each artifact was read whole, or by what the catalog saw already."""
 INSIST, FORCE = "insist", "force"
 """To retry what is bound to fail again, and to unlock without proof: each step carries a warning."""
 
 
-class Desk:
+class CacheService:
     """Acts on the caches of this machine for one user. `read_only` refuses here, and `execute` refuses once more."""
 
     def __init__(self, settings: Settings, *, read_only: bool = False) -> None:
@@ -55,7 +55,7 @@ class Desk:
         return self.plan_in(snapshot, self.around(snapshot), verb, paths, watch)
 
     def plan_in(
-        self, snapshot: Snapshot, around: Surroundings, verb: str, paths: Collection[str],
+        self, snapshot: Snapshot, around: PlanContext, verb: str, paths: Collection[str],
         watch: Callable[[int, int], None] = lambda done, total: None,
     ) -> Plan:  # fmt: skip
         """As `plan`, in a snapshot and surroundings that were taken already: several plans rest on one look."""
@@ -75,7 +75,7 @@ class Desk:
             return plan_unlock(entries, root, around, force=verb == FORCE)
         return plan_quarantine(entries, root, around, _broken(root, entries, watch) if verb == VERIFY else {})
 
-    def around(self, snapshot: Snapshot) -> Surroundings:
+    def around(self, snapshot: Snapshot) -> PlanContext:
         """What planners must know besides the snapshot; looks at the machine."""
         past = history.known(self._settings.state_path)
         return gather.surroundings(
@@ -84,7 +84,7 @@ class Desk:
         )  # fmt: skip
 
     @staticmethod
-    def _compile_plan(entries: list[Entry], root: str, around: Surroundings) -> Plan:
+    def _compile_plan(entries: list[Entry], root: str, around: PlanContext) -> Plan:
         from neuron_top.actions.compilers import compilers_for
 
         found, missing = compilers_for(root, [entry.path for entry in entries if entry.state in FAILURES])
@@ -98,7 +98,7 @@ class Desk:
             return compile_apart(plan, jobs=_jobs(plan), read_only=self.read_only, watch=watch)
         return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch)
 
-    def last_done(self, root: str) -> Chapter:
+    def last_done(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""
         chapters = [each for each in Trash(root).entries() if each.state in UNDOABLE and each.moves]
         if not chapters:

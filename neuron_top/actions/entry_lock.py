@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 
-from neuron_top.actions.opened import Changed, OpenEntry
+from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Action
 from neuron_top.cache import filenames, lock_holders, lock_owner
 
@@ -38,8 +38,8 @@ def is_dead(holder: lock_owner.LockOwner | None) -> bool:
     return holder is not None and lock_owner.is_alive(holder) is False
 
 
-class Held:
-    """A context that holds the lock of an entry by a link to `token`. Entering raises Changed when another holds it.
+class EntryLockGuard:
+    """Holds the lock of an entry by a link to `token`. Entering raises StaleEntryError when another holds it.
 
     `as_planned`: the folder has not changed since a plan saw it without a lock. Then a list of its names would tell
     nothing new, and costs as much as the link: one look at the graph gives the lock's name, the link the rest.
@@ -53,7 +53,7 @@ class Held:
         try:
             os.link(self._token, self._name, dst_dir_fd=self._entry.handle)
         except FileExistsError:
-            raise Changed("it is locked") from None
+            raise StaleEntryError("it is locked") from None
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
@@ -67,7 +67,7 @@ class Held:
             break_dead(self._entry)
             present = self._entry.names()
             if not _ANY.isdisjoint(present):
-                raise Changed("it is locked")
+                raise StaleEntryError("it is locked")
         return _name_for(present)
 
 
@@ -83,15 +83,15 @@ def free(entry: OpenEntry, inode: int) -> None:
 def take_away(entry: OpenEntry, target: int) -> None:
     """Rename the lock and its owner's record into the open folder `target`.
 
-    Raises Changed when it is gone, or comes anew.
+    Raises StaleEntryError when it is gone, or comes anew.
     """
     with _taking_over(entry):
         if not any(map(entry.has, NAMES)):
-            raise Changed("the lock is gone")
+            raise StaleEntryError("the lock is gone")
         with _unheld(entry):
             entry.move_files(Action.UNLOCK, target)
         if any(map(entry.has, NAMES)):
-            raise Changed("a new lock appeared")
+            raise StaleEntryError("a new lock appeared")
 
 
 def _name_for(present: Collection[str]) -> str:
@@ -113,7 +113,7 @@ def break_dead(entry: OpenEntry) -> None:
     with _taking_over(entry):
         # Somebody may have broken it by now, and hold the entry: what is there is read again, and compared.
         if _owner_among(entry, entry.names()) == holder:
-            with contextlib.suppress(Changed), _unheld(entry):
+            with contextlib.suppress(StaleEntryError), _unheld(entry):
                 for name in (*_OWNERS, *NAMES):
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(name, dir_fd=entry.handle)
@@ -121,7 +121,7 @@ def break_dead(entry: OpenEntry) -> None:
 
 @contextlib.contextmanager
 def _unheld(entry: OpenEntry) -> Iterator[None]:
-    """A flock of ours on each lock file while the block runs. Raises Changed when a living process holds one."""
+    """Flock each lock file while the block runs. Raises StaleEntryError when a living process holds one."""
     with contextlib.ExitStack() as stack:
         for name in NAMES:
             try:
@@ -131,7 +131,7 @@ def _unheld(entry: OpenEntry) -> Iterator[None]:
             stack.callback(os.close, handle)
             why = lock_holders.of_open_file(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
             if why:
-                raise Changed(why)
+                raise StaleEntryError(why)
         yield
 
 

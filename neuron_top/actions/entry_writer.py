@@ -11,23 +11,23 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import entry_lock
-from neuron_top.actions.entry_lock import Held
-from neuron_top.actions.opened import Changed, OpenEntry
+from neuron_top.actions.entry_lock import EntryLockGuard
+from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.cache import filenames, lock_owner
 
 
-class FilledEntry:
-    """The open entry as `shelves.Slot` describes it."""
+class LocalEntryWriter:
+    """The open entry as `shelves.EntryWriter` describes it."""
 
     def __init__(self, entry: OpenEntry) -> None:
         self._entry = entry
 
     def names(self) -> set[str]:
-        """See Slot."""
+        """See EntryWriter."""
         return self._entry.names()
 
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
-        """See Slot: under a temporary name, flushed, then renamed. Raises OSError."""
+        """See EntryWriter: under a temporary name, flushed, then renamed. Raises OSError."""
         folder = self._entry.handle
         temporary = f"{name}.{uuid.uuid4().hex}{_WRITTEN}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -47,7 +47,7 @@ class FilledEntry:
         return size
 
     def read(self, name: str, limit: int) -> bytes:
-        """See Slot; a link is refused."""
+        """See EntryWriter; a link is refused."""
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._entry.handle)
         try:
             return os.read(handle, limit)
@@ -55,22 +55,22 @@ class FilledEntry:
             os.close(handle)
 
     def size(self, name: str) -> int:
-        """See Slot."""
+        """See EntryWriter."""
         return self._entry.facts(name).st_size
 
     def remove(self, name: str) -> None:
-        """See Slot."""
+        """See EntryWriter."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._entry.handle)
 
 
 @contextlib.contextmanager
-def held(entry: OpenEntry) -> Iterator[FilledEntry]:
-    """Hold its lock, what killed copies left in it cleared away. Raises Changed when somebody else holds it."""
+def held(entry: OpenEntry) -> Iterator[LocalEntryWriter]:
+    """Hold its lock, what killed copies left in it cleared away. Raises StaleEntryError when somebody else holds it."""
     token = _token(entry)
     try:
-        with Held(entry, token):
-            filled = FilledEntry(entry)
+        with EntryLockGuard(entry, token):
+            filled = LocalEntryWriter(entry)
             _clear(entry, filled, token.name)
             yield filled
     finally:
@@ -85,10 +85,10 @@ def _token(entry: OpenEntry) -> Path:
     try:
         return unfinished.rename(entry.path / f"model.{who.token}{_TOKEN}")
     except FileNotFoundError:
-        raise Changed("it is locked: another copy is at work there") from None
+        raise StaleEntryError("it is locked: another copy is at work there") from None
 
 
-def _clear(entry: OpenEntry, filled: FilledEntry, ours: str) -> None:
+def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
     """Only who holds the lock writes; a token is left over when its process is dead. Called under the lock."""
     for name in entry.names() - {ours}:
         dead_token = name.endswith(_TOKEN) and entry_lock.is_dead(lock_owner.read_record(entry.path / name))

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.eviction_ranking import Worth
-from neuron_top.actions.plan import TAKES, Action, Exclusion, Fingerprint, Plan, Step
-from neuron_top.actions.plan_builder import assembled, files_taken, left_alone
-from neuron_top.actions.surroundings import DAY, Surroundings
+from neuron_top.actions.eviction_ranking import EvictionRanking
+from neuron_top.actions.plan import FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
+from neuron_top.actions.plan_builder import build_plan, exclude, files_taken
+from neuron_top.actions.surroundings import DAY, PlanContext
 from neuron_top.cache import filenames
-from neuron_top.cache.entry import Artefact, Entry, State
+from neuron_top.cache.entry import Artifact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
 
 BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
@@ -74,17 +74,17 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(part for part in parts if part)
 
 
-def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, around: Surroundings) -> Plan:
+def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, around: PlanContext) -> Plan:
     """The plan for one root. Raises ValueError for an empty wish or a compiler specifier that can't be read."""
     if policy.empty:
         raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
     everything = list(entries)
     candidates, exclusions = _sorted_out(everything, policy, around)
     if _bytes_wanted(policy, around) == 0:
-        return assembled("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
+        return build_plan("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
     steps, missed = _until_goal(candidates, everything, policy, around)
     emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
-    return assembled("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
+    return build_plan("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
 
 
 class _Candidate(msgspec.Struct, gc=False):
@@ -107,13 +107,13 @@ _CLASS = 1e12
 
 
 def _sorted_out(
-    everything: list[Entry], policy: EvictPolicy, around: Surroundings
+    everything: list[Entry], policy: EvictPolicy, around: PlanContext
 ) -> tuple[list[_Candidate], list[Exclusion]]:
     """(what may go, in order; what stays although the wish speaks of it). Written for 50,000 entries at a time."""
     matches = compiler_filter(policy.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
     pinned, named, now = _any_of(around.pins), _any_of(policy.modules), around.now
-    worth = Worth(everything)
+    worth = EvictionRanking(everything)
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
     last_use, rebuild, rank, keep, hit = around.last_use, around.rebuild, worth.rank, candidates.append, State.HIT
@@ -143,7 +143,7 @@ def _sorted_out(
             if not obstacle and idle < protect:
                 obstacle = f"used within a day (known from: {known_from})"
         if obstacle:
-            exclusions.append(left_alone(entry, obstacle))
+            exclusions.append(exclude(entry, obstacle))
             continue
         seconds, seconds_from = rebuild(entry)
         value = idle / (1 + seconds / 60) if seconds else idle
@@ -176,7 +176,7 @@ _LOCKED_WORDS = {
 }
 
 
-def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
+def _obstacle(entry: Entry, policy: EvictPolicy, around: PlanContext) -> str:
     """Why the entry must stay, whatever its last use; empty when it may go."""
     if entry.state is State.HIT:
         pass
@@ -188,7 +188,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
         if around.now - entry.changed_at < DAY:
             return f"{entry.state}, changed within a day: somebody may still be at work"
     if entry.problems:
-        unreadable = [problem for problem in entry.problems if not _of_broken_artefact(entry, problem)]
+        unreadable = [problem for problem in entry.problems if not _of_broken_artifact(entry, problem)]
         if unreadable:
             return f"not fully readable: {unreadable[0]}"
     if entry.compiler.startswith(_HUB):
@@ -203,17 +203,17 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: Surroundings) -> str:
 
 
 _HUB = "snapshots/"
-_SLIM_PARTS = functools.reduce(operator.or_, TAKES[Action.SLIM])
-_ARTEFACT_FILES = tuple(f"{name}: " for name in (*filenames.ARTEFACT_NAMES, filenames.INDUCTOR_KERNELS))
+_SLIM_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
+_ARTIFACT_FILES = tuple(f"{name}: " for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS))
 
 
-def _of_broken_artefact(entry: Entry, problem: str) -> bool:
-    """What is wrong with an artefact that was read is its state, and no reason to keep it."""
-    return entry.artefact in (Artefact.STUB, Artefact.BROKEN) and problem.startswith(_ARTEFACT_FILES)
+def _of_broken_artifact(entry: Entry, problem: str) -> bool:
+    """What is wrong with an artifact that was read is its state, and no reason to keep it."""
+    return entry.artifact in (Artifact.STUB, Artifact.BROKEN) and problem.startswith(_ARTIFACT_FILES)
 
 
 def _until_goal(
-    candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: Surroundings
+    candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: PlanContext
 ) -> tuple[list[Step], str]:
     """(steps, why the goal is missed)."""
     wanted = _bytes_wanted(policy, around)
@@ -240,7 +240,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     return Step(
         action=action,
         path=f"{entry.compiler}/{entry.module}",
-        reason=Worth.reason(candidate.rank, entry, now - candidate.last_use),
+        reason=EvictionRanking.reason(candidate.rank, entry, now - candidate.last_use),
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
@@ -251,7 +251,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     )
 
 
-def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
+def _bytes_wanted(policy: EvictPolicy, around: PlanContext) -> int | None:
     goals = []
     if policy.max_bytes is not None:
         goals.append(around.before.size - policy.max_bytes)
@@ -260,7 +260,7 @@ def _bytes_wanted(policy: EvictPolicy, around: Surroundings) -> int | None:
     return max(0, *goals) if goals else None
 
 
-def _how_it_is(policy: EvictPolicy, around: Surroundings) -> str:
+def _how_it_is(policy: EvictPolicy, around: PlanContext) -> str:
     size = f"the cache holds {bytes_text(around.before.size)}" if policy.max_bytes is not None else ""
     free = f"{bytes_text(around.before.free)} are free" if policy.free_bytes is not None else ""
     if free and around.waiting:

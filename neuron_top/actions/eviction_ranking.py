@@ -23,7 +23,7 @@ LEFTOVER, USELESS, FAILED, COPY, SUPERSEDED, USED = range(6)
 """The classes of the published procedure: what may go first comes first."""
 
 
-class Worth:
+class EvictionRanking:
     """The class of each candidate. `everything` is the whole root, for comparison."""
 
     def __init__(self, everything: list[Entry]) -> None:

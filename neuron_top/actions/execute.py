@@ -18,12 +18,12 @@ import msgspec
 
 from neuron_top.actions import entry_lock, gather, plan_history, sweep
 from neuron_top.actions import plan as plans
-from neuron_top.actions.entry_lock import Held
+from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.found_again import PLAN_FILE
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
-from neuron_top.actions.preconditions import admit
+from neuron_top.actions.preconditions import check_preconditions
 from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
 from neuron_top.cache import filesystem, lock_holders, lock_owner
 from neuron_top.errors import RefusedForSafety
@@ -54,7 +54,7 @@ def execute(
     Raises RefusedForSafety when the plan or the place forbids it. A plan that was interrupted may be given again: steps
     that are done already are passed over.
     """
-    admit(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
+    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
     with trash.exclusively(resuming=plan.identity), _Execution(plan, trash, watch, in_use) as execution:
         execution.run()
         return execution.outcome()
@@ -86,10 +86,10 @@ class _Execution:
         with contextlib.ExitStack() as undo:
             undo.callback(self._give_up)
             try:
-                self.loot = undo.enter_context(contextlib.closing(self.trash.opened(self.plan.identity)))
+                self.trashed_files = undo.enter_context(contextlib.closing(self.trash.opened(self.plan.identity)))
                 self.root = undo.enter_context(contextlib.closing(OpenRoot(self.trash.root)))
                 # Written once and hard-linked into each entry: a lock never exists without its owner.
-                self.loot.write(self.token.name, msgspec.json.encode(self.owner))
+                self.trashed_files.write(self.token.name, msgspec.json.encode(self.owner))
                 self.trash.write(plan_history.begun(self.plan, self.owner))
             except OSError as problem:
                 raise RefusedForSafety(
@@ -112,9 +112,9 @@ class _Execution:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with contextlib.suppress(OSError):  # on a disk that became read-only; the next maintainer removes it
-            self.loot.remove(self.token.name)
+            self.trashed_files.remove(self.token.name)
         self.root.close()
-        self.loot.close()
+        self.trashed_files.close()
         self.interrupted = self.interrupted or kind is not None
         # Where even this line finds no room, the plan counts as interrupted: it can be gone on with, or undone.
         with contextlib.suppress(RefusedForSafety):
@@ -158,7 +158,7 @@ class _Execution:
         if step.action in plans.WHOLE:
             yield Move(number, step.action, step.path, step.fingerprint.folder_inode, mtime, step.frees)
             return
-        with contextlib.suppress(Changed, OSError), self.root.entry(step.path) as entry:
+        with contextlib.suppress(StaleEntryError, OSError), self.root.entry(step.path) as entry:
             for name, facts in entry.files(step.action):
                 yield Move(number, step.action, f"{step.path}/{name}", facts.st_ino, mtime, facts.st_blocks * 512)
 
@@ -174,7 +174,7 @@ class _Execution:
                 entry.check(step.fingerprint, touched=touched)
                 self._check_quiet(step)
                 self._act(entry, step, fresh=not touched)
-        except (Changed, OSError) as problem:
+        except (StaleEntryError, OSError) as problem:
             self.refused.append((number, str(problem)))
             return
         self.done += 1
@@ -182,25 +182,25 @@ class _Execution:
 
     def _beside(self, path: str) -> OpenEntry:
         """Where files of an entry that stays go, to be closed by a `with`."""
-        self.loot.make(path)
-        return self.loot.entry(path)
+        self.trashed_files.make(path)
+        return self.trashed_files.entry(path)
 
     def _check_quiet(self, step: Step) -> None:
-        """Raises Changed when a job uses the cache by now and the step could take something from under it."""
+        """Raises StaleEntryError when a job uses the cache by now and the step could take something from under it."""
         if step.action not in NEEDS_QUIET:
             return
         if time.monotonic() - self.asked > QUIET_SECONDS:
             self.busy = self.in_use(self.plan.root)
             self.asked = time.monotonic()
         if self.busy:
-            raise Changed(f"the cache is in use: {self.busy}")
+            raise StaleEntryError(f"the cache is in use: {self.busy}")
 
     def _check_unheld(self, step: Step) -> None:
-        """Raises Changed when a living process has the lock by now."""
+        """Raises StaleEntryError when a living process has the lock by now."""
         for name in entry_lock.NAMES:
             held = self.holders.get(f"{step.path}/{name}")
             if held is not None:
-                raise Changed(held.proof)
+                raise StaleEntryError(held.proof)
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
@@ -224,21 +224,21 @@ class _Execution:
         if step.action is Action.SWEEP:
             busy = sweep.busy(os.path.join(self.plan.root, step.path), self.plan.made_at)  # noqa: PTH118 (text as planned)
             if busy:
-                raise Changed(busy)
-            entry.rename_into(self.loot.above(step.path))
+                raise StaleEntryError(busy)
+            entry.rename_into(self.trashed_files.above(step.path))
         elif step.action is Action.UNLOCK:
             self._check_unheld(step)
             with self._beside(step.path) as beside:
                 entry_lock.take_away(entry, beside.handle)
         elif step.action is Action.EVICT:
-            folder = self.loot.above(step.path)
-            with Held(entry, self.token, as_planned=fresh):
+            folder = self.trashed_files.above(step.path)
+            with EntryLockGuard(entry, self.token, as_planned=fresh):
                 entry.check_unused(step.fingerprint, self.plan.made_at, step.last_used if self.tells_reads else None)
                 entry.rename_into(folder)
         else:
             used = step.last_used if self.tells_reads and step.action in NEEDS_QUIET else None
-            with self._beside(step.path) as beside, Held(entry, self.token, as_planned=fresh):
-                if fresh:  # else the artefact is gone because we took it
+            with self._beside(step.path) as beside, EntryLockGuard(entry, self.token, as_planned=fresh):
+                if fresh:  # else the artifact is gone because we took it
                     entry.check_unused(step.fingerprint, self.plan.made_at, used)
                 entry.move_files(step.action, beside.handle)
 

@@ -21,7 +21,7 @@ import msgspec
 from neuron_top.actions import plan as plans
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.actions.records import Move, PlanBegun
 from neuron_top.cache.entry import MODULE, PARTS, Part
 from neuron_top.cache.lock_owner import LockOwner
@@ -34,7 +34,7 @@ _NAME = re.compile(rf"([0-9a-f]{{10}})({GOING}|{APART})?\Z")
 _PLAN_LIMIT = 1 << 30
 _LARGEST_TIME = (1 << 63) - 1
 _LOCKS = Part.OWNER | Part.LOCK
-_TAKEN_ALONE = functools.reduce(operator.or_, (parts for order in plans.TAKES.values() for parts in order))
+_TAKEN_ALONE = functools.reduce(operator.or_, (parts for order in plans.FILES_REMOVED.values() for parts in order))
 """Parts that some action takes from an entry that stays."""
 
 
@@ -51,7 +51,7 @@ def plan_folders(trash: Path) -> dict[str, list[str]]:
     return found
 
 
-def lost_chapters(trash: Path, root: Path, known: Collection[str]) -> list[Chapter]:
+def lost_chapters(trash: Path, root: Path, known: Collection[str]) -> list[PlanHistory]:
     """Plans that lie in the trash and that the journal does not know, oldest first."""
     chapters = []
     for identity, names in plan_folders(trash).items():
@@ -61,12 +61,12 @@ def lost_chapters(trash: Path, root: Path, known: Collection[str]) -> list[Chapt
     return sorted((chapter for chapter in chapters if chapter.moves), key=lambda chapter: chapter.begun.at)
 
 
-def _lost(trash: Path, root: Path, identity: str, name: str) -> Chapter:
+def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
     """Raises OSError for a link, and for what cannot be read."""
     facts = (trash / name).lstat()
     plan = saved_plan(trash / name, root)
     moves = moves_found(trash / name, root, plan)
-    chapter = Chapter(
+    chapter = PlanHistory(
         PlanBegun(
             plan=identity,
             at=plan.made_at if plan else facts.st_mtime,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Totals
-from neuron_top.actions.surroundings import DAY, Surroundings
+from neuron_top.actions.surroundings import DAY, PlanContext
 from neuron_top.cache import locks
 from neuron_top.cache.entry import Entry, Part
 from neuron_top.cache.snapshot import Snapshot
@@ -26,7 +26,7 @@ def surroundings(
     protect_seconds: float = DAY,
     now: float | None = None,
     trash: Trash | None = None,
-) -> Surroundings:
+) -> PlanContext:
     """What planners need for `snapshot`. `used` and `compiled` come from the recordings (seconds).
 
     What we changed ourselves, as the journal in `trash` says, is no sign that somebody uses the cache.
@@ -36,7 +36,7 @@ def surroundings(
     newest = max(changes, default=None)
     evidence = locks.gather(snapshot.root, [], newest_change=newest)
     disk = snapshot.filesystem
-    return Surroundings(
+    return PlanContext(
         now=time.time() if now is None else now,
         before=Totals(
             entries=len(snapshot.entries),

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.errors import NothingToShow
-from neuron_top.events import AnyEvent, ArtefactLoaded, CacheHit, CompileCompleted, CompileEnded
+from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import FILE_NAME, Store
 
@@ -84,7 +84,7 @@ def _note(used: dict[str, float], events: Iterable[AnyEvent]) -> None:
 
 
 def _used(event: AnyEvent) -> str | None:
-    return event.module if isinstance(event, CacheHit | CompileCompleted | ArtefactLoaded | CompileEnded) else None
+    return event.module if isinstance(event, CacheHit | CompileCompleted | ArtifactLoaded | CompileEnded) else None
 
 
 def _kept(path: Path) -> Uses:

@@ -33,7 +33,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.found_again import APART, GOING, PLAN_FILE
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.plan_history import UNDOABLE, Chapter
+from neuron_top.actions.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.purge_tree import empty
 from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed
 from neuron_top.actions.user import user_name
@@ -242,19 +242,19 @@ class Trash:
             raise RefusedForSafety(f"the journal {self.journal} cannot be read ({why})") from None
         return found
 
-    def entries(self) -> list[Chapter]:
+    def entries(self) -> list[PlanHistory]:
         """The journal by plan, oldest first; before all, what lies in the trash and is not in it."""
         found = self.records()
         known = {record.plan for record in found if isinstance(record, PlanBegun)}
         chapters = {chapter.begun.plan: chapter for chapter in found_again.lost_chapters(self.folder, self.root, known)}
         for record in found:
             if isinstance(record, PlanBegun):
-                chapters.setdefault(record.plan, Chapter(record))
+                chapters.setdefault(record.plan, PlanHistory(record))
             if record.plan in chapters:
                 chapters[record.plan].add(record)
         return list(chapters.values())
 
-    def chapter(self, plan: str) -> Chapter:
+    def chapter(self, plan: str) -> PlanHistory:
         """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
         found = [chapter for chapter in self.entries() if chapter.begun.plan.startswith(plan)]
         if len(found) != 1:
@@ -281,7 +281,7 @@ class Trash:
         except OSError as problem:
             raise NothingToShow(f"{place / PLAN_FILE} cannot be read ({problem.strerror})") from None
 
-    def expired(self, before: float) -> list[Chapter]:
+    def expired(self, before: float) -> list[PlanHistory]:
         """Plans whose loot lies in the trash since before that time; never one that is being carried out."""
         lying = found_again.plan_folders(self.folder)
         return [
@@ -296,7 +296,7 @@ class Trash:
         """Bytes that lie in the trash, as the journal says: free once it is purged."""
         return sum(chapter.taken for chapter in self.expired(float("inf")))
 
-    def half_purged(self, chapter: Chapter) -> str:
+    def half_purged(self, chapter: PlanHistory) -> str:
         """Why a plan's loot cannot be brought back any more although some of it is left; empty when it can."""
         identity = chapter.begun.plan
         names = found_again.plan_folders(self.folder).get(identity, ())
@@ -305,7 +305,7 @@ class Trash:
         why = f" ({chapter.apart.why})" if chapter.apart else ""
         return f"plan {identity} was being purged, and not all of it could be deleted{why}: what is left can only go"
 
-    def purge(self, chapter: Chapter) -> PlanPurged:
+    def purge(self, chapter: PlanHistory) -> PlanPurged:
         """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it.
 
         Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete, CannotPurge.

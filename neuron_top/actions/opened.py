@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from neuron_top.actions.plan import TAKES, Action, Fingerprint
+from neuron_top.actions.plan import FILES_REMOVED, Action, Fingerprint
 from neuron_top.actions.surroundings import DAY
 from neuron_top.cache import filenames, trust
 from neuron_top.cache.entry import PARTS, Part
@@ -21,7 +21,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Changed(Exception):
+class StaleEntryError(Exception):
     """The disk is not as the plan says; the text is the reason shown."""
 
 
@@ -40,12 +40,12 @@ class OpenRoot:
         self._folders.clear()
 
     def folder(self, path: str) -> int:
-        """A descriptor of a folder below the root, no link in any part. Raises Changed or OSError."""
+        """A descriptor of a folder below the root, no link in any part. Raises StaleEntryError or OSError."""
         handle = self._folders.get(path)
         if handle is None:
             parent, _, name = path.rpartition("/")
             if name in ("", ".", ".."):
-                raise Changed(f"{path!r} leads out of the cache")
+                raise StaleEntryError(f"{path!r} leads out of the cache")
             above = self.folder(parent) if parent else self._handle
             handle = self._folders[path] = _opened(name, above)
             if len(self._folders) > OPEN_FOLDERS:
@@ -84,15 +84,15 @@ class OpenRoot:
             os.unlink(name, dir_fd=self._handle)
 
     def entry(self, path: str) -> OpenEntry:
-        """The entry at `<compiler>/<module>` below the root, to be closed by a `with`. Raises Changed or OSError."""
+        """Open the entry at `<compiler>/<module>`; close it by a `with`. Raises StaleEntryError or OSError."""
         parent, _, name = path.rpartition("/")
         above = self.folder(parent) if parent else self._handle
         if name in ("", ".", ".."):
-            raise Changed(f"{path!r} leads out of the cache")
+            raise StaleEntryError(f"{path!r} leads out of the cache")
         return OpenEntry(name, above, _opened(name, above))
 
     def above(self, path: str) -> int:
-        """A descriptor of the folder that `path` lies in, made where it is missing. Raises Changed or OSError."""
+        """A descriptor of the folder above `path`, made where it is missing. Raises StaleEntryError or OSError."""
         parent = path.rpartition("/")[0]
         if parent and parent not in self._folders:
             self.make(parent)
@@ -107,21 +107,21 @@ class OpenRoot:
                 os.mkdir(name, trust.FOLDER_MODE, dir_fd=above)
             so_far = f"{so_far}/{name}" if so_far else name
 
-    def take_back(self, loot: OpenRoot, path: str, mtime_ns: int) -> None:
+    def take_back(self, trashed_files: OpenRoot, path: str, mtime_ns: int) -> None:
         """Give a whole entry in the trash the time of change it had, and rename it to its place.
 
-        Raises Changed when something is there, or when no folder lies in the trash.
+        Raises StaleEntryError when something is there, or when no folder lies in the trash.
         """
         parent, _, name = path.rpartition("/")
         above = self.above(path)
         with contextlib.suppress(FileNotFoundError):
             # An empty folder too: a client has just made it, and a rename would take its place.
             os.stat(name, dir_fd=above, follow_symlinks=False)
-            raise Changed("it exists again")
-        source = loot.folder(parent) if parent else loot._handle
+            raise StaleEntryError("it exists again")
+        source = trashed_files.folder(parent) if parent else trashed_files._handle
         facts = os.stat(name, dir_fd=source, follow_symlinks=False)
         if not stat.S_ISDIR(facts.st_mode):
-            raise Changed("what lies in the trash under its name is a link or no folder")
+            raise StaleEntryError("what lies in the trash under its name is a link or no folder")
         # The time first: a rename does not change it, and between the two there is an instant to be killed at.
         os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=source, follow_symlinks=False)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
@@ -166,38 +166,38 @@ class OpenEntry:
             return False
 
     def check(self, planned: Fingerprint, *, touched: bool = False) -> None:
-        """Raises Changed unless it is the folder that was planned, untouched since.
+        """Raises StaleEntryError unless it is the folder that was planned, untouched since.
 
         `touched`: an earlier attempt at the same plan changed it; only its identity is compared.
         """
         if self._facts.st_ino != planned.folder_inode:
-            raise Changed("another folder has taken its place since the plan was made")
+            raise StaleEntryError("another folder has taken its place since the plan was made")
         if self._facts.st_mtime_ns != planned.folder_mtime_ns and not touched:
-            raise Changed("files came or went since the plan was made")
+            raise StaleEntryError("files came or went since the plan was made")
 
     def check_unused(self, planned: Fingerprint, since: float, last_used: float | None = None) -> None:
-        """Raises Changed when the artefact was rewritten or read since the plan was made. Called under the lock.
+        """Raise StaleEntryError where the artifact was written or read since planned. Call it with the lock held.
 
         With `last_used`, the plan's word for it, also when it was read later than that and within a day of the plan.
         """
-        for name in filenames.ARTEFACT_NAMES:
+        for name in filenames.ARTIFACT_NAMES:
             try:
                 facts = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            if (facts.st_ino, facts.st_mtime_ns) != (planned.artefact_inode, planned.artefact_mtime_ns):
-                raise Changed("its artefact was written again since the plan was made")
+            if (facts.st_ino, facts.st_mtime_ns) != (planned.artifact_inode, planned.artifact_mtime_ns):
+                raise StaleEntryError("its artifact was written again since the plan was made")
             if facts.st_atime > since:
-                raise Changed("it was used since the plan was made")
+                raise StaleEntryError("it was used since the plan was made")
             if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
-                raise Changed("it was used within a day, and later than the plan says")
+                raise StaleEntryError("it was used within a day, and later than the plan says")
             return
-        if planned.artefact_inode:
-            raise Changed("its artefact is gone")
+        if planned.artifact_inode:
+            raise StaleEntryError("its artifact is gone")
 
     def files(self, action: Action) -> list[tuple[str, os.stat_result]]:
         """The files that `action` takes, in its order."""
-        order = TAKES[action]
+        order = FILES_REMOVED[action]
         found: list[tuple[int, str]] = []
         for name in os.listdir(self.handle):  # noqa: PTH208 (a descriptor, not a path)
             part = PARTS.get(name, Part.OTHER)
@@ -210,10 +210,10 @@ class OpenEntry:
             os.rename(name, name, src_dir_fd=self.handle, dst_dir_fd=target)
 
     def rename_into(self, folder: int) -> None:
-        """Rename the whole entry into the open `folder`. Raises Changed when it is no longer what was opened."""
+        """Rename the whole entry into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
         present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
         if present.st_ino != self._facts.st_ino:
-            raise Changed("another folder has taken its place")
+            raise StaleEntryError("another folder has taken its place")
         os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
     def names(self) -> set[str]:
@@ -221,9 +221,9 @@ class OpenEntry:
         return set(os.listdir(self.handle))  # noqa: PTH208 (a descriptor, not a path)
 
     def take_back(self, source: int, name: str) -> None:
-        """Rename one file from an open folder of the trash to its place. Raises Changed when something is there."""
+        """Rename one file from an open folder of the trash to its place. Raises StaleEntryError where one exists."""
         if self.has(name):
-            raise Changed("it exists again")
+            raise StaleEntryError("it exists again")
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=self.handle)
 
     def put_time_back(self, mtime_ns: int) -> None:
@@ -236,5 +236,5 @@ def _opened(name: str, above: int) -> int:
         return open_folder(name, above)
     except OSError as problem:
         if problem.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise Changed(f"{name} is a link or no folder") from None
+            raise StaleEntryError(f"{name} is a link or no folder") from None
         raise

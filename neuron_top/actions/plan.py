@@ -38,13 +38,13 @@ class Action(StrEnum):
     EVICT = "evict"
     """The whole entry goes."""
     SLIM = "slim"
-    """Artefact, mark and log go; graph and flags stay, so that the graph can be compiled again."""
+    """Artifact, mark and log go; graph and flags stay, so that the graph can be compiled again."""
     UNLOCK = "unlock"
     """Only the lock goes."""
     RETRY = "retry"
     """The failure mark goes, so that the next run compiles the graph again."""
     QUARANTINE = "quarantine"
-    """The broken artefact and its mark go; graph and flags stay."""
+    """The broken artifact and its mark go; graph and flags stay."""
     SWEEP = "sweep"
     """A work directory of a dead compile goes."""
     COMPILE = "compile"
@@ -59,8 +59,8 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     state: str
     folder_inode: int
     folder_mtime_ns: int
-    artefact_inode: int = 0
-    artefact_mtime_ns: int = 0
+    artifact_inode: int = 0
+    artifact_mtime_ns: int = 0
 
     @classmethod
     def of(cls, entry: Entry) -> Fingerprint:
@@ -69,8 +69,8 @@ class Fingerprint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             state=entry.state,
             folder_inode=entry.folder_inode,
             folder_mtime_ns=entry.folder_mtime_ns,
-            artefact_inode=entry.artefact_inode,
-            artefact_mtime_ns=entry.artefact_mtime_ns,
+            artifact_inode=entry.artifact_inode,
+            artifact_mtime_ns=entry.artifact_mtime_ns,
         )
 
 
@@ -153,12 +153,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def rebuild_seconds(self) -> float:
         """Recorded compile time that the plan throws away."""
-        return sum(step.rebuild_seconds or 0.0 for step in self.steps if step.action in THROWS_WORK_AWAY)
+        return sum(step.rebuild_seconds or 0.0 for step in self.steps if step.action in LOSES_ARTIFACT)
 
     @property
     def rebuild_unknown(self) -> int:
         """How many steps throw away a compile whose time nobody recorded."""
-        return sum(step.rebuild_seconds is None for step in self.steps if step.action in THROWS_WORK_AWAY)
+        return sum(step.rebuild_seconds is None for step in self.steps if step.action in LOSES_ARTIFACT)
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,18 +195,18 @@ class Progress(msgspec.Struct, frozen=True):
     """What goes on besides, in words: `2 running, about 40 s to go`."""
 
 
-TAKES: dict[Action, tuple[int, ...]] = {
+FILES_REMOVED: dict[Action, tuple[int, ...]] = {
     # In this order: without its mark an entry is a miss, whatever else is still there.
-    Action.SLIM: (Part.DONE, Part.ARTEFACT, Part.KERNELS, Part.WRAPPED, Part.LOG),
-    Action.QUARANTINE: (Part.DONE, Part.ARTEFACT, Part.KERNELS, Part.WRAPPED),
-    # A failure mark of the oldest clients is a stub artefact beside the log; the stub first.
-    Action.RETRY: (Part.ARTEFACT, Part.LOG),
+    Action.SLIM: (Part.DONE, Part.ARTIFACT, Part.KERNELS, Part.WRAPPED, Part.LOG),
+    Action.QUARANTINE: (Part.DONE, Part.ARTIFACT, Part.KERNELS, Part.WRAPPED),
+    # A failure mark of the oldest clients is a stub artifact beside the log; the stub first.
+    Action.RETRY: (Part.ARTIFACT, Part.LOG),
     Action.UNLOCK: (Part.OWNER, Part.LOCK),
 }
 """Which files an action takes from an entry that stays, in the order in which they go."""
 WHOLE = frozenset({Action.EVICT, Action.SWEEP})
 """Actions that take a whole folder."""
-THROWS_WORK_AWAY = frozenset({Action.EVICT, Action.SLIM})
+LOSES_ARTIFACT = frozenset({Action.EVICT, Action.SLIM})
 
 
 def identity_of(verb: str, root: str, made_at: float, steps: Sequence[Step]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from neuron_top.actions.plan import (
-    TAKES,
-    THROWS_WORK_AWAY,
+    FILES_REMOVED,
+    LOSES_ARTIFACT,
     Action,
     Exclusion,
     Fingerprint,
@@ -15,18 +15,18 @@ from neuron_top.actions.plan import (
     Totals,
     identity_of,
 )
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 
 
 def step_of(
-    action: Action, entry: Entry, reason: str, frees: int, around: Surroundings, *, proof: str = "", warning: str = ""
+    action: Action, entry: Entry, reason: str, frees: int, around: PlanContext, *, proof: str = "", warning: str = ""
 ) -> Step:
     """A step on `entry` that frees `frees` bytes."""
     last_use, known_from = around.last_use(entry)
-    seconds, known_by = around.rebuild(entry) if action in THROWS_WORK_AWAY else (None, "")
+    seconds, known_by = around.rebuild(entry) if action in LOSES_ARTIFACT else (None, "")
     return Step(
         action=action,
         path=entry.path,
@@ -47,21 +47,21 @@ def files_taken(action: Action, entry: Entry) -> int:
     """How many files of `entry` the action takes."""
     if action is _WHOLE_ENTRY:
         return (entry.parts & _KNOWN).bit_count() + len(entry.others)
-    return sum((entry.parts & parts).bit_count() for parts in TAKES.get(action, ()))
+    return sum((entry.parts & parts).bit_count() for parts in FILES_REMOVED.get(action, ()))
 
 
-def left_alone(entry: Entry, reason: str) -> Exclusion:
+def exclude(entry: Entry, reason: str) -> Exclusion:
     """An entry that stays, and why."""
     return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, reason=reason)
 
 
-def assembled(
+def build_plan(
     verb: str,
     root: str,
     policy: str,
     steps: Sequence[Step],
     exclusions: Iterable[Exclusion],
-    around: Surroundings,
+    around: PlanContext,
     *,
     goal_missed: str = "",
     goal_met: str = "",

@@ -24,7 +24,7 @@ UNDOABLE = frozenset({"done", "interrupted", "found"})
 """States of a plan whose loot may lie in the trash, and can be brought back."""
 
 
-class Chapter:
+class PlanHistory:
     """What the journal says of one plan. `found`: it says nothing, and the plan's folder in the trash was read."""
 
     def __init__(self, begun: PlanBegun, *, found: bool = False) -> None:

@@ -9,7 +9,7 @@ from neuron_top.actions.plan import Action, Plan
 from neuron_top.errors import RefusedForSafety
 
 
-def admit(plan: Plan, root: str, place: str, actions: Collection[Action], *, read_only: bool) -> None:
+def check_preconditions(plan: Plan, root: str, place: str, actions: Collection[Action], *, read_only: bool) -> None:
     """Raises RefusedForSafety unless `plan`, whose root is really `root`, may be carried out on `place`."""
     if read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")

@@ -1,17 +1,17 @@
-"""Which broken artefacts are moved aside, so that clients stop taking them for hits. A pure planner."""
+"""Which broken artifacts are moved aside, so that clients stop taking them for hits. A pure planner."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
-from neuron_top.actions.plan_builder import assembled, left_alone, step_of
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import BROKEN, LOCKED, Entry
 
 
 def plan_quarantine(
-    entries: Iterable[Entry], root: str, around: Surroundings, found: Mapping[str, str] | None = None
+    entries: Iterable[Entry], root: str, around: PlanContext, found: Mapping[str, str] | None = None
 ) -> Plan:
     """Move aside what the cheap test calls broken, and the entries that a full verification `found` (path → what)."""
     steps: list[Step] = []
@@ -21,8 +21,8 @@ def plan_quarantine(
         if not problem:
             continue
         if entry.state in LOCKED:
-            exclusions.append(left_alone(entry, "locked"))
+            exclusions.append(exclude(entry, "locked"))
         else:
             frees = max(0, entry.allocated - entry.kept)
             steps.append(step_of(Action.QUARANTINE, entry, problem, frees, around))
-    return assembled("quarantine", root, "broken artefacts", steps, exclusions, around)
+    return build_plan("quarantine", root, "broken artifacts", steps, exclusions, around)

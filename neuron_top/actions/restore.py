@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import found_again, journal
-from neuron_top.actions.entry_lock import Held
+from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.opened import Changed, OpenEntry, OpenRoot
+from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import WHOLE, Action
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.actions.records import Move, PlanRestored
 from neuron_top.actions.user import user_name
 from neuron_top.cache import lock_owner
@@ -60,17 +60,17 @@ Kept = list[tuple[str, str]]
 """(path, why it stays in the trash)."""
 
 
-def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
+def _all_back(chapter: PlanHistory, trash: Trash) -> tuple[int, Kept]:
     """(how many moves were undone, what stays). Raises RefusedForSafety before anything was done."""
     plan, restored, kept = chapter.begun.plan, 0, Kept()
     token = trash.folder / plan / TOKEN
     with contextlib.ExitStack() as stack:
         try:
             root = stack.enter_context(contextlib.closing(OpenRoot(trash.root)))
-            loot = stack.enter_context(contextlib.closing(trash.opened(plan)))
+            trashed_files = stack.enter_context(contextlib.closing(trash.opened(plan)))
             # It names us, and it takes the room on a full disk that the closing record needs when it is gone.
-            stack.callback(loot.remove, TOKEN)
-            loot.write(TOKEN, msgspec.json.encode(lock_owner.current()))
+            stack.callback(trashed_files.remove, TOKEN)
+            trashed_files.write(TOKEN, msgspec.json.encode(lock_owner.current()))
             moves = _moves(chapter, trash)
         except FileNotFoundError:
             return 0, kept
@@ -83,11 +83,11 @@ def _all_back(chapter: Chapter, trash: Trash) -> tuple[int, Kept]:
             # What a plan that was gone on with intended twice went once.
             there = {move.path: move for move in of_entry if os.path.lexists(trash.folder / plan / move.path)}
             if there:
-                restored += _entry_back(root, loot, entry, tuple(there.values()), token, kept)
+                restored += _entry_back(root, trashed_files, entry, tuple(there.values()), token, kept)
     return restored, kept
 
 
-def _moves(chapter: Chapter, trash: Trash) -> list[Move]:
+def _moves(chapter: PlanHistory, trash: Trash) -> list[Move]:
     """What the journal says was taken, the last first; before it, what lies in the trash and is not told there."""
     place = trash.folder / chapter.begun.plan
     told = [move for move in reversed(chapter.moves) if found_again.is_sound(move)]
@@ -97,20 +97,22 @@ def _moves(chapter: Chapter, trash: Trash) -> list[Move]:
     return [*(move for move in lying if move.path not in paths and move.entry not in whole), *told]
 
 
-def _entry_back(root: OpenRoot, loot: OpenRoot, path: str, moves: Sequence[Move], token: Path, kept: Kept) -> int:
+def _entry_back(
+    root: OpenRoot, trashed_files: OpenRoot, path: str, moves: Sequence[Move], token: Path, kept: Kept
+) -> int:
     """Bring one entry back, or the files of it that were taken; gives how many moves were undone."""
     first = moves[0]
     try:
         if first.action in WHOLE:
-            root.take_back(loot, path, first.folder_mtime_ns)
+            root.take_back(trashed_files, path, first.folder_mtime_ns)
             return 1
-        with root.entry(path) as entry, loot.entry(path) as source:
-            with Held(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
+        with root.entry(path) as entry, trashed_files.entry(path) as source:
+            with EntryLockGuard(entry, token) if first.action is not Action.UNLOCK else contextlib.nullcontext():
                 restored = sum(_file_back(entry, source.handle, move, kept) for move in moves)
             if restored:
                 entry.put_time_back(moves[-1].folder_mtime_ns)
             return restored
-    except (Changed, OSError) as problem:
+    except (StaleEntryError, OSError) as problem:
         kept.extend((move.path, str(problem)) for move in moves)
         return 0
 
@@ -118,7 +120,7 @@ def _entry_back(root: OpenRoot, loot: OpenRoot, path: str, moves: Sequence[Move]
 def _file_back(entry: OpenEntry, source: int, move: Move, kept: Kept) -> bool:
     try:
         entry.take_back(source, move.path.rpartition("/")[2])
-    except (Changed, OSError) as problem:
+    except (StaleEntryError, OSError) as problem:
         kept.append((move.path, str(problem)))
         return False
     return True

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from neuron_top.actions import entry_lock
 from neuron_top.actions.found_again import is_sound, plan_folders
-from neuron_top.actions.opened import Changed, OpenRoot
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.opened import OpenRoot, StaleEntryError
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.cache import lock_owner
 
 TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
@@ -29,7 +29,7 @@ class Trash(Protocol):
     root: Path
     folder: Path
 
-    def entries(self) -> list[Chapter]:
+    def entries(self) -> list[PlanHistory]:
         """The journal by plan."""
         ...
 
@@ -39,7 +39,7 @@ def free_locks(trash: Trash, spared: str = "") -> None:
 
     The plan `spared` is left alone: it is about to be gone on with. What cannot be opened stops nothing else.
     """
-    chapters: dict[str, Chapter] | None = None
+    chapters: dict[str, PlanHistory] | None = None
     for identity, names in plan_folders(trash.folder).items():
         for name in names if identity != spared else ():
             with contextlib.suppress(OSError), contextlib.closing(OpenRoot(trash.folder / name)) as place:
@@ -50,7 +50,7 @@ def free_locks(trash: Trash, spared: str = "") -> None:
                     _free_lock(trash.root, place, token, (chapters or {}).get(identity))
 
 
-def _free_lock(root: Path, place: OpenRoot, token: str, chapter: Chapter | None) -> None:
+def _free_lock(root: Path, place: OpenRoot, token: str, chapter: PlanHistory | None) -> None:
     facts = place.facts(token)
     if facts.st_nlink > 1 and chapter is not None:
         entries = dict.fromkeys(move.entry for move in chapter.moves if is_sound(move))
@@ -71,5 +71,5 @@ def _is_left(place: OpenRoot, token: str) -> bool:
 def _free(place: Path, entries: Iterable[str], inode: int) -> None:
     with contextlib.closing(OpenRoot(place)) as root:
         for path in entries:
-            with contextlib.suppress(Changed, OSError), root.entry(path) as entry:
+            with contextlib.suppress(StaleEntryError, OSError), root.entry(path) as entry:
                 entry_lock.free(entry, inode)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.actions.plan import Totals
-from neuron_top.cache.entry import Artefact, Entry
+from neuron_top.cache.entry import Artifact, Entry
 
 DAY = 86400.0
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
 """The shortest and the longest time between two files that is taken for a compile's."""
 MARK_SECONDS = 60.0
-"""How soon after its artefact an entry is marked as done."""
-_VALID = Artefact.VALID
+"""How soon after its artifact an entry is marked as done."""
+_VALID = Artifact.VALID
 LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
 
 
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     """Gathered once by `actions.gather`; planners read nothing else. Times are seconds since the epoch."""
 
     now: float
@@ -62,7 +62,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
     def rebuild(self, entry: Entry) -> tuple[float | None, str]:
         """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
-        if entry.artefact is not _VALID:
+        if entry.artifact is not _VALID:
             return 0.0, ""
         if entry.compile_seconds is not None:
             return entry.compile_seconds, "its statistics"
@@ -74,14 +74,14 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _between_files(entry: Entry) -> float | None:
-    """Seconds from the graph's file to the artefact's, where both seem to be of one compile; None elsewhere.
+    """Seconds from the graph's file to the artifact's, where both seem to be of one compile; None elsewhere.
 
-    A client writes the graph, compiles, writes artefact and mark. A graph that was collected lay there before; a copied
+    A client writes the graph, compiles, writes artifact and mark. A graph that was collected lay there before; a copied
     entry has the times of the copy, if anything: too short or too long a time, or a mark that came late, is no measure.
     """
     if entry.graph_at is None or entry.compiled_at is None or entry.links:
         return None
-    written = entry.artefact_mtime_ns / 1e9
+    written = entry.artifact_mtime_ns / 1e9
     seconds = written - entry.graph_at
     plausible = COMPILE_SECONDS[0] <= seconds <= COMPILE_SECONDS[1]
     return seconds if plausible and 0.0 <= entry.compiled_at - written <= MARK_SECONDS else None

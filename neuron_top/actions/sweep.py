@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
 from neuron_top.units import duration_text
@@ -60,7 +60,7 @@ def look() -> list[Left]:
     return found
 
 
-def plan_sweeps(found: Iterable[Left], around: Surroundings, user: int) -> list[Plan]:
+def plan_sweeps(found: Iterable[Left], around: PlanContext, user: int) -> list[Plan]:
     """One plan per parent folder. `around` is the cache's: its clock, protection, read-only mode count here too."""
     parents: dict[str, list[Left]] = {}
     for folder in found:
@@ -68,7 +68,7 @@ def plan_sweeps(found: Iterable[Left], around: Surroundings, user: int) -> list[
     return [_plan(parent, folders, around, user) for parent, folders in sorted(parents.items())]
 
 
-def _plan(parent: str, folders: list[Left], around: Surroundings, user: int) -> Plan:
+def _plan(parent: str, folders: list[Left], around: PlanContext, user: int) -> Plan:
     steps, exclusions = [], []
     for folder in sorted(folders, key=lambda each: each.newest):
         reason = _obstacle(folder, around, user)
@@ -109,7 +109,7 @@ def _plan(parent: str, folders: list[Left], around: Surroundings, user: int) -> 
     )
 
 
-def _step(folder: Left, around: Surroundings) -> Step:
+def _step(folder: Left, around: PlanContext) -> Step:
     return Step(
         action=Action.SWEEP,
         path=Path(folder.path).name,
@@ -120,7 +120,7 @@ def _step(folder: Left, around: Surroundings) -> Step:
     )
 
 
-def _obstacle(folder: Left, around: Surroundings, user: int) -> str:
+def _obstacle(folder: Left, around: PlanContext, user: int) -> str:
     if folder.busy:
         return folder.busy
     if folder.owner != user:

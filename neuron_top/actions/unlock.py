@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
-from neuron_top.actions.plan_builder import assembled, left_alone, step_of
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import Entry, Verdict
 
 
-def plan_unlock(entries: Iterable[Entry], root: str, around: Surroundings, *, force: bool = False) -> Plan:
+def plan_unlock(entries: Iterable[Entry], root: str, around: PlanContext, *, force: bool = False) -> Plan:
     """Remove the locks among `entries`. `force` takes those without proof of life too, with a warning each.
 
     A lock whose holder is proved alive stays, whatever is asked for.
@@ -22,7 +22,7 @@ def plan_unlock(entries: Iterable[Entry], root: str, around: Surroundings, *, fo
             continue
         lock = entry.lock
         if lock.verdict is Verdict.ALIVE:
-            exclusions.append(left_alone(entry, f"its holder lives: {lock.proof}"))
+            exclusions.append(exclude(entry, f"its holder lives: {lock.proof}"))
         elif lock.verdict is Verdict.DEAD:
             steps.append(step_of(Action.UNLOCK, entry, "its holder is dead", 0, around, proof=lock.proof or ""))
         elif force:
@@ -30,6 +30,6 @@ def plan_unlock(entries: Iterable[Entry], root: str, around: Surroundings, *, fo
             steps.append(step_of(Action.UNLOCK, entry, "forced", 0, around, warning=warning))
         else:
             exclusions.append(
-                left_alone(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
+                exclude(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
             )
-    return assembled("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, around)
+    return build_plan("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, around)

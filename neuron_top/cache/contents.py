@@ -14,7 +14,7 @@ import msgspec
 
 from neuron_top.cache import filenames, graph_header
 from neuron_top.cache.entry import Entry, Part
-from neuron_top.cache.noatime_reader import QuietReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
 from neuron_top.cache.record import Stats, file_facts, stats_decoder
 from neuron_top.cache.signing import Keys
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
@@ -27,7 +27,7 @@ HLO_LIMIT = 256 * 1024**2
 NODES_LIMIT = 32 * 1024**2
 """Largest graph that is read instruction by instruction, bytes."""
 LOG_LIMIT = 1024**2
-_LOADED = (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS)
+_LOADED = (filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS)
 _CHUNK = 1024**2
 
 
@@ -70,7 +70,7 @@ class Contents:
 
     def __init__(self, root: str, entry: Entry) -> None:
         self.entry = entry
-        self.reader = QuietReader()
+        self.reader = NoAtimeReader()
         self._root = os.path.realpath(root)
         self._folder = f"{self._root}/{entry.path}"
 

@@ -13,7 +13,7 @@ import re
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import QuietReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
 from neuron_top.errors import NothingToShow
 
 _BARE_VERSION = re.compile(r"\d+(?:\.\d+)+\+[0-9a-f]+\Z")
@@ -32,7 +32,7 @@ class Discovered(msgspec.Struct):
     problems: list[str] = []
 
 
-def discover(root: str, reader: QuietReader) -> Discovered:
+def discover(root: str, reader: NoAtimeReader) -> Discovered:
     """List the root. Raises NothingToShow when it is not there, is no folder, or may not be read."""
     found = Discovered()
     try:
@@ -48,7 +48,7 @@ def discover(root: str, reader: QuietReader) -> Discovered:
     return found
 
 
-def _place(root: str, path: str, reader: QuietReader, found: Discovered, level: int) -> None:
+def _place(root: str, path: str, reader: NoAtimeReader, found: Discovered, level: int) -> None:
     name = path.rpartition("/")[2]
     if name in _NEVER or not _PRINTABLE.match(name):
         found.others.append(path)
@@ -64,7 +64,7 @@ def _place(root: str, path: str, reader: QuietReader, found: Discovered, level: 
         found.others.append(path)
 
 
-def _descend(root: str, path: str, reader: QuietReader, found: Discovered, levels: int) -> None:
+def _descend(root: str, path: str, reader: NoAtimeReader, found: Discovered, levels: int) -> None:
     if _holds_modules(f"{root}/{path}", reader):
         found.compilers.append(path)
         return
@@ -83,7 +83,7 @@ def _descend(root: str, path: str, reader: QuietReader, found: Discovered, level
             _descend(root, below, reader, found, levels - 1)
 
 
-def _folders(path: str, reader: QuietReader, found: Discovered, prefix: str) -> list[str]:
+def _folders(path: str, reader: NoAtimeReader, found: Discovered, prefix: str) -> list[str]:
     """Names of real folders in `path`, sorted; everything else is noted as other."""
     descriptor = reader.open_folder(path)
     folders = []
@@ -99,7 +99,7 @@ def _folders(path: str, reader: QuietReader, found: Discovered, prefix: str) -> 
     return sorted(folders)
 
 
-def _holds_modules(path: str, reader: QuietReader) -> bool:
+def _holds_modules(path: str, reader: NoAtimeReader) -> bool:
     try:
         descriptor = reader.open_folder(path)
     except OSError:

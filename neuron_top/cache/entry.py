@@ -1,9 +1,9 @@
 """What an entry of a compile cache is, and which state its files put it in: pure, no disk.
 
-The state table is the published one (19 facts of the SDK's behaviour, read from top to bottom), applied alike to
+The state table is the published one (19 facts of the SDK's behavior, read from top to bottom), applied alike to
 the SDK's entries (`model.neff`) and to locally compiled ones (`model.inductor`). Three readings go beyond it:
-an artefact of at most 64 bytes without a failure log is a store cut short (a full disk leaves 0 bytes), so it is
-*partial*; under a lock such a stub counts as "no artefact yet"; and a finished entry whose lock is proved alive
+an artifact of at most 64 bytes without a failure log is a store cut short (a full disk leaves 0 bytes), so it is
+*partial*; under a lock such a stub counts as "no artifact yet"; and a finished entry whose lock is proved alive
 is being compiled again. What matches no row is *unknown*: shown, never changed.
 """
 
@@ -21,7 +21,7 @@ from neuron_top.parsers.escapes import visible
 MARKER_BYTES = 64
 """An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""
 LEGACY_COMPILER = (2, 14)
-"""The last compiler generation whose clients took an artefact without `model.done` for a hit."""
+"""The last compiler generation whose clients took an artifact without `model.done` for a hit."""
 FAILURE_START = "Failed compilation with"
 
 MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
@@ -57,18 +57,18 @@ MEANINGS = {
     State.HIT: "usable",
     State.HIT_LEFTOVER_LOCK: "usable; its lock was left behind or is about to go",
     State.HIT_LEGACY: "usable for the old client that wrote it; newer clients compile again",
-    State.CORRUPT: "clients take it for a hit, but the artefact is not valid: quarantine it",
-    State.PARTIAL: "the store of the artefact was cut short, or is going on: wait, then compile again",
+    State.CORRUPT: "clients take it for a hit, but the artifact is not valid: quarantine it",
+    State.PARTIAL: "the store of the artifact was cut short, or is going on: wait, then compile again",
     State.COMPILING: "being compiled now: leave it alone",
     State.RETRYING: "a failure being compiled again now: leave it alone",
     State.LOCKED_UNKNOWN: "locked, with no proof that the holder lives or is dead",
     State.STALE_LOCK: "locked by a process that is proved dead: the lock file may go",
     State.FAILED: "a failure that every rank will be served from the cache",
     State.FAILED_LEGACY: "a failure of an old client: log and marker must go together",
-    State.PUBLISHED_UNMARKED: "artefact stored, mark missing: the writer is between the two, or died there",
+    State.PUBLISHED_UNMARKED: "artifact stored, mark missing: the writer is between the two, or died there",
     State.TODO: "collected, not compiled yet",
     State.EMPTY: "only leftovers",
-    State.INCONSISTENT: "marked as done without an artefact: clients take it for a hit",
+    State.INCONSISTENT: "marked as done without an artifact: clients take it for a hit",
     State.TRACED: "a whole exported model, only sized",
     State.UNKNOWN: "matches no known form: shown, never changed",
 }
@@ -80,7 +80,7 @@ UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
 """States that change by themselves: looked at again on every refresh."""
 
 
-class Artefact(IntEnum):
+class Artifact(IntEnum):
     """What the cheap test says of `model.neff` or `model.inductor`."""
 
     NONE = 0
@@ -111,7 +111,7 @@ class Part:
         WRAPPED,
         OTHER,
     ) = (1 << bit for bit in range(14))
-    ARTEFACT = NEFF | INDUCTOR
+    ARTIFACT = NEFF | INDUCTOR
     REBUILDS = GRAPH | FLAGS_JSON | FLAGS_TXT | DESCRIPTION | STATS
     """What a slim eviction keeps: enough to compile the graph again."""
 
@@ -119,7 +119,7 @@ class Part:
 PARTS: dict[str, int] = {
     **dict.fromkeys(filenames.GRAPH_NAMES, Part.GRAPH),
     filenames.NEFF: Part.NEFF,
-    filenames.INDUCTOR_ARTEFACT: Part.INDUCTOR,
+    filenames.INDUCTOR_ARTIFACT: Part.INDUCTOR,
     filenames.INDUCTOR_KERNELS: Part.KERNELS,
     **{name + filenames.LOCK_SUFFIX: Part.LOCK for name in filenames.GRAPH_NAMES},
     **{name + filenames.OWNER_SUFFIX: Part.OWNER for name in filenames.GRAPH_NAMES},
@@ -181,11 +181,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Sum of file lengths."""
     kept: int
     """The part of `allocated` that a slim eviction keeps (graph, flags, description)."""
-    artefact_bytes: int | None
+    artifact_bytes: int | None
     graph_bytes: int | None
-    artefact: Artefact
-    artefact_inode: int
-    artefact_mtime_ns: int
+    artifact: Artifact
+    artifact_inode: int
+    artifact_mtime_ns: int
     flags: str | None
     """Exact text of the flags file; None when there is none."""
     flags_hash_ok: bool | None
@@ -193,7 +193,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     changed_at: float
     """Newest mtime among its files and its folder."""
     read_at: float | None
-    """Newest access time of the artefact, where the mount keeps it and it is later than the write."""
+    """Newest access time of the artifact, where the mount keeps it and it is later than the write."""
     compile_seconds: float | None
     lock: Lock | None
     failure: Failure | None
@@ -229,8 +229,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def neff_bytes(self) -> int | None:
-        """Length of `model.neff`; None where there is none (a local artefact is no NEFF)."""
-        return self.artefact_bytes if self.parts & Part.NEFF else None
+        """Length of `model.neff`; None where there is none (a local artifact is no NEFF)."""
+        return self.artifact_bytes if self.parts & Part.NEFF else None
 
     @property
     def local(self) -> bool:
@@ -246,14 +246,14 @@ def compiler_version(folder: str) -> tuple[int, ...]:
 
 @functools.cache
 def is_legacy(compiler: str) -> bool:
-    """True when the compiler is of the time when an artefact alone, without `model.done`, was a hit."""
+    """True when the compiler is of the time when an artifact alone, without `model.done`, was a hit."""
     version = compiler_version(compiler)
     return bool(_NEURON.search(compiler)) and bool(version) and version[:2] <= LEGACY_COMPILER
 
 
 @functools.cache
 def classify(
-    artefact: Artefact, parts: int, legacy: bool, failure_log: bool, holder: Verdict = Verdict.UNKNOWN
+    artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Verdict = Verdict.UNKNOWN
 ) -> State:
     """The state of an entry from its parts; `failure_log` says whether `model.log` starts as a failure does.
 
@@ -261,30 +261,30 @@ def classify(
     """
     done, log, lock, graph = (bool(parts & bit) for bit in (Part.DONE, Part.LOG, Part.LOCK, Part.GRAPH))
     if done:
-        return _marked(artefact, lock=lock, holder=holder)
-    if artefact is Artefact.VALID:
+        return _marked(artifact, lock=lock, holder=holder)
+    if artifact is Artifact.VALID:
         return _unmarked(log=log, lock=lock, graph=graph, legacy=legacy or bool(parts & Part.FLAGS_TXT))
-    if artefact is Artefact.UNREADABLE:
+    if artifact is Artifact.UNREADABLE:
         return State.UNKNOWN
-    if artefact is Artefact.BROKEN or (artefact is Artefact.STUB and not log and not lock):
+    if artifact is Artifact.BROKEN or (artifact is Artifact.STUB and not log and not lock):
         return State.PARTIAL
     if lock:
         return _locked(log=log, holder=holder) if graph else State.UNKNOWN
     if log:
-        if not graph or (artefact is Artefact.NONE and not failure_log):
+        if not graph or (artifact is Artifact.NONE and not failure_log):
             return State.UNKNOWN
-        return State.FAILED if artefact is Artefact.NONE else State.FAILED_LEGACY
+        return State.FAILED if artifact is Artifact.NONE else State.FAILED_LEGACY
     return State.TODO if graph else State.EMPTY
 
 
-def _marked(artefact: Artefact, *, lock: bool, holder: Verdict) -> State:
-    if artefact is Artefact.NONE:
+def _marked(artifact: Artifact, *, lock: bool, holder: Verdict) -> State:
+    if artifact is Artifact.NONE:
         return State.INCONSISTENT
-    if artefact is Artefact.VALID:
+    if artifact is Artifact.VALID:
         if not lock:
             return State.HIT
         return State.COMPILING if holder is Verdict.ALIVE else State.HIT_LEFTOVER_LOCK
-    return State.UNKNOWN if lock or artefact is Artefact.UNREADABLE else State.CORRUPT
+    return State.UNKNOWN if lock or artifact is Artifact.UNREADABLE else State.CORRUPT
 
 
 def _unmarked(*, log: bool, lock: bool, graph: bool, legacy: bool) -> State:

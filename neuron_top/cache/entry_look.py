@@ -1,4 +1,4 @@
-"""What is gathered about one entry while its files go by: artefact, flags, links, logs, and at the end the record.
+"""What is gathered about one entry while its files go by: artifact, flags, links, logs, and at the end the record.
 
 `EntryReader` walks the folder and calls; here stands what each kind of file tells, and what of it is a problem.
 """
@@ -15,14 +15,14 @@ import msgspec
 from neuron_top.cache import failures
 from neuron_top.cache.entry import (
     MARKER_BYTES,
-    Artefact,
+    Artifact,
     Entry,
     Failure,
     Lock,
     Part,
 )
 from neuron_top.cache.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
-from neuron_top.cache.filenames import INDUCTOR_ARTEFACT, INDUCTOR_KERNELS, NEFF
+from neuron_top.cache.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
@@ -40,14 +40,14 @@ class _Linked(NamedTuple):
     path: str
 
 
-class EntryLook:
+class EntryBuilder:
     """What is gathered about one entry while its files go by."""
 
     # Class-level defaults: most entries set only a few of these, and there are 50,000 of them.
-    artefact_state: Artefact = Artefact.NONE
-    artefact_bytes: int | None = None
-    artefact_inode = artefact_mtime_ns = 0
-    artefact_mtime = 0.0
+    artifact_state: Artifact = Artifact.NONE
+    artifact_bytes: int | None = None
+    artifact_inode = artifact_mtime_ns = 0
+    artifact_mtime = 0.0
     graph_bytes: int | None = None
     graph_at: float | None = None
     flags_text: str | None = None
@@ -74,44 +74,44 @@ class EntryLook:
             self.problems = []
         self.problems.append(text)
 
-    def artefact(self, name: str) -> os.stat_result:
-        """Status of the artefact; its header only when it is not the file that `before` found valid."""
+    def artifact(self, name: str) -> os.stat_result:
+        """Status of the artifact; its header only when it is not the file that `before` found valid."""
         before = self.before
-        if before is not None and before.artefact is Artefact.VALID:
+        if before is not None and before.artifact is Artifact.VALID:
             info = os.lstat(name, dir_fd=self.folder)
             if (
-                info.st_mtime_ns == before.artefact_mtime_ns
-                and info.st_ino == before.artefact_inode
-                and info.st_size == before.artefact_bytes
+                info.st_mtime_ns == before.artifact_mtime_ns
+                and info.st_ino == before.artifact_inode
+                and info.st_size == before.artifact_bytes
             ):
-                self._artefact_seen(info, before.artefact)
+                self._artifact_seen(info, before.artifact)
                 return info
         try:
             descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
         except FileNotFoundError:
             raise
         except OSError as problem:
-            return self._artefact_closed(name, problem)
+            return self._artifact_closed(name, problem)
         try:
             info = os.fstat(descriptor)
-            self._artefact_seen(info, self._tested(name, info, descriptor))
+            self._artifact_seen(info, self._tested(name, info, descriptor))
         finally:
             os.close(descriptor)
         return info
 
-    def _tested(self, name: str, info: os.stat_result, descriptor: int) -> Artefact:
+    def _tested(self, name: str, info: os.stat_result, descriptor: int) -> Artifact:
         size = info.st_size
         if info.st_mode & FORMAT != REGULAR:
-            return Artefact.UNREADABLE
+            return Artifact.UNREADABLE
         if name != NEFF:
-            return Artefact.VALID if size else Artefact.STUB
+            return Artifact.VALID if size else Artifact.STUB
         problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
         if problem is None:
-            return Artefact.VALID
+            return Artifact.VALID
         self.problem(f"{name}: {problem}")
-        return Artefact.STUB if size <= MARKER_BYTES else Artefact.BROKEN
+        return Artifact.STUB if size <= MARKER_BYTES else Artifact.BROKEN
 
-    def _artefact_closed(self, name: str, problem: OSError) -> os.stat_result:
+    def _artifact_closed(self, name: str, problem: OSError) -> os.stat_result:
         """Not openable quietly: perhaps somebody else's file, perhaps a link, perhaps forbidden."""
         info = os.lstat(name, dir_fd=self.folder)
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
@@ -124,18 +124,18 @@ class EntryLook:
                 raise problem
         except OSError as refused:
             self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}")
-            self._artefact_seen(info, Artefact.UNREADABLE)
+            self._artifact_seen(info, Artifact.UNREADABLE)
             return info
         try:
             seen = os.fstat(descriptor)
-            self._artefact_seen(seen, self._tested(name, seen, descriptor))
+            self._artifact_seen(seen, self._tested(name, seen, descriptor))
         finally:
             os.close(descriptor)
         return info
 
-    def _artefact_seen(self, info: os.stat_result, state: Artefact) -> None:
-        self.artefact_state, self.artefact_bytes = state, info.st_size
-        self.artefact_inode, self.artefact_mtime_ns, self.artefact_mtime = (
+    def _artifact_seen(self, info: os.stat_result, state: Artifact) -> None:
+        self.artifact_state, self.artifact_bytes = state, info.st_size
+        self.artifact_inode, self.artifact_mtime_ns, self.artifact_mtime = (
             info.st_ino,
             info.st_mtime_ns,
             info.st_mtime,
@@ -248,35 +248,35 @@ class EntryLook:
         self.published = {name: file.bytes for name, file in stats.files.items()}
 
     def _compare_published(self) -> None:
-        """A local artefact is valid only with a record of its own, and while its files have the lengths in it."""
-        there = {INDUCTOR_ARTEFACT: self.artefact_bytes, INDUCTOR_KERNELS: self.kernels_bytes}
-        if self.record_problem and self.artefact_state is Artefact.VALID:
-            self.artefact_state = Artefact.BROKEN
+        """A local artifact is valid only with a record of its own, and while its files have the lengths in it."""
+        there = {INDUCTOR_ARTIFACT: self.artifact_bytes, INDUCTOR_KERNELS: self.kernels_bytes}
+        if self.record_problem and self.artifact_state is Artifact.VALID:
+            self.artifact_state = Artifact.BROKEN
             self.problem(self.record_problem)
         for name, size in (self.published or {}).items():
-            if name in there and there[name] != size and self.artefact_state is Artefact.VALID:
-                self.artefact_state = Artefact.BROKEN
+            if name in there and there[name] != size and self.artifact_state is Artifact.VALID:
+                self.artifact_state = Artifact.BROKEN
                 self.problem(f"{name}: {there[name] or 0} bytes, {size} were published")
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished record; a lock's holder is judged later, once for all locks."""
         if self.published is not None and parts & Part.INDUCTOR:
             self._compare_published()
-        written = self.artefact_state is Artefact.VALID
+        written = self.artifact_state is Artifact.VALID
         return Entry(
             self.house.compiler,
             self.module,
-            self.house.facts.state_of(self.artefact_state, parts, self.failure is not None),
+            self.house.facts.state_of(self.artifact_state, parts, self.failure is not None),
             parts,
             *sums,
-            self.artefact_bytes,
+            self.artifact_bytes,
             self.graph_bytes,
-            self.artefact_state,
-            self.artefact_inode,
-            self.artefact_mtime_ns,
+            self.artifact_state,
+            self.artifact_inode,
+            self.artifact_mtime_ns,
             self.flags_text,
             self.flags_ok,
-            (self.done_at or self.artefact_mtime) if written else None,
+            (self.done_at or self.artifact_mtime) if written else None,
             changed_at,
             self.read_at,
             self.compile_seconds,
@@ -292,13 +292,13 @@ class EntryLook:
 
 
 class PublishedFile(msgspec.Struct, frozen=True):
-    """Length of a file of the artefact when it was published."""
+    """Length of a file of the artifact when it was published."""
 
     bytes: int
 
 
 class CompileStats(msgspec.Struct, frozen=True):
-    """`model.stats.json` of a local compile, as far as the catalogue needs it."""
+    """`model.stats.json` of a local compile, as far as the catalog needs it."""
 
     module: str = ""
     graph: str = ""
@@ -306,7 +306,7 @@ class CompileStats(msgspec.Struct, frozen=True):
     files: dict[str, PublishedFile] = {}
 
     def problem(self, module: str) -> str:
-        """Why a job would not load an artefact with this record; as much of it as needs no other file."""
+        """Why a job would not load an artifact with this record; as much of it as needs no other file."""
         if self.module and self.module != module:
             return f"it belongs to {name_text(self.module)}"
         if self.files and not self.graph:

@@ -1,4 +1,4 @@
-"""One entry's folder → its `Entry`: each file's status once, the artefact's header, the flags, the failure log.
+"""One entry's folder → its `Entry`: each file's status once, the artifact's header, the flags, the failure log.
 
 What is plain goes through `read_plain` on a first look; everything else, and every second look, comes here: locks,
 logs, links, folders inside an entry, names nobody knows, files of the local compiler.
@@ -13,7 +13,7 @@ import msgspec
 
 from neuron_top.cache.entry import (
     PARTS,
-    Artefact,
+    Artifact,
     Entry,
     Lock,
     Part,
@@ -21,12 +21,12 @@ from neuron_top.cache.entry import (
     classify,
     is_legacy,
 )
-from neuron_top.cache.entry_look import EntryLook
+from neuron_top.cache.entry_look import EntryBuilder
 from neuron_top.cache.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
-from neuron_top.cache.noatime_reader import FOLDER_FLAGS, QuietReader
+from neuron_top.cache.noatime_reader import FOLDER_FLAGS, NoAtimeReader
 
 _QUIET = getattr(os, "O_NOATIME", 0)
-_REBUILDS, _OTHER, _ARTEFACT = Part.REBUILDS, Part.OTHER, Part.ARTEFACT
+_REBUILDS, _OTHER, _ARTIFACT = Part.REBUILDS, Part.OTHER, Part.ARTIFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _GRAPH, _DONE = Part.GRAPH, Part.DONE
 _REMARKABLE = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
@@ -40,7 +40,7 @@ class EntryReader:
     """
 
     def __init__(
-        self, root: str, compiler: str, descriptor: int, reader: QuietReader, *, access_times: bool = True
+        self, root: str, compiler: str, descriptor: int, reader: NoAtimeReader, *, access_times: bool = True
     ) -> None:
         self.root, self.compiler, self.descriptor, self.reader = root, compiler, descriptor, reader
         self.facts = FolderFacts(compiler, access_times=access_times)
@@ -72,13 +72,13 @@ class EntryReader:
         own = os.fstat(folder)
         allocated = apparent = kept = parts = 0
         changed_at: float = own.st_mtime
-        look = EntryLook(self, module, folder, before)
+        look = EntryBuilder(self, module, folder, before)
         lstat, part_of = os.lstat, PARTS.get
         for name in os.listdir(folder):
             part = part_of(name, _OTHER)
             try:
-                if part & _ARTEFACT:
-                    info = look.artefact(name)
+                if part & _ARTIFACT:
+                    info = look.artifact(name)
                 elif part & _FLAGS:
                     info = look.flags(name)
                 else:
@@ -111,8 +111,8 @@ class EntryReader:
             own = os.stat(module, dir_fd=self.descriptor, follow_symlinks=False)
         except OSError:
             return None
-        look = EntryLook(self, module, -1, None)
-        look.artefact_state = Artefact.UNREADABLE
+        look = EntryBuilder(self, module, -1, None)
+        look.artifact_state = Artifact.UNREADABLE
         look.problem("permission denied")
         return look.entry(own, 0, (0, 0, 0), own.st_mtime)
 
@@ -122,5 +122,5 @@ def judged(entry: Entry, lock: Lock) -> Entry:
     state = entry.state
     if entry.state is not State.TRACED:
         log_fails = entry.failure is not None
-        state = classify(entry.artefact, entry.parts, is_legacy(entry.compiler), log_fails, lock.verdict)
+        state = classify(entry.artifact, entry.parts, is_legacy(entry.compiler), log_fails, lock.verdict)
     return msgspec.structs.replace(entry, lock=lock, state=state)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from neuron_top.cache.entry import PARTS, Artefact, Entry, Part, State, classify, is_legacy
+from neuron_top.cache.entry import PARTS, Artifact, Entry, Part, State, classify, is_legacy
 from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.noatime_reader import FILE_FLAGS
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
@@ -36,12 +36,12 @@ class FolderFacts:
         self._states: dict[int, State] = {}
         self._flags: dict[bytes, tuple[str, str]] = {}
 
-    def state_of(self, artefact: Artefact, parts: int, failed: bool) -> State:
+    def state_of(self, artifact: Artifact, parts: int, failed: bool) -> State:
         """`classify`, remembered under one number: an enumeration as a key would be hashed in Python."""
-        key = (parts << 4) | (artefact << 1) | failed
+        key = (parts << 4) | (artifact << 1) | failed
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = classify(artefact, parts, self._legacy, failed)
+            state = self._states[key] = classify(artifact, parts, self._legacy, failed)
         return state
 
     def flags_of(self, data: bytes) -> tuple[str, str]:
@@ -60,7 +60,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
     own = os.fstat(folder)
     allocated = apparent = kept = parts = inode = mtime_ns = 0
     changed_at: float = own.st_mtime
-    artefact, artefact_bytes, written_at, read_at = Artefact.NONE, None, None, None
+    artifact, artifact_bytes, written_at, read_at = Artifact.NONE, None, None, None
     graph_bytes = graph_at = flags = flags_ok = done_at = None
     part_of, lstat = PARTS.get, os.lstat
     for name in os.listdir(folder):
@@ -81,7 +81,7 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
         elif part == _NEFF:
             if head_problem(data, size) is not None:
                 return None
-            artefact, artefact_bytes, inode, mtime_ns = Artefact.VALID, size, info.st_ino, info.st_mtime_ns
+            artifact, artifact_bytes, inode, mtime_ns = Artifact.VALID, size, info.st_ino, info.st_mtime_ns
             written_at = changed
             if facts.access_times and info.st_atime > changed:
                 read_at = info.st_atime
@@ -98,14 +98,14 @@ def read_plain(facts: FolderFacts, module: str, folder: int) -> Entry | None:  #
     return Entry(
         facts.compiler,
         module,
-        facts.state_of(artefact, parts, False),
+        facts.state_of(artifact, parts, False),
         parts,
         allocated,
         apparent,
         kept,
-        artefact_bytes,
+        artifact_bytes,
         graph_bytes,
-        artefact,
+        artifact,
         inode,
         mtime_ns,
         flags,

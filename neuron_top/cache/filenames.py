@@ -1,7 +1,7 @@
 """Names inside a compile cache: `<root>/<compiler>-<version>/MODULE_<graph>+<flags>/…`.
 
 The SDK's names are from its published entries; ours for locally compiled graphs stand beside them, in the
-same layout and with the same marks, so that one catalogue reads both.
+same layout and with the same marks, so that one catalog reads both.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ DESCRIPTION = "model.graph.json"
 """A local graph in words: nodes, operators, shapes, dtypes, torch version. Safe to read."""
 
 NEFF = "model.neff"
-INDUCTOR_ARTEFACT = "model.inductor"
+INDUCTOR_ARTIFACT = "model.inductor"
 """What `CompiledArtifact.save` (binary format) wrote."""
 INDUCTOR_KERNELS = "model.kernels"
-"""The shared libraries that `model.inductor` runs, as an uncompressed zip: PyTorch's artefact names them by the hash
+"""The shared libraries that `model.inductor` runs, as an uncompressed zip: PyTorch's artifact names them by the hash
 of their source and does not carry them, and building them again is nearly all of a compile's time."""
-ARTEFACT_NAMES = (NEFF, INDUCTOR_ARTEFACT)
+ARTIFACT_NAMES = (NEFF, INDUCTOR_ARTIFACT)
 
 FLAGS_NAMES = ("compile_flags.json", "compile_flags.txt")
 DONE = "model.done"
 FAILURE_LOG = "model.log"
 STATS = "model.stats.json"
 """`{"module", "compiler", "compile_seconds", "peak_rss_bytes", "started", "finished", "attempts", "files"}` of a local
-compile; `files` maps each file of the artefact to its `{"sha256", "bytes"}`, checked before it is loaded. The seconds
+compile; `files` maps each file of the artifact to its `{"sha256", "bytes"}`, checked before it is loaded. The seconds
 are the compiler's alone: what its process needs to start, once per job, lies between `started` and `finished` too."""
 WRAPPED_NEFF = "wrapped_neff.hlo"
 
@@ -39,4 +39,4 @@ Lock and sidecar are one file under two names (a hard link), so there is no inst
 TEMPORARY_SUFFIX = ".tmp"
 """`model.inductor.<token>.tmp`: being written, renamed when complete; leftovers of a killed process."""
 QUARANTINE_SUFFIX = ".broken"
-"""`model.inductor.<time>.broken`: a corrupt artefact kept aside for a person to look at."""
+"""`model.inductor.<time>.broken`: a corrupt artifact kept aside for a person to look at."""

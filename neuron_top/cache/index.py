@@ -1,4 +1,4 @@
-"""The stored catalogue: what the last look at a root saw, so that the next start need not look at everything.
+"""The stored catalog: what the last look at a root saw, so that the next start need not look at everything.
 
 One file per root in the state folder: a short head with sums, and behind it all entries. Sums over what is settled
 can be read without decoding 50,000 entries; entries that change by themselves are in the head as they are. The

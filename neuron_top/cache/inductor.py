@@ -19,7 +19,7 @@ from contextlib import closing, suppress
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import QuietReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
 from neuron_top.cache.tree import FILES_LIMIT, measure
 from neuron_top.folders import Descent
 
@@ -56,7 +56,7 @@ def is_inductor(root: str) -> bool:
 
 def entries(root: str) -> list[InductorEntry]:
     """All entries below `root`, by kind and key; none when it cannot be read."""
-    reader = QuietReader()
+    reader = NoAtimeReader()
     found = []
     for kind, path, key in _places(root, reader):
         found.append(_entry(kind, key, path, reader))
@@ -68,7 +68,7 @@ def entries(root: str) -> list[InductorEntry]:
 
 def files(entry: InductorEntry) -> list[tuple[str, int]]:
     """(path below the entry, length) of each of its files, at any depth; what cannot be read is left out."""
-    reader = QuietReader()
+    reader = NoAtimeReader()
     found: list[tuple[str, int]] = []
     try:
         top = reader.open_folder(entry.path)
@@ -112,7 +112,7 @@ def _listed(handle: int, prefix: str, found: list[tuple[str, int]]) -> list[str]
     return folders
 
 
-def _places(root: str, reader: QuietReader) -> Iterator[tuple[str, str, str]]:
+def _places(root: str, reader: NoAtimeReader) -> Iterator[tuple[str, str, str]]:
     for shard in _folders(f"{root}/fxgraph", reader):
         for key in _folders(f"{root}/fxgraph/{shard}", reader):
             if _KEY.match(key):
@@ -127,7 +127,7 @@ def _places(root: str, reader: QuietReader) -> Iterator[tuple[str, str, str]]:
             yield CODE, f"{root}/{shard}", shard
 
 
-def _entry(kind: str, key: str, path: str, reader: QuietReader) -> InductorEntry:
+def _entry(kind: str, key: str, path: str, reader: NoAtimeReader) -> InductorEntry:
     size = measure(path, reader)
     return InductorEntry(
         kind=kind, key=key, path=name_text(path), bytes=size.allocated, files=size.files, changed=size.newest,
@@ -135,7 +135,7 @@ def _entry(kind: str, key: str, path: str, reader: QuietReader) -> InductorEntry
     )  # fmt: skip
 
 
-def _used(path: str, changed: float | None, reader: QuietReader) -> float | None:
+def _used(path: str, changed: float | None, reader: NoAtimeReader) -> float | None:
     """The newest access among an entry's own files, if it came after the last change."""
     newest = None
     for name, info in _members(path, reader):
@@ -144,11 +144,11 @@ def _used(path: str, changed: float | None, reader: QuietReader) -> float | None
     return newest if newest is not None and (changed is None or newest > changed) else None
 
 
-def _folders(path: str, reader: QuietReader) -> list[str]:
+def _folders(path: str, reader: NoAtimeReader) -> list[str]:
     return sorted(name for name, info in _members(path, reader) if stat.S_ISDIR(info.st_mode))
 
 
-def _members(path: str, reader: QuietReader) -> Iterator[tuple[str, os.stat_result]]:
+def _members(path: str, reader: NoAtimeReader) -> Iterator[tuple[str, os.stat_result]]:
     """Names of a folder with what they are; links are not followed, what vanishes meanwhile is left out."""
     try:
         descriptor = reader.open_folder(path)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 
-from neuron_top.cache.entry import Artefact, Entry, Part, State
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.entry import Artifact, Entry, Part, State
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import HEAD_BYTES, head_problem
 
 _DEEPEST = 3
 
 
-def read_old(root: str, compiler: str, module: str, reader: QuietReader) -> Entry | None:
+def read_old(root: str, compiler: str, module: str, reader: NoAtimeReader) -> Entry | None:
     """A module folder without a flags part; None when it is no folder."""
     path = f"{root}/{compiler}/{module}"
     try:
@@ -26,7 +26,7 @@ def read_old(root: str, compiler: str, module: str, reader: QuietReader) -> Entr
     except OSError:
         return None
     era_one = "USER_neuroncc-" in compiler
-    state, artefact, neff, problems = _era_one(path, reader) if era_one else (State.TRACED, Artefact.NONE, None, ())
+    state, artifact, neff, problems = _era_one(path, reader) if era_one else (State.TRACED, Artifact.NONE, None, ())
     return Entry(
         compiler=compiler,
         module=module,
@@ -35,14 +35,14 @@ def read_old(root: str, compiler: str, module: str, reader: QuietReader) -> Entr
         allocated=size.allocated,
         apparent=size.apparent,
         kept=0,
-        artefact_bytes=neff.st_size if neff is not None else None,
+        artifact_bytes=neff.st_size if neff is not None else None,
         graph_bytes=None,
-        artefact=artefact,
-        artefact_inode=neff.st_ino if neff is not None else 0,
-        artefact_mtime_ns=neff.st_mtime_ns if neff is not None else 0,
+        artifact=artifact,
+        artifact_inode=neff.st_ino if neff is not None else 0,
+        artifact_mtime_ns=neff.st_mtime_ns if neff is not None else 0,
         flags=None,
         flags_hash_ok=None,
-        compiled_at=neff.st_mtime if neff is not None and artefact is Artefact.VALID else None,
+        compiled_at=neff.st_mtime if neff is not None and artifact is Artifact.VALID else None,
         changed_at=max(own.st_mtime, size.newest or 0.0),
         read_at=neff.st_atime if neff is not None and neff.st_atime > neff.st_mtime else None,
         compile_seconds=None,
@@ -54,7 +54,7 @@ def read_old(root: str, compiler: str, module: str, reader: QuietReader) -> Entr
     )
 
 
-def _era_one(path: str, reader: QuietReader) -> tuple[State, Artefact, os.stat_result | None, tuple[str, ...]]:
+def _era_one(path: str, reader: NoAtimeReader) -> tuple[State, Artifact, os.stat_result | None, tuple[str, ...]]:
     """The best of the NEFFs below; the state that follows from it."""
     last: os.stat_result | None = None
     problem: str | None = None
@@ -65,13 +65,13 @@ def _era_one(path: str, reader: QuietReader) -> tuple[State, Artefact, os.stat_r
         except OSError as refused:
             problem = os.strerror(refused.errno or 0).lower()
         if problem is None:
-            return State.HIT_LEGACY, Artefact.VALID, last, ()
+            return State.HIT_LEGACY, Artifact.VALID, last, ()
     if problem is None:
-        return State.EMPTY, Artefact.NONE, None, ()
-    return State.PARTIAL, Artefact.BROKEN, last, (problem,)
+        return State.EMPTY, Artifact.NONE, None, ()
+    return State.PARTIAL, Artifact.BROKEN, last, (problem,)
 
 
-def _neffs(path: str, depth: int, reader: QuietReader) -> list[str]:
+def _neffs(path: str, depth: int, reader: NoAtimeReader) -> list[str]:
     try:
         descriptor = reader.open_folder(path)
     except OSError:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from neuron_top.cache.filesystem import device_of
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 
 _LINE = re.compile(r"\d+: (FLOCK|POSIX|OFDLCK) +\w+ +\w+ +(-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.ASCII)
 """One lock in force; `->` stands before the kind of one that is waited for, and an incomplete line is none."""
@@ -170,7 +170,7 @@ def _open_files(pid: str, proc: str) -> Iterator[tuple[str, str]]:
 def _is_locked(path: str) -> bool:
     """Whether the kernel knows of an fcntl lock on the file, whoever holds it."""
     try:
-        handle = QuietReader().open_file(path)
+        handle = NoAtimeReader().open_file(path)
     except OSError:
         return False
     try:

@@ -19,7 +19,7 @@ from neuron_top.cache import filenames, filesystem, lock_holders, lock_owner, pr
 from neuron_top.cache.entry import Entry, Lock, Verdict
 from neuron_top.cache.lock_holders import Held
 from neuron_top.cache.lock_owner import LockOwner
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.processes import Process
 
 QUIET_AGE = 15 * 60.0
@@ -157,7 +157,7 @@ def owner_of(root: str, entry: Entry) -> Lock | None:
     """What our own mark in or beside the lock says; None for a lock of the SDK's, which names nobody."""
     if entry.lock is None:
         return None
-    reader = QuietReader()
+    reader = NoAtimeReader()
     for name in (*_LOCK_NAMES, *_OWNER_NAMES):
         try:
             data = reader.read(f"{root}/{entry.path}/{name}", 4096)

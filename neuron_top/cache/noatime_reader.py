@@ -1,7 +1,7 @@
 """Reading without leaving a trace: files and folders opened so that their access times stay as they were.
 
 Linux allows `O_NOATIME` to a file's owner and to root. Elsewhere the open is repeated without it and counted in
-`disturbed`, so that whoever looks can be told that access times of other people's files may have moved.
+`atime_fallbacks`, so that whoever looks can be told that access times of other people's files may have moved.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-class QuietReader:
+class NoAtimeReader:
     """Opens for looking. Every method raises OSError as `os.open` does."""
 
     def __init__(self) -> None:
-        self.disturbed = 0
+        self.atime_fallbacks = 0
         """Opens that had to be made without O_NOATIME."""
 
     def open_folder(self, path: str, dir_fd: int | None = None) -> int:
@@ -42,7 +42,7 @@ class QuietReader:
             return os.open(path, flags | _QUIET, dir_fd=dir_fd)
         except PermissionError:
             descriptor = os.open(path, flags, dir_fd=dir_fd)
-            self.disturbed += 1
+            self.atime_fallbacks += 1
             return descriptor
 
 

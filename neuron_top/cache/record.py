@@ -1,6 +1,6 @@
-"""`model.stats.json`, the record of a local compile: key, graph and files of the artefact, and what the compile cost.
+"""`model.stats.json`, the record of a local compile: key, graph and files of the artifact, and what the compile cost.
 
-An artefact counts only with this record, and the record only with its own digest, so that neither a swapped file nor a
+An artifact counts only with this record, and the record only with its own digest, so that neither a swapped file nor a
 flipped bit goes unnoticed. A signature (`cache/signing.py`) says who wrote it.
 """
 
@@ -18,7 +18,7 @@ from neuron_top.cache.signing import UNSIGNED, Keys, Signature
 
 
 class FileFacts(msgspec.Struct, frozen=True):
-    """One file of an artefact as it was published."""
+    """One file of an artifact as it was published."""
 
     sha256: str
     bytes: int
@@ -48,7 +48,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature = UNSIGNED
 
     def content(self) -> list[str]:
-        """All that is used when the artefact is loaded, in an order that is always the same."""
+        """All that is used when the artifact is loaded, in an order that is always the same."""
         files = [text for name in sorted(self.files) for text in self.files[name].content(name)]
         return ["neuron-top artifact 2", self.module, self.graph, self.compiler, self.guards, *files]
 

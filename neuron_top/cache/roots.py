@@ -3,7 +3,7 @@
 The root of the Neuron cache: `--cache_dir` in `NEURON_CC_FLAGS`, then `NEURON_COMPILE_CACHE_URL`, then the SDK's
 default. That one lies where anybody can make it first: where it is not ours, our compile component uses one of the
 user's own beside it (`default_root`). A running job's own environment counts, not ours: every process that may be read
-is asked. Neighbours
+is asked. Neighbors
 (Inductor, Triton, JAX, vLLM, the hub's blob cache) are found to be sized, never to be changed.
 """
 
@@ -21,7 +21,7 @@ from neuron_top.cache.processes import Process
 from neuron_top.parsers.escapes import without_secret
 
 NEURON = "neuron"
-"""The kind of root that the catalogue lists entry by entry."""
+"""The kind of root that the catalog lists entry by entry."""
 VLLM_NEURON = "vllm-neuron"
 """The kind whose entries carry completion markers of their own."""
 _CACHE_DIR = "--cache_dir"
@@ -88,9 +88,9 @@ def find(
             found.append(msgspec.structs.replace(root, users=(process.pid,)))
         found += [
             msgspec.structs.replace(root, origin=f"{root.origin} of process {process.pid}", users=(process.pid,))
-            for root in _neighbours(theirs, defaults=False)
+            for root in _neighbors(theirs, defaults=False)
         ]
-    found += _neighbours(environ, defaults=True)
+    found += _neighbors(environ, defaults=True)
     return _merged(found)
 
 
@@ -129,7 +129,7 @@ def _root(kind: str, path: str, origin: str, cwd: str | None = None) -> Root:
     return Root(kind=kind, path=name_text(place), origin=origin, exists=os.path.isdir(place))
 
 
-def _neighbours(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
+def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     """(kind, variable, path under the variable's value, default path), one row a cache."""
     import tempfile
 

@@ -1,7 +1,7 @@
 """A compile cache in S3, `s3://bucket/prefix`: one paged listing → a snapshot. Looks only.
 
-States are those of a folder, with what a listing can tell: an artefact's header is not read (the first kilobyte of
-every artefact would be a request each; `check_head` does it on demand), and nobody's lock can be judged from here.
+States are those of a folder, with what a listing can tell: an artifact's header is not read (the first kilobyte of
+every artifact would be a request each; `check_head` does it on demand), and nobody's lock can be judged from here.
 boto3 is loaded when the first bucket is named; credentials come from where AWS's own tools find them, and are kept
 nowhere.
 """
@@ -21,7 +21,7 @@ from neuron_top.cache.entry import (
     MARKER_BYTES,
     MODULE,
     PARTS,
-    Artefact,
+    Artifact,
     Entry,
     Lock,
     Part,
@@ -196,9 +196,9 @@ def _is_below(path: str) -> bool:
 def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
     compiler, _, module = path.rpartition("/")
     parts = kept = size = 0
-    artefact, artefact_bytes, graph_bytes = Artefact.NONE, None, None
+    artifact, artifact_bytes, graph_bytes = Artifact.NONE, None, None
     compiled_at = lock_since = None
-    changed_at = artefact_at = 0.0
+    changed_at = artifact_at = 0.0
     others: list[str] = []
     digest = hashlib.sha256()
     for each in objects:
@@ -210,9 +210,9 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         digest.update(f"{name}\0{each.tag}\0".encode("utf-8", "surrogateescape"))
         if part & Part.REBUILDS:
             kept += each.size
-        if part & Part.ARTEFACT:
-            artefact = Artefact.VALID if each.size > MARKER_BYTES else Artefact.STUB
-            artefact_bytes, artefact_at = each.size, each.changed
+        if part & Part.ARTIFACT:
+            artifact = Artifact.VALID if each.size > MARKER_BYTES else Artifact.STUB
+            artifact_bytes, artifact_at = each.size, each.changed
         elif part & Part.GRAPH:
             graph_bytes = each.size
         elif part & Part.DONE:
@@ -225,19 +225,19 @@ def _entry(bucket: Bucket, path: str, objects: list[Object]) -> Entry:
         compiler=compiler,
         module=module,
         # Without reading it, a log of that name counts as a failure's.
-        state=classify(artefact, parts, is_legacy(compiler), bool(parts & Part.LOG)),
+        state=classify(artifact, parts, is_legacy(compiler), bool(parts & Part.LOG)),
         parts=parts,
         allocated=size,
         apparent=size,
         kept=kept,
-        artefact_bytes=artefact_bytes,
+        artifact_bytes=artifact_bytes,
         graph_bytes=graph_bytes,
-        artefact=artefact,
-        artefact_inode=0,
-        artefact_mtime_ns=round(artefact_at * 1e9),
+        artifact=artifact,
+        artifact_inode=0,
+        artifact_mtime_ns=round(artifact_at * 1e9),
         flags=None,
         flags_hash_ok=None,
-        compiled_at=(compiled_at or artefact_at) if artefact is Artefact.VALID else None,
+        compiled_at=(compiled_at or artifact_at) if artifact is Artifact.VALID else None,
         changed_at=changed_at,
         read_at=None,
         compile_seconds=None,
@@ -267,7 +267,7 @@ def fetch(bucket: Bucket, objects: Iterable[Object], root: Path) -> None:
 
 
 def check_head(bucket: Bucket, objects: list[Object]) -> str | None:
-    """What is wrong with an entry's artefact and flags, read from the service: header, length, flags hash; or None."""
+    """What is wrong with an entry's artifact and flags, read from the service: header, length, flags hash; or None."""
     for each in objects:
         place, _, name = each.key.rpartition("/")
         if name == NEFF:

@@ -1,7 +1,7 @@
 """A cache folder → a snapshot. Looks only: nothing is written, links lead nowhere, access times stay.
 
 One thread, because more of them made a warm walk slower in every measurement. A first scan opens each entry's
-folder once, asks for each file's status once, and reads the artefact's header and the flags of entries that are
+folder once, asks for each file's status once, and reads the artifact's header and the flags of entries that are
 new or changed. A refresh asks for the status of entry folders only, and looks again at those whose time differs,
 that were written to lately, or whose state passes: a folder's time does not change when a file in it is rewritten
 in place.
@@ -20,7 +20,7 @@ from neuron_top.cache import discovery, filesystem
 from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.entry_reader import EntryReader, judged
 from neuron_top.cache.legacy import read_old
-from neuron_top.cache.noatime_reader import QuietReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
 from neuron_top.cache.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.tree import measure
 
@@ -38,37 +38,37 @@ def judge_now(root: str, locked: Sequence[Entry], newest_change: float | None) -
     return locks.judge_all(root, locked, newest_change)
 
 
-def scan(root: str, *, judges: Judges = judge_now, now: float | None = None) -> Snapshot:
+def scan(root: str, *, lock_verdicts: Judges = judge_now, now: float | None = None) -> Snapshot:
     """Look at everything below `root`. Raises NothingToShow when there is no such folder."""
-    return _Scan(root, None, judges, now).run()
+    return _Scan(root, None, lock_verdicts, now).run()
 
 
-def refresh(before: Snapshot, *, judges: Judges = judge_now, now: float | None = None) -> Snapshot:
+def refresh(before: Snapshot, *, lock_verdicts: Judges = judge_now, now: float | None = None) -> Snapshot:
     """Look again at what may have changed since `before`; entries that did not are the same objects."""
-    return _Scan(before.root, before, judges, now).run()
+    return _Scan(before.root, before, lock_verdicts, now).run()
 
 
 def refresh_entries(
-    before: Snapshot, paths: Iterable[str], *, judges: Judges = judge_now, now: float | None = None
+    before: Snapshot, paths: Iterable[str], *, lock_verdicts: Judges = judge_now, now: float | None = None
 ) -> Snapshot:
     """Look again at these entries only (`compiler/module`): what a notification names."""
-    return _Scan(before.root, before, judges, now).run_only(set(paths))
+    return _Scan(before.root, before, lock_verdicts, now).run_only(set(paths))
 
 
-def look_at(root: str, entries: Sequence[Entry], *, judges: Judges = judge_now) -> list[Entry]:
+def look_at(root: str, entries: Sequence[Entry], *, lock_verdicts: Judges = judge_now) -> list[Entry]:
     """These entries as they are now, without the rest of the root; entries that are gone are left out."""
     partial = Snapshot(root=root, taken_at=0.0, seconds=0.0, entries=tuple(entries), folders=())
-    return list(refresh_entries(partial, [entry.path for entry in entries], judges=judges).entries)
+    return list(refresh_entries(partial, [entry.path for entry in entries], lock_verdicts=lock_verdicts).entries)
 
 
 class _Scan:
-    def __init__(self, root: str, before: Snapshot | None, judges: Judges, now: float | None) -> None:
+    def __init__(self, root: str, before: Snapshot | None, lock_verdicts: Judges, now: float | None) -> None:
         self.root = os.path.realpath(root)
         self.before = before
-        self.judges = judges
+        self.lock_verdicts = lock_verdicts
         self.now = time.time() if now is None else now
         self.disk = filesystem.describe(self.root)
-        self.reader = QuietReader()
+        self.reader = NoAtimeReader()
         self.problems: list[str] = []
         self.entries: list[Entry] = []
         self.folders: list[Folder] = []
@@ -116,7 +116,7 @@ class _Scan:
             folders=tuple(self.folders),
             others=tuple(self.others),
             problems=tuple(self.problems),
-            disturbed=self.reader.disturbed,
+            atime_fallbacks=self.reader.atime_fallbacks,
             filesystem=self.disk,
         )
 
@@ -197,7 +197,7 @@ class _Scan:
         if not locked:
             return
         newest = max((entry.changed_at for entry in self.entries if entry.lock is None), default=None)
-        verdicts = self.judges(self.root, locked, newest)
+        verdicts = self.lock_verdicts(self.root, locked, newest)
         self.entries = [
             judged(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
             for entry in self.entries

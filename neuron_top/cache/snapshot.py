@@ -81,7 +81,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[Other, ...] = ()
     problems: tuple[str, ...] = ()
     """What below the root could not be read, in words; empty when the look was complete."""
-    disturbed: int = 0
+    atime_fallbacks: int = 0
     """Files and folders opened in a way that may have moved their access time (not ours, and we are not root)."""
     filesystem: Filesystem = Filesystem()
 

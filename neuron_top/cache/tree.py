@@ -8,7 +8,7 @@ from contextlib import closing
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.folders import Descent
 
 FILES_LIMIT = 1_000_000
@@ -26,15 +26,15 @@ class TreeSize(msgspec.Struct, frozen=True, array_like=True):
     """False when the walk was cut short or a folder could not be read."""
 
 
-def measure(path: str, reader: QuietReader | None = None, limit: int = FILES_LIMIT) -> TreeSize:
+def measure(path: str, reader: NoAtimeReader | None = None, limit: int = FILES_LIMIT) -> TreeSize:
     """Walk `path` (not through links, not into other file systems). A missing folder measures as incomplete."""
-    walk = _Walk(reader or QuietReader(), limit)
+    walk = _Walk(reader or NoAtimeReader(), limit)
     walk.run(path)
     return TreeSize(walk.allocated, walk.apparent, walk.files, walk.newest, walk.complete)
 
 
 class _Walk:
-    def __init__(self, reader: QuietReader, limit: int) -> None:
+    def __init__(self, reader: NoAtimeReader, limit: int) -> None:
         self.reader, self.limit = reader, limit
         self.allocated = self.apparent = self.files = self.folders = 0
         self.newest: float | None = None

@@ -1,7 +1,7 @@
 """Looking for entries that are not what they seem: the cheap level from a scan, the full one file by file.
 
 *broken* is what a client would take for good and cannot use; *warning* is what a person should know of. A digest of
-an unknown package version is neither: it cannot be judged. Full verification reads every artefact of the cache.
+an unknown package version is neither: it cannot be judged. Full verification reads every artifact of the cache.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from neuron_top.cache.contents import Contents
-from neuron_top.cache.entry import BROKEN, HITS, Artefact, Entry, Part, State
+from neuron_top.cache.entry import BROKEN, HITS, Artifact, Entry, Part, State
 from neuron_top.cache.signing import keys_in_force
 
 BROKEN_LEVEL, WARNING_LEVEL = "broken", "warning"
@@ -30,20 +30,20 @@ def cheap(entries: Iterable[Entry]) -> Iterator[Finding]:
     """What the states, headers and flags hashes of a scan tell."""
     for entry in entries:
         if entry.state in BROKEN:
-            what = entry.problems[0] if entry.problems else "marked as done, but there is no artefact"
+            what = entry.problems[0] if entry.problems else "marked as done, but there is no artifact"
             yield Finding(entry=entry, level=BROKEN_LEVEL, what=what)
-        elif entry.artefact is Artefact.UNREADABLE or entry.state is State.UNKNOWN:
+        elif entry.artifact is Artifact.UNREADABLE or entry.state is State.UNKNOWN:
             what = entry.problems[0] if entry.problems else "its files match no known form"
             yield Finding(entry=entry, level=WARNING_LEVEL, what=what)
         elif entry.state is State.PARTIAL:
-            what = entry.problems[0] if entry.problems else "the artefact is cut short"
+            what = entry.problems[0] if entry.problems else "the artifact is cut short"
             yield Finding(entry=entry, level=WARNING_LEVEL, what=what)
         if entry.flags_hash_ok is False:
             yield Finding(entry=entry, level=WARNING_LEVEL, what="the flags file does not have the hash in the name")
 
 
 def deep(root: str, entry: Entry) -> Iterator[Finding]:
-    """What reading an entry's artefact and graph tells; nothing for entries that offer no artefact."""
+    """What reading an entry's artifact and graph tells; nothing for entries that offer no artifact."""
     if entry.state not in HITS and entry.state is not State.PUBLISHED_UNMARKED:
         return
     contents = Contents(root, entry)

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.tree import measure
 
 MARKER = ".compilation_complete"
@@ -48,14 +48,14 @@ class VllmEntry(msgspec.Struct, frozen=True, kw_only=True):
 def entries(root: str) -> list[VllmEntry]:
     """The entries below `root`, by key; none when it cannot be read. What is not named by 32 digits is no entry."""
     try:
-        keys = sorted(name for name in _names(root, QuietReader()) if _KEY.match(name))
+        keys = sorted(name for name in _names(root, NoAtimeReader()) if _KEY.match(name))
     except OSError:
         return []
     return [_entry(root, key) for key in keys if not os.path.islink(f"{root}/{key}")]
 
 
 def _entry(root: str, key: str) -> VllmEntry:
-    reader = QuietReader()
+    reader = NoAtimeReader()
     size = measure(f"{root}/{key}", reader)
     neffs: list[int] = []
     marked: list[int | None] = []
@@ -77,7 +77,7 @@ def _state(neffs: list[int], marked: list[int | None]) -> VllmState:
     return VllmState.COMPLETE if all(size in neffs for size in marked) else VllmState.MISMATCH
 
 
-def _folders(path: str, reader: QuietReader) -> list[str]:
+def _folders(path: str, reader: NoAtimeReader) -> list[str]:
     """The entry itself and the folders of its ranks."""
     try:
         below = [f"{path}/{name}" for name in sorted(_names(path, reader))]
@@ -86,7 +86,7 @@ def _folders(path: str, reader: QuietReader) -> list[str]:
     return [path, *(one for one in below if os.path.isdir(one) and not os.path.islink(one))]
 
 
-def _look_into(folder: str, reader: QuietReader, neffs: list[int], marked: list[int | None]) -> None:
+def _look_into(folder: str, reader: NoAtimeReader, neffs: list[int], marked: list[int | None]) -> None:
     try:
         names = _names(folder, reader)
     except OSError:
@@ -102,7 +102,7 @@ def _look_into(folder: str, reader: QuietReader, neffs: list[int], marked: list[
             continue
 
 
-def _names(path: str, reader: QuietReader) -> list[str]:
+def _names(path: str, reader: NoAtimeReader) -> list[str]:
     descriptor = reader.open_folder(path)
     try:
         return os.listdir(descriptor)

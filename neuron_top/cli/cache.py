@@ -7,9 +7,9 @@ stderr. Looking changes nothing, access times included.
   neurontop cache ls --state failed             the failures, with their cause
   neurontop cache ls --sort bytes               the largest entries first
   neurontop cache stats                         sums by state and compiler version, free disk space
-  neurontop cache show MODULE_0123              one entry: graph, artefact, lock, failure log
-  neurontop cache verify --full                 read every artefact: header, digest, archive
-  neurontop cache roots                         every cache of this machine, neighbours included
+  neurontop cache show MODULE_0123              one entry: graph, artifact, lock, failure log
+  neurontop cache verify --full                 read every artifact: header, digest, archive
+  neurontop cache roots                         every cache of this machine, neighbors included
 
 Changing it is a plan that can be read, carried out and undone: every command below shows what would go, what is left
 alone and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.

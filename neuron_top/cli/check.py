@@ -22,14 +22,14 @@ import os
 
 from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
-from neuron_top.cli.output import narrate, print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.ingest import run_loader
 from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.units import bytes_text
 from neuron_top.views.gate import RULES, Verdict, end, judge
-from neuron_top.views.metric import Basis
+from neuron_top.views.metric import Provenance
 from neuron_top.views.report import Report, report
 
 
@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
     limits = {rule.option: value for rule in RULES if (value := _asked(arguments, rule.option)) is not None}
     if not limits and arguments.max_size is None:
         limits = {"max-failed": 0.0}
-    run = run_loader.load(arguments.names or ["last"], settings, standard_input_bytes(), narrate)
+    run = run_loader.load(arguments.names or ["last"], settings, standard_input_bytes(), log_stderr)
     memory = run_loader.memory(run, settings, arguments.cache)
     view = report(run, run_loader.end_of(run), memory=memory)
     verdicts = (*end(view), *judge(view, limits, allow_unknown=arguments.allow_unknown))
@@ -73,7 +73,7 @@ def _size(root: str, limit: int, settings: Settings) -> Verdict:
 
     taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
-    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes", basis=Basis.MEASURED,
+    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes", basis=Provenance.MEASURED,
                    limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
 
 

@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import json_text, narrate
+from neuron_top.cli.output import json_text, log_stderr
 from neuron_top.cli.report import add_output, chosen_format, write
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.ingest import run_loader
@@ -67,12 +67,12 @@ def execute(arguments: argparse.Namespace) -> int:
         reasons = _crossed(view, newer, arguments)
     write(_render(view, chosen_format(arguments)), arguments.output)
     for reason in reasons:
-        narrate(reason)
+        log_stderr(reason)
     return 1 if reasons else 0
 
 
 def _report(name: str, settings: Settings) -> Report:
-    run = run_loader.load([_before_last(settings) if name == _BEFORE_LAST else name], settings, tell=narrate)
+    run = run_loader.load([_before_last(settings) if name == _BEFORE_LAST else name], settings, tell=log_stderr)
     return report(run, run_loader.end_of(run))
 
 

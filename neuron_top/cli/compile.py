@@ -29,7 +29,7 @@ import signal
 import sys
 
 from neuron_top import programs
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
 RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
             command, jobs=jobs, retries=retries, collect=not arguments.compile_only, compile_=not arguments.collect_only
         )
     except KeyboardInterrupt:
-        narrate("neurontop: interrupted; what is collected and not compiled yet waits for the next call")
+        log_stderr("neurontop: interrupted; what is collected and not compiled yet waits for the next call")
         raise
     return min(failed, MOST_FAILURES)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from neuron_top import settings as configuration
 from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.compile import log_lines
 from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compilers.base import Compiler
@@ -52,7 +52,7 @@ def with_our_compiler(command: Sequence[str], *, jobs: int, retries: int, collec
         log.remark(remark)
     trial = _trial(command, log) if collect else Trial(exit_code=0)
     if not compile_:
-        narrate(
+        log_stderr(
             f"neurontop: {len(set(trial.extracted))} graphs collected; neurontop compile --compile-only compiles them"
         )
         return 0
@@ -61,9 +61,9 @@ def with_our_compiler(command: Sequence[str], *, jobs: int, retries: int, collec
 
 def _trial(command: Sequence[str], log: ParallelLog) -> Trial:
     log.trial_run(command)
-    narrate(f"neurontop: {_INVALID}")
+    log_stderr(f"neurontop: {_INVALID}")
     trial = run_trial(command, _echo)
-    narrate(f"neurontop: end of the trial run; {_INVALID.partition(': ')[2]}")
+    log_stderr(f"neurontop: end of the trial run; {_INVALID.partition(': ')[2]}")
     if trial.exit_code == 0:
         return trial
     ended = f"the trial run ended with {_exit_text(trial.exit_code)}"
@@ -72,7 +72,7 @@ def _trial(command: Sequence[str], log: ParallelLog) -> Trial:
             f"{ended} (its own words stand above); nothing was compiled. What it had collected until then is kept: "
             f"set {IGNORE_ERROR_VARIABLE}=1 to compile it all the same"
         )
-    narrate(f"neurontop: {ended}; compiling what it had collected ({IGNORE_ERROR_VARIABLE} is set)")
+    log_stderr(f"neurontop: {ended}; compiling what it had collected ({IGNORE_ERROR_VARIABLE} is set)")
     return trial
 
 
@@ -116,7 +116,7 @@ class _Compiles:
             retry_failed=self._options.retry_failed,
         )
         for remark in found.remarks:
-            narrate(f"neurontop: {remark}")
+            log_stderr(f"neurontop: {remark}")
         started, clock = time.time(), time.monotonic()
         outcomes = self._compiled(found, compilers, jobs, retries) if found.graphs else {}
         report = report_of(outcomes, started, time.monotonic() - clock)
@@ -124,7 +124,7 @@ class _Compiles:
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
             path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
             path.write_text(report_text(report), encoding="utf-8")
-            narrate(f"neurontop: results written to {path}")
+            log_stderr(f"neurontop: results written to {path}")
         return self._conclude(found, outcomes)
 
     def _compilers(self, root: Path) -> dict[str, Compiler]:
@@ -141,7 +141,7 @@ class _Compiles:
                 compiler.directory()
                 found[name] = compiler
             except (CompilerMissing, ImportError) as problem:
-                narrate(f"neurontop: graphs in {name} are left alone: {problem}")
+                log_stderr(f"neurontop: graphs in {name} are left alone: {problem}")
         return found
 
     def _compiled(
@@ -169,14 +169,14 @@ class _Compiles:
     def _conclude(self, found: Collected, outcomes: Mapping[CollectedGraph, Outcome]) -> int:
         failures = [(graph.module, outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
         for module, message in failures:
-            narrate(f"neurontop: {module} failed: {message}")
+            log_stderr(f"neurontop: {module} failed: {message}")
         for graph in found.failed_before:
-            narrate(
+            log_stderr(
                 f"neurontop: {graph.module} failed in an earlier compile ({graph.path.parent / 'model.log'}); "
                 "add --retry_failed_compilation to NEURON_CC_FLAGS to try again"
             )
         if not outcomes and not found.failed_before:
-            narrate(f"neurontop: nothing to compile: {found.counts.done} graphs of this compiler are in the cache")
+            log_stderr(f"neurontop: nothing to compile: {found.counts.done} graphs of this compiler are in the cache")
         return len(failures) + len(found.failed_before)
 
 

@@ -20,12 +20,12 @@ import sys
 from collections.abc import Mapping
 
 from neuron_top import settings
-from neuron_top.cli.output import colours_wanted, narrate, print_json, print_text
+from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
 from neuron_top.errors import UsageError
 from neuron_top.telemetry.doctor_checks import Finding, examine
 from neuron_top.telemetry.doctor_facts import gather
 
-_COLOURS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
+_COLORS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print_json({"problems": problems, "findings": findings, "facts": facts})
     else:
         print_findings(findings)
-        narrate(f"{problems} problem{'s' if problems != 1 else ''}" if problems else "no problem found")
+        log_stderr(f"{problems} problem{'s' if problems != 1 else ''}" if problems else "no problem found")
     return 1 if problems else 0
 
 
@@ -63,13 +63,13 @@ def warnings_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def print_findings(findings: list[Finding]) -> None:
     """One block per check: level, text and, where there is one, the next step below."""
-    coloured = colours_wanted()
+    colored = colors_wanted()
     for number, finding in enumerate(findings):
         if not number or findings[number - 1].check != finding.check:
             print_text(("" if not number else "\n") + finding.check)
         mark = f"{finding.level:<7}"
-        if coloured:
-            mark = f"{_COLOURS[finding.level]}{mark}\x1b[0m"
+        if colored:
+            mark = f"{_COLORS[finding.level]}{mark}\x1b[0m"
         sys.stdout.write(f"  {mark}  ")
         print_text(finding.text)
         if finding.next_step:

@@ -20,15 +20,15 @@ from pathlib import Path
 
 from neuron_top import settings as configuration
 from neuron_top.cli.cache_commands.common import chosen_root
-from neuron_top.cli.output import narrate, print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.errors import NothingToShow
 from neuron_top.explain.why import Explanation
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.miss_explainer import Misses
+from neuron_top.ingest.miss_explainer import MissExplainer
 from neuron_top.parsers.escapes import visible
 from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.run.model import Run
-from neuron_top.views.miss_explanation import Question
+from neuron_top.views.miss_explanation import MissQuery
 
 _MOST = 200
 
@@ -45,11 +45,11 @@ def execute(arguments: argparse.Namespace) -> int:
     settings, _ = configuration.load()
     one = "MODULE_" in arguments.what and not Path(arguments.what).is_file()
     if one:
-        misses = Misses(settings, chosen_root(arguments.cache))
-        told = [misses.explain(Question(module=arguments.what))]
+        misses = MissExplainer(settings, chosen_root(arguments.cache))
+        told = [misses.explain(MissQuery(module=arguments.what))]
     else:
-        run = run_loader.load([arguments.what], settings, standard_input_bytes(), narrate)
-        told = _of_run(run, Misses(settings, chosen_root(arguments.cache) if arguments.cache else None))
+        run = run_loader.load([arguments.what], settings, standard_input_bytes(), log_stderr)
+        told = _of_run(run, MissExplainer(settings, chosen_root(arguments.cache) if arguments.cache else None))
     if arguments.json:
         print_json(told[0] if one else told)
     elif len(told) == 1:
@@ -61,12 +61,12 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_run(run: Run, misses: Misses) -> list[Explanation]:
+def _of_run(run: Run, misses: MissExplainer) -> list[Explanation]:
     told, missed = misses.of_run(run, _MOST)
     if not missed:
         raise NothingToShow("nothing missed: every graph of this run came from the cache, or none was named")
     if missed > _MOST:
-        narrate(f"neurontop: {_MOST} of {missed} misses are explained, the longest compiles")
+        log_stderr(f"neurontop: {_MOST} of {missed} misses are explained, the longest compiles")
     return told
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from neuron_top import __version__
-from neuron_top.cli.output import Parser, narrate
+from neuron_top.cli.output import Parser, log_stderr
 from neuron_top.errors import NeuronTopError, UsageError
 
 INTERRUPTED = 130
@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _complain(text: str) -> None:
     """A sentence on standard error; that nobody can read it is no further failure."""
     with contextlib.suppress(OSError, ValueError):
-        narrate(f"neurontop: {text}")
+        log_stderr(f"neurontop: {text}")
 
 
 def _in_words(problem: OSError) -> str:

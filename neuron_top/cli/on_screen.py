@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.1
 """How often a program that does not run yet is asked again to leave."""
 
 
-def hurry() -> None:
+def disable_gc() -> None:
     """To be called before the program is imported."""
     gc.disable()
 

@@ -45,7 +45,7 @@ def print_text(text: str) -> None:
     sys.stdout.flush()
 
 
-def narrate(text: str) -> None:
+def log_stderr(text: str) -> None:
     """A line for the person, never for a program; one write, so that nobody else's output stands inside it.
 
     It may quote a name or a message of somebody else's, so nothing in it reaches the terminal as a command.
@@ -62,8 +62,8 @@ class Parser(argparse.ArgumentParser):
         super().error(visible_lines(message))
 
 
-def colours_wanted() -> bool:
-    """Colour only for a terminal, and never when NO_COLOR is set (no-color.org)."""
+def colors_wanted() -> bool:
+    """Color only for a terminal, and never when NO_COLOR is set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -26,10 +26,10 @@ import sys
 from pathlib import Path
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import json_text, narrate
+from neuron_top.cli.output import json_text, log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.miss_explainer import Misses, first_here
+from neuron_top.ingest.miss_explainer import MissExplainer, first_here
 from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import roots
@@ -68,11 +68,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def gathered(arguments: argparse.Namespace, settings: Settings) -> Report:
     """The report that the arguments ask for."""
-    run = run_loader.load(arguments.names, settings, standard_input_bytes(), narrate)
+    run = run_loader.load(arguments.names, settings, standard_input_bytes(), log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     cache = arguments.cache or (first_here(roots(run)) if run.job.run else None)
     memory = run_loader.memory(run, settings, cache)
-    told = Misses(settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+    told = MissExplainer(settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
     misses = [(one.module, f"{one.causes[0].kind}: {one.causes[0].text}") for one in told]
     return report(run, run_loader.end_of(run), memory=memory, prices=prices, misses=misses)
 
@@ -111,7 +111,7 @@ def write(text: str, path: str | None) -> None:
     except OSError as problem:
         beside.unlink(missing_ok=True)
         raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
-    narrate(f"neurontop: wrote {path}")
+    log_stderr(f"neurontop: wrote {path}")
 
 
 def _price(text: str) -> float:

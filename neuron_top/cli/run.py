@@ -27,7 +27,7 @@ from functools import partial
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import show
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.errors import UsageError
 from neuron_top.ingest.assembly import job_sources
@@ -64,17 +64,17 @@ def execute(arguments: argparse.Namespace) -> int:
         settings,
         name=arguments.name,
         shown=not screen,
-        warn=lambda text: narrate(f"neurontop: warning: {text}"),
+        warn=lambda text: log_stderr(f"neurontop: warning: {text}"),
         extra=partial(job_sources, settings, os.environ),
     )
     lost = watched_terminal()
-    with signals_passed_on(recording.job, narrate, resize=not screen) as deliver_early:
+    with signals_passed_on(recording.job, log_stderr, resize=not screen) as deliver_early:
         recording.start()
         deliver_early()
         if screen:
             _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
-    narrate("\n" + summary_text(closing, str(recording.folder)))
+    log_stderr("\n" + summary_text(closing, str(recording.folder)))
     return shell_status(code)
 
 
@@ -88,10 +88,10 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
 
 def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) -> None:
     """Show the screen until the job ends, the user leaves or the terminal is lost; leaving does not touch the job."""
-    from neuron_top.ingest.feed_proxy import Window
+    from neuron_top.ingest.feed_proxy import FeedProxy
     from neuron_top.tui.app import TopApp
 
-    app = TopApp(Window(recording.feed), settings, past=partial(estimator, settings))
+    app = TopApp(FeedProxy(recording.feed), settings, past=partial(estimator, settings))
 
     def end_of_the_job() -> None:
         recording.job.wait()
@@ -125,5 +125,5 @@ def _said_between_lines(recording: Recording, line: str) -> bool:
     """Say it where no line of the job's is torn; False where that is not possible now."""
     with recording.job.between_lines(sys.stderr.fileno()) as before:
         if before is not None:
-            narrate(f"{before}neurontop: {line}")
+            log_stderr(f"{before}neurontop: {line}")
     return before is not None

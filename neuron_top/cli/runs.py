@@ -15,7 +15,7 @@ import time
 
 from neuron_top import settings as configuration
 from neuron_top import units
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.recordings import is_recording, run_folder, store_path
 from neuron_top.store.sqlite import Store
@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     print(table(_HEADER, [_cells(row) for row in rows], right=(3, 5, 6, 7)))
     if len(records) > len(shown):
-        narrate(f"{len(records) - len(shown)} older ones: neurontop runs --all")
+        log_stderr(f"{len(records) - len(shown)} older ones: neurontop runs --all")
     return 0
 
 

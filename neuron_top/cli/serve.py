@@ -26,7 +26,7 @@ import socket
 from pathlib import Path
 
 from neuron_top import settings as configuration
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
 PORT = 8421
@@ -68,9 +68,9 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("the read token and the act token must differ")
     if local and not act and not arguments.read_only:
         act = secrets.token_urlsafe(18)
-        narrate(f"neurontop: to change caches from the browser, sign in with this token: {act}")
+        log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
     if not local:
-        narrate(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
+        log_stderr(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
     feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
     serve(
         settings,
@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
         port=arguments.port,
         prefix=_prefix(arguments.prefix),
         roots=[str(Path(path).resolve()) for path in arguments.paths if is_cache_root(Path(path))],
-        opened=lambda address: narrate(f"neurontop: {address}  (Ctrl-C ends)"),
+        opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
     )
     return 0
 

@@ -22,7 +22,7 @@ import argparse
 from typing import Any
 
 from neuron_top.cache.noatime_reader import name_text
-from neuron_top.cli.output import narrate, print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.cli.tally_text import Summary
 from neuron_top.parsers.counting import CountingReader
 from neuron_top.parsers.escapes import visible
@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
     """Read one file to its end. Raises UsageError if that is not possible."""
     summary, reader = Summary(), (LogReader if summarize else CountingReader)(f"log:{name}")
-    for data in log_input.portions(name, narrate, log_input.standard_input_bytes()):
+    for data in log_input.portions(name, log_stderr, log_input.standard_input_bytes()):
         events = reader.feed(data)
         if summarize:
             summary.add(events)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from neuron_top.cli.output import table
 from neuron_top.events import (
     AnyEvent,
-    CachedFailureMet,
+    CachedFailureHit,
     CacheHit,
     CompileCompleted,
     CompileFailed,
@@ -69,7 +69,7 @@ class Summary:
         """Count events."""
         for event in events:
             self._graph_event(event)
-            if isinstance(event, CompileFailed | CachedFailureMet):
+            if isinstance(event, CompileFailed | CachedFailureHit):
                 self._failure(event)
             elif isinstance(event, ErrorRaised):
                 self._problem(f"{event.exception}: {event.message}")
@@ -108,14 +108,14 @@ class Summary:
             graph.started += 1
         elif isinstance(event, CompileFailed):
             graph.failed += 1
-        elif isinstance(event, CachedFailureMet):
+        elif isinstance(event, CachedFailureHit):
             graph.met_failed += 1
         elif isinstance(event, GraphExtracted):
             graph.extracted += 1
         elif isinstance(event, LockWaited) and event.minutes is not None:
             graph.waited = max(graph.waited or 0.0, event.minutes * 60)
 
-    def _failure(self, event: CompileFailed | CachedFailureMet) -> None:
+    def _failure(self, event: CompileFailed | CachedFailureHit) -> None:
         how = "failed" if isinstance(event, CompileFailed) else "failed before, stored in the cache"
         if len(self.failures) < 1000:
             self.failures[(event.module or UNKNOWN, how, event.message)] += 1

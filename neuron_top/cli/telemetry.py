@@ -29,7 +29,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from neuron_top import events, settings
-from neuron_top.cli.output import narrate, print_json_line, print_text
+from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.telemetry_text import Snapshot
 from neuron_top.errors import FileMalformed, NothingToShow, UsageError
 from neuron_top.events import AnyEvent
@@ -81,7 +81,7 @@ def _of_machine(arguments: argparse.Namespace) -> int:
         for event in stream:
             snapshot.apply(event)
             if isinstance(event, events.SourceUnavailable):
-                narrate(f"neurontop: {event.name}: {event.reason}")
+                log_stderr(f"neurontop: {event.name}: {event.reason}")
                 silent.add(event.name)
                 if snapshot.empty and silent.issuperset(source.name for source in sources):
                     break
@@ -100,7 +100,7 @@ def _of_machine(arguments: argparse.Namespace) -> int:
 
 def _sources(wanted: str, sysfs_root: str) -> list[Source]:
     from neuron_top.telemetry import sources
-    from neuron_top.telemetry.devices import DevicesLook
+    from neuron_top.telemetry.devices import NeuronLsPoller
     from neuron_top.telemetry.monitor import MonitorSource
     from neuron_top.telemetry.source import Periodic
     from neuron_top.telemetry.sysfs import SysfsTree
@@ -111,9 +111,9 @@ def _sources(wanted: str, sysfs_root: str) -> list[Source]:
     if wanted == "monitor":
         return [MonitorSource(current.sample_seconds)]
     if wanted == "ls":
-        return [Periodic("neuron-ls", 60.0, DevicesLook())]
+        return [Periodic("neuron-ls", 60.0, NeuronLsPoller())]
     if wanted == "sysfs":
-        return [Periodic("sysfs", current.sample_seconds, sources.SysfsLook(SysfsTree(sysfs_root)))]
+        return [Periodic("sysfs", current.sample_seconds, sources.SysfsPoller(SysfsTree(sysfs_root)))]
     return sources.telemetry_sources(current, sysfs_root)
 
 
@@ -157,12 +157,12 @@ def _of_file(arguments: argparse.Namespace) -> int:
         snapshot.apply(event)
         if isinstance(event, events.LineMalformed):
             if not told:
-                narrate(f"neurontop: {name}: a line that cannot be read is left out: {event.reason}")
+                log_stderr(f"neurontop: {name}: a line that cannot be read is left out: {event.reason}")
             told = True
         elif not arguments.once and (arguments.json or live):
             _show(event, snapshot, as_json=arguments.json)
     if reader.malformed > 1:
-        narrate(f"neurontop: {name}: {reader.malformed} lines in all were left out")
+        log_stderr(f"neurontop: {name}: {reader.malformed} lines in all were left out")
     if reader.documents == 0:
         raise FileMalformed(name, "records of neuron-monitor or a listing of neuron-ls")
     if arguments.once or not (arguments.json or live):
@@ -173,7 +173,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
 def _file_events(reader: TelemetryFile, path: str) -> Iterator[AnyEvent]:
     if path != log_input.STANDARD_INPUT and not os.path.lexists(path):
         raise NothingToShow(f"{path}: {os.strerror(errno.ENOENT)}")
-    for data in log_input.portions(path, narrate, log_input.standard_input_bytes()):
+    for data in log_input.portions(path, log_stderr, log_input.standard_input_bytes()):
         yield from reader.feed(data)
     yield from reader.flush()
 

@@ -30,8 +30,8 @@ from typing import Any
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
-from neuron_top.cli.on_screen import hurry, show
-from neuron_top.cli.output import narrate, print_json_line, print_text
+from neuron_top.cli.on_screen import disable_gc, show
+from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.errors import UsageError
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.run.model import Run
@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Show it."""
     on_screen = not (arguments.json or arguments.plain) and _has_screen()
     if on_screen:
-        hurry()
+        disable_gc()
     from neuron_top.ingest.assembly import machine_feed, paths_feed
     from neuron_top.processes.keyboard import pipe_aside
 
@@ -153,13 +153,13 @@ def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     feed.stop()
     view: Overview = feed.read(_views(settings)["overview"])
     if not named and not view.header.run and not view.cores:
-        narrate(f"neurontop: {looked_for(settings)}")
+        log_stderr(f"neurontop: {looked_for(settings)}")
         for source in view.sources:
             if not source.available and source.name != "jobs":
-                narrate(f"neurontop: {source.name}: {source.text}")
+                log_stderr(f"neurontop: {source.name}: {source.text}")
         return 0
     for source in view.sources:
         if named and not source.available and source.name.startswith("log:"):
-            narrate(f"neurontop: {source.text}")
+            log_stderr(f"neurontop: {source.text}")
     print_text(overview_text(view))
     return 0

@@ -20,7 +20,7 @@ from typing import Any
 
 from neuron_top.compile import compile_end
 from neuron_top.compile.compile_server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
-from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.processes import end_group
 from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
 
@@ -55,7 +55,7 @@ class CompileClient:
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
         """Compile in a fork of the server; interrupted, the fork is killed.
 
-        Raises CompileError, CompilerKilled, CompilerMissing, DiskFull or CannotTravel.
+        Raises CompileError, CompilerKilled, CompilerMissing, DiskFull or NotSerializable.
         """
         number, reply = self._send(task, began)
         try:
@@ -198,7 +198,7 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
     if _SERVER_ENDED in answer:
         raise _server_ended(answer[_SERVER_ENDED], status, task)
     if status == CANNOT_TRAVEL:
-        raise CannotTravel(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
+        raise NotSerializable(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
     if status == NOT_THE_GRAPHS_FAULT:
         raise CacheUnusable(
             log.splitlines()[-1] if log else "the compile process may not compile", module=task.module, log=log

@@ -219,8 +219,8 @@ def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, c
 
 def _compile(request: dict[str, Any], result: int) -> int:
     from neuron_top.compile import graph_file
-    from neuron_top.compile.compilers.base import CannotTravel
-    from neuron_top.compile.inductor_compile import compile_travelled
+    from neuron_top.compile.compilers.base import NotSerializable
+    from neuron_top.compile.inductor_compile import compile_traveled
     from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     data = Path(request["graph"]).read_bytes()
@@ -234,10 +234,10 @@ def _compile(request: dict[str, Any], result: int) -> int:
         return CANNOT_TRAVEL
     outputs = {name: Path(path) for name, path in request["outputs"].items()}
     try:
-        outcome = compile_travelled(
+        outcome = compile_traveled(
             graph, outputs, module=request["module"], digest=request["graph_digest"], dump=request["dump"]
         )
-    except CannotTravel as reason:
+    except NotSerializable as reason:
         print(reason, file=sys.stderr)
         return CANNOT_TRAVEL
     except (RefusedForSafety, CacheUnusable) as reason:

@@ -1,4 +1,4 @@
-"""One compile whose lock is held: the graph stored, the compiler run, the artefact published or the failure recorded.
+"""One compile whose lock is held: the graph stored, the compiler run, the artifact published or the failure recorded.
 
 Whichever way a compile ends, its end is told through the side channel and no temporary file of it stays. A graph that
 cannot travel to a compile process is compiled in the job, and that is said. A compile that was killed is tried once
@@ -19,7 +19,7 @@ from neuron_top.cache.keys import ModuleKey
 from neuron_top.cache.record import Stats
 from neuron_top.compile import compile_end, log_lines, side_channel
 from neuron_top.compile.cache_root import unusable
-from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, Compiler, CompileTask
+from neuron_top.compile.compilers.base import CompileOutcome, Compiler, CompileTask, NotSerializable
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, discard
 from neuron_top.compile.scratch import Scratch
@@ -42,8 +42,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
 
 
-class Obtained(msgspec.Struct, frozen=True, kw_only=True):
-    """A complete artefact: where it is, how it was come by, how long a lock was waited for."""
+class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A complete artifact: where it is, how it was come by, how long a lock was waited for."""
 
     entry: Entry
     hit: bool
@@ -74,17 +74,17 @@ class Compiling:
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
     def store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> str:
-        """Store the graph with its flags; gives the digest of its file. Raises CannotTravel, CacheUnusable."""
+        """Store the graph with its flags; gives the digest of its file. Raises NotSerializable, CacheUnusable."""
         description = graph.description() if graph.description else None
         flags = self._options.compiler_flags if flags is None else flags
         return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
 
     def compile(
         self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
-    ) -> Obtained:
+    ) -> CompiledEntry:
         """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
         if entry.failure.exists():
-            self._log.cached_failure(entry.artefact, entry.failure_text(), retrying=True)
+            self._log.cached_failure(entry.artifact, entry.failure_text(), retrying=True)
         if lock:
             self._compiler.hold(entry.lock, lock.token)
         entry.make()
@@ -92,10 +92,10 @@ class Compiling:
         inside, stored = False, ""
         try:
             stored = self.store(entry, graph, flags)
-        except CannotTravel as reason:
+        except NotSerializable as reason:
             inside = self._inside(graph, str(reason))
         self._describe(entry, graph)
-        made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
+        made = {path.name: entry.temporary(path.name) for path in entry.artifacts}
         task = CompileTask(
             module=entry.module,
             graph=entry.graph,
@@ -120,7 +120,7 @@ class Compiling:
         """A folder that the user wants a compile's work in: a wish, given up once disks have turned out to be full."""
         return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
 
-    def _compile_twice(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> Obtained:
+    def _compile_twice(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> CompiledEntry:
         """Compile, and once more when the compile was killed: that says nothing about the graph.
 
         The second death is told and raised, but not stored: whoever waits for this graph tries it, too.
@@ -163,7 +163,9 @@ class Compiling:
             )
         )
 
-    def _compile_task(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool, *, last: bool) -> Obtained:
+    def _compile_task(
+        self, entry: Entry, graph: Graph, task: CompileTask, inside: bool, *, last: bool
+    ) -> CompiledEntry:
         self._log.compile_started(self._compiler.command(task))
         before, started = entry.stats(), time.time()
         attempts = before.attempts + 1 if before else 1
@@ -177,7 +179,7 @@ class Compiling:
         with self._telling(entry, task, last=last):
             try:
                 outcome = self._run(graph, task, inside)
-            except (CannotTravel, CacheUnusable, CompilerKilled, CompilerMissing, _OnlyInTheJob):
+            except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing, _OnlyInTheJob):
                 raise  # none of them is the graph's fault
             except OSError as problem:
                 raise unusable(entry.path, problem) from problem
@@ -197,13 +199,13 @@ class Compiling:
             )
             entry.publish(task.outputs, finished)
         self._log.compile_passed(entry.module, self._compiler.graph_name)
-        return Obtained(entry=entry, hit=False, guards=outcome.guards)
+        return CompiledEntry(entry=entry, hit=False, guards=outcome.guards)
 
     def _run(self, graph: Graph, task: CompileTask, inside: bool) -> CompileOutcome:
         if not inside:
             try:
                 return self._compiler.compile(task, began=lambda pid: self._began(task, pid))
-            except CannotTravel as reason:
+            except NotSerializable as reason:
                 self._inside(graph, str(reason))
         self._began(task, None)
         if graph.compile_inside is None:
@@ -247,7 +249,7 @@ class Compiling:
         try:
             yield
             cause = ""
-        except CannotTravel:  # no failure: it goes on without the cache, and that is counted as a fall-back
+        except NotSerializable:  # no failure: it goes on without the cache, and that is counted as a fall-back
             raise
         except CompilerKilled:
             cause = "killed" if last else "retried"
@@ -267,7 +269,7 @@ class Compiling:
                     rank=side_channel.rank(),
                     seconds=time.monotonic() - start,
                     ok=not cause,
-                    artefact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
+                    artifact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
                     peak_rss_bytes=stats.peak_rss_bytes if stats else None,
                     cause=cause,
                     source=f"worker:{os.getpid()}",

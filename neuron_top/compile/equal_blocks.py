@@ -13,7 +13,7 @@ from typing import Any
 
 from neuron_top.compile import side_channel
 from neuron_top.compile.worker_memory import Watch
-from neuron_top.events import GraphShared
+from neuron_top.events import GraphReused
 
 CALLS = 1000
 """Calls of one graph that are looked at: all blocks come in the first step, and looking takes a microsecond."""
@@ -55,6 +55,6 @@ class _Counted:
         if block not in self._met:
             self._met.add(block)
             side_channel.tell(
-                GraphShared(module=self._module, pid=os.getpid(), rank=side_channel.rank(), blocks=len(self._met),
+                GraphReused(module=self._module, pid=os.getpid(), rank=side_channel.rank(), blocks=len(self._met),
                             source=f"worker:{os.getpid()}")
             )  # fmt: skip

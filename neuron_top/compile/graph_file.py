@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from neuron_top.compile import graph_copy
 
 
-class TravelledGraph(msgspec.Struct, frozen=True, kw_only=True):
+class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph as a compiler gets it: module, example inputs, their fake mode, settings by name."""
 
     gm: Any
@@ -39,7 +39,7 @@ def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any])
     return pickle.dumps((dict(settings), constants, body))
 
 
-def load(data: bytes) -> TravelledGraph:
+def load(data: bytes) -> SerializedGraph:
     """The graph that `dump` wrote. Raises whatever unpickling raises."""
     settings, constants, body = pickle.loads(data)  # noqa: S301 (see the module's docstring)
     fake_mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
@@ -47,4 +47,4 @@ def load(data: bytes) -> TravelledGraph:
         content: Any = GraphPickler.loads(body, fake_mode)
     gm, inputs = content
     graph_copy.put_constants(gm, pickle.loads(constants))  # noqa: S301
-    return TravelledGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)
+    return SerializedGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)

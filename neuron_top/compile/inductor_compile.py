@@ -1,10 +1,10 @@
-"""Inductor on one graph: compile it, save the artefact with its kernels, load both again.
+"""Inductor on one graph: compile it, save the artifact with its kernels, load both again.
 
-PyTorch's artefact (`CompiledArtifact.save`) names the shared libraries it runs by the hash of their source, but does
+PyTorch's artifact (`CompiledArtifact.save`) names the shared libraries it runs by the hash of their source, but does
 not carry them; where they are missing, loading builds them again, which is nearly all of a compile's time. So they
-are kept beside it, in a zip, and put where Inductor looks for them before the artefact is loaded.
+are kept beside it, in a zip, and put where Inductor looks for them before the artifact is loaded.
 
-Security: loading an artefact runs its code. It is loaded from bytes that passed the gate (`cache/trust.py`) and have
+Security: loading an artifact runs its code. It is loaded from bytes that passed the gate (`cache/trust.py`) and have
 the digests of their record; a library of the same name in Inductor's directory is replaced unless it is the same.
 """
 
@@ -32,8 +32,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import filenames, trust
 from neuron_top.compile import graph_copy, graph_hash, own_code, process_groups, torch_settings
-from neuron_top.compile.compilers.base import CannotTravel
-from neuron_top.compile.graph_file import TravelledGraph
+from neuron_top.compile.compilers.base import NotSerializable
+from neuron_top.compile.graph_file import SerializedGraph
 from neuron_top.errors import CacheUnusable
 
 _KEEPS_CONSTANTS = "donate_graph_module" in inspect.signature(standalone_compile).parameters
@@ -61,24 +61,24 @@ def warm_up() -> None:
     cpu_vec_isa.pick_vec_isa()
 
 
-def compile_travelled(
-    graph: TravelledGraph, outputs: Mapping[str, Path], *, module: str, digest: str, dump: str = ""
+def compile_traveled(
+    graph: SerializedGraph, outputs: Mapping[str, Path], *, module: str, digest: str, dump: str = ""
 ) -> dict[str, Any]:
     """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`.
 
     `digest`: the graph's, taken in the job; it counts how a process handles the operators, too. `dump`: a folder for
     graphs, schedule and code on the way; tracing them changes none of them.
 
-    Raises CannotTravel where this process cannot be made like the job's, or where the graph is another one here.
+    Raises NotSerializable where this process cannot be made like the job's, or where the graph is another one here.
     """
     if different := torch_settings.apply(graph.settings):
-        raise CannotTravel(f"a compile process cannot take over {', '.join(different)}")
+        raise NotSerializable(f"a compile process cannot take over {', '.join(different)}")
     try:
         found = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
     except graph_hash.NotCacheable as reason:
-        raise CannotTravel(str(reason)) from None
+        raise NotSerializable(str(reason)) from None
     if found != digest:
-        raise CannotTravel("in a compile process it is another graph, or its operators are handled in another way")
+        raise NotSerializable("in a compile process it is another graph, or its operators are handled in another way")
     if dump:
         inductor_config.trace.enabled = True
         inductor_config.trace.debug_dir = dump
@@ -94,18 +94,18 @@ def compile_here(
     options: Mapping[str, Any],
     module: str,
 ) -> dict[str, Any]:
-    """Compile in this process, whose settings are the right ones, and write the artefact's files.
+    """Compile in this process, whose settings are the right ones, and write the artifact's files.
 
     `module` goes into PyTorch's own cache keys, which know less than ours (not the values of constants, for one): what
-    it keeps of this compile is found by this module only, here and when the artefact is loaded.
+    it keeps of this compile is found by this module only, here and when the artifact is loaded.
 
-    Raises CannotTravel for a graph whose code PyTorch cannot save (it calls an operator of the script).
+    Raises NotSerializable for a graph whose code PyTorch cannot save (it calls an operator of the script).
     """
     check_work_folder()
     if graph_copy.constants(gm) and not _KEEPS_CONSTANTS:
-        raise CannotTravel("this version of PyTorch cannot save code with the constants of its graph")
+        raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
     if foreign := own_code.foreign_operators(node.target for part in graph_copy.parts(gm) for node in part.graph.nodes):
-        raise CannotTravel(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
+        raise NotSerializable(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
     caches = contextlib.ExitStack()  # PyTorch saves what its caches hold, so they are on, whatever the job wants
@@ -113,27 +113,27 @@ def compile_here(
     caches.enter_context(functorch_config.patch(enable_autograd_cache=True))
     caches.enter_context(inductor_config.patch(fx_graph_cache=True))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
-        artefact = standalone_compile(
+        artifact = standalone_compile(
             graph_copy.copied(gm),
             list(inputs),
             dynamic_shapes="from_tracing_context",
             options={"config_patches": dict(options)},
             **donated,
         )
-    _save(artefact, outputs[filenames.INDUCTOR_ARTEFACT])
+    _save(artifact, outputs[filenames.INDUCTOR_ARTIFACT])
     _save_kernels(outputs[filenames.INDUCTOR_KERNELS], [path for path in _mapped_kernels() if path not in before])
     return {"guards": _guards(inputs, fake_mode)}
 
 
-def load_artefact(artefact: bytes, kernels: bytes) -> Callable[..., Any]:
+def load_artifact(artifact: bytes, kernels: bytes) -> Callable[..., Any]:
     """The compiled function of an entry, from the bytes that were checked.
 
-    Raises RefusedForSafety for a work folder of somebody else's, and whatever PyTorch raises for an artefact that is
+    Raises RefusedForSafety for a work folder of somebody else's, and whatever PyTorch raises for an artifact that is
     not its own.
     """
     _place_kernels(kernels)
-    with open(os.memfd_create("neurontop-artefact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
-        file.write(artefact)
+    with open(os.memfd_create("neurontop-artifact", os.MFD_CLOEXEC), "wb") as file:  # PyTorch asks for a path
+        file.write(artifact)
         file.flush()
         # Under a trace, PyTorch loads constants without their values.
         with torch._guards.tracing(None), _disable_current_modes():
@@ -195,13 +195,13 @@ def _mapped_kernels() -> Iterator[Path]:
                 yield Path(folder, path)
 
 
-def _save(artefact: CompiledArtifact, path: Path) -> None:
-    """Write the artefact. Its own complaint is told from a disk's: that one is an OSError."""
+def _save(artifact: CompiledArtifact, path: Path) -> None:
+    """Write the artifact. Its own complaint is told from a disk's: that one is an OSError."""
     try:
-        artefact.save(path=str(path), format="binary")
+        artifact.save(path=str(path), format="binary")
     except RuntimeError as problem:
         reason = str(problem).partition(". ")[0]
-        raise CannotTravel(f"its compiled code cannot be saved: {reason}") from problem
+        raise NotSerializable(f"its compiled code cannot be saved: {reason}") from problem
 
 
 def _save_kernels(archive: Path, kernels: Sequence[Path]) -> None:

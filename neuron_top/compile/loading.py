@@ -17,14 +17,14 @@ import msgspec
 from neuron_top.cache import filenames
 from neuron_top.cache.keys import parse_key
 from neuron_top.compile import graph_hash, inductor_compile, side_channel, worker_memory
-from neuron_top.compile.compilers.base import CannotTravel
+from neuron_top.compile.compilers.base import NotSerializable
 from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.compiling import Graph, Obtained
+from neuron_top.compile.compiling import CompiledEntry, Graph
 from neuron_top.compile.flags import parse_environment
 from neuron_top.compile.graph_description import GraphDescription
 from neuron_top.compile.wrapper import Wrapper
 from neuron_top.errors import CompileError, RefusedForSafety
-from neuron_top.events import ArtefactLoaded, GraphDescribed
+from neuron_top.events import ArtifactLoaded, GraphDescribed
 
 Runner = Callable[[list[Any]], Any]
 """A compiled graph: one list of arguments in (which it may empty), results out."""
@@ -33,7 +33,7 @@ _lock = threading.Lock()
 _wrappers: dict[tuple[int, bytes], Wrapper] = {}
 
 
-class _AtHand(threading.local):
+class _ThreadState(threading.local):
     """What this thread has found for the compile under way."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class _AtHand(threading.local):
         self.waited = 0.0
 
 
-_at_hand = _AtHand()
+_at_hand = _ThreadState()
 
 
 def job_wrapper() -> Wrapper:
@@ -58,39 +58,39 @@ def job_wrapper() -> Wrapper:
 
 
 def compile_begins(waited_seconds: float = 0.0) -> None:
-    """A new captured graph: forget what the last one left; its first artefact tells how long was waited for it."""
+    """A new captured graph: forget what the last one left; its first artifact tells how long was waited for it."""
     _at_hand.runners.clear()
     _at_hand.waited = waited_seconds
 
 
 def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
-    """The compiled function; an artefact that does not load is compiled once more, and then it is an error.
+    """The compiled function; an artifact that does not load is compiled once more, and then it is an error.
 
-    Raises CannotTravel where the compiled code assumes other sizes, else as `Wrapper.obtain`.
+    Raises NotSerializable where the compiled code assumes other sizes, else as `Wrapper.get_or_compile`.
     """
     if runner := _at_hand.runners.pop(graph.key.name, None):
         return runner
     for attempt in (1, 2):
-        obtained, start = wrapper.obtain(graph), time.monotonic()
+        obtained, start = wrapper.get_or_compile(graph), time.monotonic()
         try:
             runner = _loaded(obtained, graph.digest)
         except RefusedForSafety:
             raise
         except Exception as problem:
             if attempt == 2:
-                raise CompileError(f"the artefact cannot be loaded: {problem}", module=graph.key.name) from problem
-            if not wrapper.make_room(problem):  # a full disk says nothing about the artefact
+                raise CompileError(f"the artifact cannot be loaded: {problem}", module=graph.key.name) from problem
+            if not wrapper.make_room(problem):  # a full disk says nothing about the artifact
                 wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
             continue
         if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
-            raise CannotTravel("its compiled code assumes other sizes")
+            raise NotSerializable("its compiled code assumes other sizes")
         _tell_loaded(obtained, start)
         return runner
     raise AssertionError("the second attempt returns or raises")
 
 
 def load_known(module: str) -> Runner | None:
-    """The compiled function of a module that is known to be wanted; None where the cache has no sound artefact."""
+    """The compiled function of a module that is known to be wanted; None where the cache has no sound artifact."""
     wrapper, key = job_wrapper(), parse_key(module)
     obtained = wrapper.found(key) if key is not None else None
     if obtained is None or obtained.guards:
@@ -101,7 +101,7 @@ def load_known(module: str) -> Runner | None:
     except Exception:  # noqa: BLE001 (the long way comes across it again, and says and repairs it)
         return None
     wrapper.log.cache_path(wrapper.options.cache_url)
-    wrapper.log.hit(obtained.entry.artefact)
+    wrapper.log.hit(obtained.entry.artifact)
     _describe_again(wrapper, obtained)
     _tell_loaded(obtained, start)
     _at_hand.runners[module] = runner
@@ -126,7 +126,7 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
     )
 
 
-def _describe_again(wrapper: Wrapper, obtained: Obtained) -> None:
+def _describe_again(wrapper: Wrapper, obtained: CompiledEntry) -> None:
     try:
         data = (obtained.entry.path / filenames.DESCRIPTION).read_bytes()
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
@@ -134,17 +134,17 @@ def _describe_again(wrapper: Wrapper, obtained: Obtained) -> None:
         return  # it only helps people to read what was loaded
 
 
-def _loaded(obtained: Obtained, digest: str) -> Runner:
+def _loaded(obtained: CompiledEntry, digest: str) -> Runner:
     files = (obtained.artifact or obtained.entry.load(digest)).files
-    artefact = inductor_compile.load_artefact(*(files[path.name] for path in obtained.entry.artefacts))
+    artifact = inductor_compile.load_artifact(*(files[path.name] for path in obtained.entry.artifacts))
     worker_memory.code_loaded()
-    return lambda arguments: artefact(*arguments)
+    return lambda arguments: artifact(*arguments)
 
 
-def _tell_loaded(obtained: Obtained, start: float) -> None:
+def _tell_loaded(obtained: CompiledEntry, start: float) -> None:
     waited, _at_hand.waited = obtained.waited_seconds + _at_hand.waited, 0.0
     side_channel.tell(
-        ArtefactLoaded(
+        ArtifactLoaded(
             module=obtained.entry.module,
             pid=os.getpid(),
             rank=side_channel.rank(),

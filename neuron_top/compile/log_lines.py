@@ -49,21 +49,21 @@ class WrapperLog:
         if self._form == "g2":
             self._say("INFO", _CACHE, f"Compile cache path: {url}")
 
-    def hit(self, artefact: Path) -> None:
-        """The artefact of an entry is used."""
-        self._say("INFO", _CACHE, f"Using a cached neff at {artefact}")
+    def hit(self, artifact: Path) -> None:
+        """The artifact of an entry is used."""
+        self._say("INFO", _CACHE, f"Using a cached neff at {artifact}")
 
-    def cached_failure(self, artefact: Path, message: str, *, retrying: bool) -> None:
+    def cached_failure(self, artifact: Path, message: str, *, retrying: bool) -> None:
         """The entry holds a failure; `message` is its stored log."""
         if retrying:
             self._say(
-                "INFO", _CACHE, f"Got a cached failed neff at {artefact}. With eror log: [{message}]. Retrying..."
+                "INFO", _CACHE, f"Got a cached failed neff at {artifact}. With eror log: [{message}]. Retrying..."
             )
         else:
             self._say(
                 "ERROR",
                 _CACHE,
-                f"Got a cached failed neff at {artefact}. Will skip compilation, please set "
+                f"Got a cached failed neff at {artifact}. Will skip compilation, please set "
                 f"--retry_failed_compilation for recompilation: \n {message}",
             )
 
@@ -73,7 +73,7 @@ class WrapperLog:
             self._say("INFO", _WRAPPER, f"Call compiler with cmd: {' '.join(command)}")
 
     def compile_passed(self, module: str, graph_name: str) -> None:
-        """The compiler is done and the artefact is stored."""
+        """The compiler is done and the artifact is stored."""
         self._write("\nCompiler status PASS\n")
         if self._form == "g3":
             name = graph_name.removeprefix("model.")

@@ -2,7 +2,7 @@
 
 AOTAutograd hands them to a graph when a tensor subclass that passes through carries them (DTensor its mesh), and the
 forward graph returns them for the backward one. The compiled code does nothing with them, and they could not travel
-to another process; so they are cut out of the graph and put back around its artefact.
+to another process; so they are cut out of the graph and put back around its artifact.
 """
 
 from __future__ import annotations

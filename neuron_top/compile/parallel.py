@@ -29,8 +29,8 @@ TICK_SECONDS = 0.2
 _JOIN_SECONDS = 15.0
 
 
-class Obtained(Protocol):
-    """What compiling one entry gives: `wrapper.Obtained`."""
+class CompiledEntry(Protocol):
+    """What compiling one entry gives: `wrapper.CompiledEntry`."""
 
     @property
     def entry(self) -> Entry:
@@ -49,7 +49,7 @@ class Entry(Protocol):
 class EntryCompiler(Protocol):
     """Compiles the graph in an entry directory: `wrapper.Wrapper`."""
 
-    def compile_entry(self, path: Path) -> Obtained:
+    def compile_entry(self, path: Path) -> CompiledEntry:
         """Compile it. Raises CompileError and its kin, and KeyboardInterrupt after `interrupt`."""
         ...
 

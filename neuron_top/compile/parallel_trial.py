@@ -1,6 +1,6 @@
 """The trial run: the command runs for its graphs only, and its lines say which graphs it met.
 
-In this mode the backend stores each graph it sees as a cache entry without an artefact and computes nothing, so every
+In this mode the backend stores each graph it sees as a cache entry without an artifact and computes nothing, so every
 loss, metric and checkpoint of the run is invalid. A graph that the cache has already is a hit and is not listed.
 """
 
@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_top.compile.flags import EXTRACT_VARIABLE
 from neuron_top.compile.parallel_child import run_child
-from neuron_top.events import AnyEvent, CachedFailureMet, CacheHit, GraphExtracted
+from neuron_top.events import AnyEvent, CachedFailureHit, CacheHit, GraphExtracted
 from neuron_top.parsers.reader import LogReader
 
 IGNORE_ERROR_VARIABLE = "NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE"
@@ -62,7 +62,7 @@ def trial_environment(environ: Mapping[str, str], work: Path) -> dict[str, str]:
 
 
 def _relevant(events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    return [event for event in events if isinstance(event, (GraphExtracted, CacheHit, CachedFailureMet))]
+    return [event for event in events if isinstance(event, (GraphExtracted, CacheHit, CachedFailureHit))]
 
 
 def _trial_of(code: int, events: Sequence[AnyEvent]) -> Trial:
@@ -70,5 +70,5 @@ def _trial_of(code: int, events: Sequence[AnyEvent]) -> Trial:
         exit_code=code,
         extracted=tuple(event.path for event in events if isinstance(event, GraphExtracted) and event.path),
         hits=frozenset(event.module for event in events if isinstance(event, CacheHit) and event.module),
-        failures=frozenset(event.module for event in events if isinstance(event, CachedFailureMet) and event.module),
+        failures=frozenset(event.module for event in events if isinstance(event, CachedFailureHit) and event.module),
     )

@@ -1,9 +1,9 @@
 """One compile cache on disk: look up, load, lock, publish, record a failure, set a broken entry aside.
 
 Safe against a kill at any instant: every file is written under a temporary name in its entry and renamed when it is
-complete, `model.done` comes last, and an artefact counts only with its mark *and* the digests in its record
+complete, `model.done` comes last, and an artifact counts only with its mark *and* the digests in its record
 (`model.stats.json`), which also names the key and the graph that it was made from. Whatever
-else a killed process leaves is recognised as unfinished by the next one, which does the work again.
+else a killed process leaves is recognized as unfinished by the next one, which does the work again.
 
 Only one process works on an entry: the one that holds `<graph>.lock`. The lock is a hard link to the record of its
 owner, so it never exists without one; a waiter that finds the owner dead takes over under a `flock` on the entry's
@@ -46,11 +46,11 @@ class State(enum.Enum):
 
 
 class Unsound(Exception):
-    """An artefact is not what was published under its key; the text says what is wrong."""
+    """An artifact is not what was published under its key; the text says what is wrong."""
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of an artefact, read once: what was checked is what is loaded."""
+    """The files of an artifact, read once: what was checked is what is loaded."""
 
     files: dict[str, bytes]
     guards: str = ""
@@ -65,14 +65,14 @@ class Entry:
         root: Path,
         *,
         graph_name: str,
-        artefact_names: Sequence[str],
+        artifact_names: Sequence[str],
         keys: Keys | None = None,
         private: bool = False,
     ) -> None:
         self.path, self.root, self.keys, self._private = path, root, keys or Keys(), private
         self.graph = path / graph_name
-        self.artefact = path / artefact_names[0]
-        self.artefacts = tuple(path / name for name in artefact_names)
+        self.artifact = path / artifact_names[0]
+        self.artifacts = tuple(path / name for name in artifact_names)
         self.done, self.failure = path / filenames.DONE, path / filenames.FAILURE_LOG
         self.lock = self.graph.with_name(self.graph.name + filenames.LOCK_SUFFIX)
 
@@ -83,7 +83,7 @@ class Entry:
 
     def state(self) -> State:
         """Mark first, then failure, as the SDK's clients look. A mark without its files is a miss."""
-        if self.done.exists() and all(path.exists() for path in self.artefacts):
+        if self.done.exists() and all(path.exists() for path in self.artifacts):
             return State.HIT
         return State.FAILED if self.failure.exists() else State.MISS
 
@@ -103,7 +103,7 @@ class Entry:
 
     @property
     def _local(self) -> bool:
-        """Whether it is one of our own compiler's, whose graph is a pickle and whose artefact is loaded here."""
+        """Whether it is one of our own compiler's, whose graph is a pickle and whose artifact is loaded here."""
         return self.graph.name == filenames.FX_GRAPH
 
     def opened(self) -> trust.Folder:
@@ -141,7 +141,7 @@ class Entry:
             pass
 
     def load(self, graph: str = "") -> Artifact:
-        """The artefact's files, each read once and found to be what was published for `graph` under this key.
+        """The artifact's files, each read once and found to be what was published for `graph` under this key.
 
         Raises Unsound, RefusedForSafety.
         """
@@ -167,7 +167,7 @@ class Entry:
             raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
         if problem := stats.problem(self.module, graph, self.keys):
             raise Unsound(problem)
-        files = {path.name: folder.read(path.name) for path in self.artefacts}
+        files = {path.name: folder.read(path.name) for path in self.artifacts}
         for name, data in files.items():
             if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
                 raise Unsound(f"{name} is not what was published")
@@ -179,7 +179,7 @@ class Entry:
             return
         if stats.module != self.module:
             raise Unsound(f"it belongs to {stats.module}")
-        for path in self.artefacts:
+        for path in self.artifacts:
             if stats.files.get(path.name) != _facts_of(path):
                 raise Unsound(f"{path.name} is not what was published")
 
@@ -294,14 +294,14 @@ class Entry:
         """
         stamp = time.strftime("%Y%m%dT%H%M%S") + "-" + uuid.uuid4().hex[:6]
         names = (filenames.STATS, filenames.DESCRIPTION, *filenames.FLAGS_NAMES, filenames.FAILURE_LOG)
-        paths = (*self.artefacts, self.graph, *(self.path / name for name in names))
+        paths = (*self.artifacts, self.graph, *(self.path / name for name in names))
         aside = {path: path.with_name(f"{path.name}.{stamp}{filenames.QUARANTINE_SUFFIX}") for path in paths}
         with self._as_unusable():
             self.done.unlink(missing_ok=True)
             for path, target in aside.items():
                 with contextlib.suppress(FileNotFoundError):
                     path.rename(target)
-        return aside[self.artefact]
+        return aside[self.artifact]
 
     def sweep(self) -> None:
         """Remove temporary files of killed processes, PyTorch's own too (`.<pid>.<thread>.tmp`). Only with the lock."""
@@ -423,13 +423,13 @@ class PersistentCache:
         self.root, self.directory = root, root / compiler_directory
         self._keys, self._private = keys, private
 
-    def entry(self, key: ModuleKey, *, graph_name: str, artefact_names: Sequence[str]) -> Entry:
+    def entry(self, key: ModuleKey, *, graph_name: str, artifact_names: Sequence[str]) -> Entry:
         """The entry of `key`, which need not exist."""
         return Entry(
             self.directory / key.name,
             self.root,
             graph_name=graph_name,
-            artefact_names=artefact_names,
+            artifact_names=artifact_names,
             keys=self._keys,
             private=self._private,
         )

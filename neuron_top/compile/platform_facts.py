@@ -1,4 +1,4 @@
-"""What a locally compiled artefact depends on besides its graph, folded into the cache directory's name.
+"""What a locally compiled artifact depends on besides its graph, folded into the cache directory's name.
 
 `inductor-<torch version>+<8 hex of the facts>`: another PyTorch, another CPU (Inductor compiles for exactly this one),
 another compiler or another place of installation is another directory, so a miss, and never loaded.

@@ -3,7 +3,7 @@
 PyTorch numbers the groups of a job (`'3'`, `'4'`, …) and writes the number into each collective of a graph. Replicas
 of a model therefore have graphs that differ in nothing but these numbers, and each would be compiled on its own.
 `canonicalize` renames the groups after what they look like from inside, and registers the new name in this process
-for the same group. Compiled code looks its group up by name when it runs, so one artefact serves all.
+for the same group. Compiled code looks its group up by name when it runs, so one artifact serves all.
 
 A name is made of the distances between the group's ranks and, where several groups look alike, of their order of
 appearance in this process: `{0,1}` and `{2,3}` are both `neurontop:0,1:0`. In one process a name stands for exactly

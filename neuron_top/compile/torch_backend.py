@@ -1,7 +1,7 @@
 """`torch.compile(model, backend="neurontop")`: every graph goes through the compile cache.
 
 AOTAutograd splits what Dynamo captured into a forward and a backward graph (or an inference graph); each gets its key,
-is looked up, compiled in another process if need be, and its artefact is loaded here. Inductor's own passes and
+is looked up, compiled in another process if need be, and its artifact is loaded here. Inductor's own passes and
 partitioner run on the way, so that the code is what `backend="inductor"` would generate.
 
 With `NEURON_EXTRACT_GRAPHS_ONLY=1` graphs are stored and nothing is computed: what runs gives tensors of the right
@@ -40,7 +40,7 @@ from neuron_top.compile import (
     torch_settings,
     worker_memory,
 )
-from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.compilers.inductor import config_from_flags
 from neuron_top.compile.compiling import Graph
 from neuron_top.compile.dispatch_cache import CachedGraph
@@ -143,7 +143,7 @@ def _shareable_settings(patches: Mapping[str, Any]) -> dict[str, Any]:
     settings = torch_settings.collect(patches)
     if reason := settings.reason or own_code.foreign():
         raise graph_hash.NotCacheable(reason)
-    return settings.travelling()
+    return settings.traveling()
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         kept = "" if cut is not None or renamed else graph.key.name
         runner = equal_blocks.counting(worker_memory.watching(runner, watch), graph.key.name, watch)
         return CachedGraph(kept, watch, runner)
-    except (graph_hash.NotCacheable, CannotTravel) as reason:
+    except (graph_hash.NotCacheable, NotSerializable) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _here(
             empty_runner(gm)
@@ -214,7 +214,7 @@ def _graph(
         from neuron_top.compile import process_groups
 
         renamed = bool(process_groups.canonicalize(copy))
-    graph_hash.travelling(copy)
+    graph_hash.traveling(copy)
     digest = graph_hash.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
@@ -234,7 +234,7 @@ def _dumped(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, An
     try:
         return graph_file.dump(gm, inputs, settings)
     except Exception as problem:
-        raise CannotTravel(f"{type(problem).__name__}: {problem}") from problem
+        raise NotSerializable(f"{type(problem).__name__}: {problem}") from problem
 
 
 def _compile_inside(
@@ -244,7 +244,7 @@ def _compile_inside(
     started = time.monotonic()
     try:
         found = inductor_compile.compile_here(gm, inputs, fake_mode, task.outputs, patches, task.module)
-    except CannotTravel:
+    except NotSerializable:
         raise
     except Exception as problem:
         raise CompileError(f"the compile failed: {problem}", module=task.module) from problem

@@ -77,7 +77,7 @@ class Account:
             self._kept.pop()
 
     def code_loaded(self) -> None:
-        """An artefact was mapped into this process: the next report looks at the mapped files again."""
+        """An artifact was mapped into this process: the next report looks at the mapped files again."""
         self._mapped_at = float("-inf")
 
     def kinds(self, now: float) -> dict[str, int]:
@@ -246,7 +246,7 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 
 def code_loaded() -> None:
-    """To be called when an artefact has been loaded into this process."""
+    """To be called when an artifact has been loaded into this process."""
     _account.code_loaded()
 
 

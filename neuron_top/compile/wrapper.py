@@ -1,9 +1,9 @@
 """One graph through cache and compiler, as the Neuron SDK's compile wrapper does it.
 
-`Wrapper.obtain` is what a job calls: a hit, or a wait for the process that compiles already, or a compile, and at the
-end an entry whose artefact is complete. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry` compiles a
-graph that lies in a cache (the parallel pre-compile, a retry). All tell what they do in the SDK's log lines and,
-where somebody records, through the side channel.
+`Wrapper.get_or_compile` is what a job calls: a hit, or a wait for the process that compiles already, or a compile, and
+at the end an entry whose artifact is complete. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry`
+compiles a graph that lies in a cache (the parallel pre-compile, a retry). All tell what they do in the SDK's log lines
+and, where somebody records, through the side channel.
 
 A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure, nor
 is one that was killed: its entry stays a graph that waits to be compiled. A cache that cannot be written costs a
@@ -24,7 +24,7 @@ from neuron_top.compile import log_lines, side_channel
 from neuron_top.compile.cache_root import check_root
 from neuron_top.compile.compile_end import full_place, is_disk_full
 from neuron_top.compile.compilers.base import Compiler
-from neuron_top.compile.compiling import Compiling, Graph, Obtained
+from neuron_top.compile.compiling import CompiledEntry, Compiling, Graph
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.lock_wait import wait_for_lock
 from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
@@ -57,8 +57,8 @@ class Wrapper:
         self._keys = keys_in_force()
         self._root: Path | None = None
 
-    def obtain(self, graph: Graph) -> Obtained:
-        """A complete artefact for `graph`.
+    def get_or_compile(self, graph: Graph) -> CompiledEntry:
+        """A complete artifact for `graph`.
 
         Raises CachedFailure, CompileError (CompilerKilled, CompilerMissing), CacheUnusable for a root that is no
         directory, RefusedForSafety for one that strangers can write to.
@@ -73,8 +73,8 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compiling without the cache")
             return self._compile_apart(graph)
 
-    def found(self, key: ModuleKey) -> Obtained | None:
-        """The artefact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
+    def found(self, key: ModuleKey) -> CompiledEntry | None:
+        """The artifact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
         if self.options.no_cache or self.options.extract_only:
             return None
         entry = self.entry(key)
@@ -86,15 +86,15 @@ class Wrapper:
             return None
 
     def extract(self, graph: Graph) -> bool:
-        """Store the graph for a later compile; True when the cache has its artefact already.
+        """Store the graph for a later compile; True when the cache has its artifact already.
 
-        Raises CacheUnusable, RefusedForSafety, CannotTravel.
+        Raises CacheUnusable, RefusedForSafety, NotSerializable.
         """
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
         if entry.state() is State.HIT:
             if not entry.broken_reason(graph.digest):
-                self.log.hit(entry.artefact)
+                self.log.hit(entry.artifact)
                 return True
             self._set_aside(entry, graph.digest)
         if not entry.holds_graph(graph.digest):  # another rank's is as good, and may be compiled right now
@@ -102,12 +102,12 @@ class Wrapper:
         self.log.extracted(entry.graph)
         return False
 
-    def compile_entry(self, path: Path) -> Obtained:
+    def compile_entry(self, path: Path) -> CompiledEntry:
         """Compile the graph that lies in the entry directory `path`.
 
         A finished entry is a hit; a stored failure is retried only with `retry_failed`.
 
-        Raises FileMalformed for a directory that holds no graph of this compiler and key, else as `obtain`.
+        Raises FileMalformed for a directory that holds no graph of this compiler and key, else as `get_or_compile`.
         """
         key = parse_key(path.name)
         entry = self._entry_at(path)
@@ -122,7 +122,7 @@ class Wrapper:
         """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
         root = self._checked_root()
         cache = PersistentCache(root, self.compiler.directory(), keys=self._keys)
-        return cache.entry(key, graph_name=self.compiler.graph_name, artefact_names=self.compiler.artefact_names)
+        return cache.entry(key, graph_name=self.compiler.graph_name, artifact_names=self.compiler.artifact_names)
 
     def get_ready(self) -> None:
         """Start the compiler ahead of the first miss where one is certain: the cache holds nothing of it."""
@@ -146,7 +146,7 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compilers of this process work in {folder} from now on")
         return folder is not None
 
-    def _with_room(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> Obtained:
+    def _with_room(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> CompiledEntry:
         """Through the cache; once more with another scratch, where it was not the cache's disk that had no room."""
         scratch = self._scratch.moved_to
         try:
@@ -161,7 +161,7 @@ class Wrapper:
             path,
             path.parent.parent,
             graph_name=self.compiler.graph_name,
-            artefact_names=self.compiler.artefact_names,
+            artifact_names=self.compiler.artifact_names,
             keys=self._keys,
         )
 
@@ -172,7 +172,7 @@ class Wrapper:
             self._root = root
         return self._root
 
-    def _through_cache(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> Obtained:
+    def _through_cache(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> CompiledEntry:
         began, waited = time.time(), 0.0
         while True:
             found = self._looked_up(entry, graph.digest, began)
@@ -188,7 +188,7 @@ class Wrapper:
                 lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
 
-    def _looked_up(self, entry: Entry, digest: str, began: float) -> Obtained | None:
+    def _looked_up(self, entry: Entry, digest: str, began: float) -> CompiledEntry | None:
         state = entry.state()
         if state is State.HIT:
             try:
@@ -198,12 +198,12 @@ class Wrapper:
             else:
                 if entry.lock.exists():  # perhaps its holder was killed between its mark and giving the lock back
                     EntryLock(entry).break_if_dead()
-                self.log.hit(entry.artefact)
+                self.log.hit(entry.artifact)
                 return _hit(entry, artifact)
         elif state is State.FAILED and not self._may_retry(entry, began):
             entry.check()
             text = entry.failure_text()
-            self.log.cached_failure(entry.artefact, text, retrying=False)
+            self.log.cached_failure(entry.artifact, text, retrying=False)
             raise CachedFailure(
                 f"{entry.module} failed to compile before (see {entry.failure}); "
                 "add --retry_failed_compilation to NEURON_CC_FLAGS to try again",
@@ -228,21 +228,21 @@ class Wrapper:
                 return  # somebody is repairing it already: wait for that
             if entry.state() is State.HIT and (reason := entry.broken_reason(digest)):
                 kept = entry.set_aside()
-                self.log.remark(f"Artefact in {entry.path} is not used: {reason}; kept as {kept}, recompiling")
+                self.log.remark(f"Artifact in {entry.path} is not used: {reason}; kept as {kept}, recompiling")
         finally:
             lock.release()
 
     def reject(self, entry: Entry, reason: str) -> None:
-        """The artefact of a hit could not be loaded: set it aside, so that the next `obtain` compiles again."""
+        """The artifact of a hit could not be loaded: set it aside, so that the next `get_or_compile` compiles again."""
         lock = EntryLock(entry)
         try:
             if lock.acquire() and entry.state() is State.HIT:
                 kept = entry.set_aside()
-                self.log.remark(f"Artefact in {entry.path} cannot be loaded: {reason}; kept as {kept}, recompiling")
+                self.log.remark(f"Artifact in {entry.path} cannot be loaded: {reason}; kept as {kept}, recompiling")
         finally:
             lock.release()
 
-    def _compile_apart(self, graph: Graph) -> Obtained:
+    def _compile_apart(self, graph: Graph) -> CompiledEntry:
         """Compile into a folder of this process, gone with it; on the next disk while one after the other is full."""
         while True:
             scratch = self._scratch.moved_to
@@ -252,15 +252,15 @@ class Wrapper:
                 if not self._moved(problem, scratch):
                     raise
 
-    def _compile_in(self, folder: Path, graph: Graph) -> Obtained:
+    def _compile_in(self, folder: Path, graph: Graph) -> CompiledEntry:
         cache = PersistentCache(folder, self.compiler.directory(), private=True)
-        names = self.compiler.artefact_names
-        entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artefact_names=names)
+        names = self.compiler.artifact_names
+        entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artifact_names=names)
         if entry.state() is State.HIT:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)
 
 
-def _hit(entry: Entry, artifact: Artifact) -> Obtained:
-    return Obtained(entry=entry, hit=True, guards=artifact.guards, artifact=artifact)
+def _hit(entry: Entry, artifact: Artifact) -> CompiledEntry:
+    return CompiledEntry(entry=entry, hit=True, guards=artifact.guards, artifact=artifact)

@@ -14,14 +14,13 @@ from neuron_top.events.cache import (
     EntryChanged,
 )
 from neuron_top.events.compile import (
-    ArtefactLoaded,
-    CachedFailureMet,
+    ArtifactLoaded,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
     CompileBegan,
     CompileCompleted,
-    CompileDotted,
     CompileEnded,
     CompileFailed,
     CompileFellBack,
@@ -30,12 +29,13 @@ from neuron_top.events.compile import (
     CompilerErrorSeen,
     CompilerExited,
     CompilerPassed,
+    CompilerProgress,
     CompilerStageFinished,
     CompilerVersionSeen,
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
-    GraphShared,
+    GraphReused,
     HubMissed,
     LockWaited,
 )
@@ -43,7 +43,7 @@ from neuron_top.events.job import (
     LineMalformed,
     LineMarked,
     OutputGrew,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     RunFinished,
     RunStarted,
@@ -89,7 +89,7 @@ from neuron_top.events.torch_trace import (
     FrameRecompiled,
     GraphBroken,
     GraphCaptured,
-    TorchCacheAsked,
+    TorchCacheLookedUp,
     TritonKernelsCompiled,
 )
 from neuron_top.events.training import (
@@ -102,9 +102,9 @@ from neuron_top.events.training import (
 
 __all__ = [
     "AnyEvent",
-    "ArtefactLoaded",
+    "ArtifactLoaded",
     "BackwardCompiled",
-    "CachedFailureMet",
+    "CachedFailureHit",
     "CacheFamily",
     "CacheHit",
     "CacheMissed",
@@ -112,7 +112,7 @@ __all__ = [
     "CacheScanned",
     "CompileBegan",
     "CompileCompleted",
-    "CompileDotted",
+    "CompilerProgress",
     "CompileEnded",
     "CompileFailed",
     "CompileFamily",
@@ -147,7 +147,7 @@ __all__ = [
     "GraphExtracted",
     "GraphMetricsReported",
     "GraphReported",
-    "GraphShared",
+    "GraphReused",
     "GraphsListed",
     "HardwareErrorsCounted",
     "HostSampled",
@@ -165,7 +165,7 @@ __all__ = [
     "NeuronProcessesSampled",
     "OutputGrew",
     "ParallelFamily",
-    "ProcessGone",
+    "ProcessExited",
     "ProcessSeen",
     "QueueCounted",
     "RunFinished",
@@ -177,7 +177,7 @@ __all__ = [
     "SourceUnavailable",
     "StepReported",
     "SummaryReported",
-    "TorchCacheAsked",
+    "TorchCacheLookedUp",
     "TorchTraceFamily",
     "TrainingFactReported",
     "TrainingFamily",
@@ -195,9 +195,9 @@ CompileFamily = (
     CachePathAnnounced
     | CacheMissed
     | CacheHit
-    | CachedFailureMet
+    | CachedFailureHit
     | CompileStarted
-    | CompileDotted
+    | CompilerProgress
     | CompilerPassed
     | CompileCompleted
     | CompileFailed
@@ -208,9 +208,9 @@ CompileFamily = (
     | GraphDescribed
     | CompileBegan
     | CompileEnded
-    | ArtefactLoaded
+    | ArtifactLoaded
     | CompileFellBack
-    | GraphShared
+    | GraphReused
     | CompilerStageFinished
     | CompilerExited
     | CompilerVersionSeen
@@ -244,7 +244,7 @@ RuntimeFamily = (
 )
 CacheFamily = EntryChanged | CacheScanned
 JobFamily = (
-    RunStarted | RunFinished | ProcessSeen | ProcessGone | LineMalformed | LineMarked | SourceRotated | OutputGrew
+    RunStarted | RunFinished | ProcessSeen | ProcessExited | LineMalformed | LineMarked | SourceRotated | OutputGrew
 )
 TorchTraceFamily = (
     FrameCompileBegan
@@ -253,7 +253,7 @@ TorchTraceFamily = (
     | BackwardCompiled
     | GraphBroken
     | FrameRecompiled
-    | TorchCacheAsked
+    | TorchCacheLookedUp
     | CompilePhaseEnded
     | TritonKernelsCompiled
 )

@@ -1,4 +1,4 @@
-"""What the cache catalogue sees change on disk."""
+"""What the cache catalog sees change on disk."""
 
 from __future__ import annotations
 

@@ -30,14 +30,14 @@ class CacheMissed(CompileLogEvent, frozen=True, kw_only=True):
 
 
 class CacheHit(CompileLogEvent, frozen=True, kw_only=True):
-    """A cached artefact was used; `neff` is its path as printed."""
+    """A cached artifact was used; `neff` is its path as printed."""
 
     neff: str = ""
     root: str | None = None
     compiler: str | None = None
 
 
-class CachedFailureMet(CompileLogEvent, frozen=True, kw_only=True):
+class CachedFailureHit(CompileLogEvent, frozen=True, kw_only=True):
     """The cache holds a failure for this graph. `message` quotes the stored compiler text."""
 
     root: str | None = None
@@ -54,7 +54,7 @@ class CompileStarted(CompileLogEvent, frozen=True, kw_only=True):
     command: str = ""
 
 
-class CompileDotted(CompileLogEvent, frozen=True, kw_only=True):
+class CompilerProgress(CompileLogEvent, frozen=True, kw_only=True):
     """Progress dots: one at once, then about one each 20 s and compiler."""
 
     dots: int = 1
@@ -145,14 +145,14 @@ class CompileEnded(Event, frozen=True, kw_only=True):
     rank: int | None = None
     seconds: float
     ok: bool
-    artefact_bytes: int | None = None
+    artifact_bytes: int | None = None
     peak_rss_bytes: int | None = None
     cause: str = ""
     """Empty when ok, else `killed`, `retried` (killed, and tried once more), `interrupted`, `error`, `disk full`."""
 
 
-class ArtefactLoaded(Event, frozen=True, kw_only=True):
-    """A cached artefact was loaded into the job; `seconds` is measured."""
+class ArtifactLoaded(Event, frozen=True, kw_only=True):
+    """A cached artifact was loaded into the job; `seconds` is measured."""
 
     module: str
     pid: int | None = None
@@ -161,7 +161,7 @@ class ArtefactLoaded(Event, frozen=True, kw_only=True):
     waited_seconds: float = 0.0
 
 
-class GraphShared(Event, frozen=True, kw_only=True):
+class GraphReused(Event, frozen=True, kw_only=True):
     """A compiled graph served an equal block of the model: one call more with parameters it had not met before.
 
     Told by our own backend when the first block and each further one is served. Regional compilation lives on it: the

@@ -43,7 +43,7 @@ class ProcessSeen(Event, frozen=True, kw_only=True):
     module: str | None = None
 
 
-class ProcessGone(Event, frozen=True, kw_only=True):
+class ProcessExited(Event, frozen=True, kw_only=True):
     """A process of the job ended; `exit_code` where we could see it."""
 
     pid: int

@@ -146,7 +146,7 @@ class LoadedModel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class NeuronProcess(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A process that has initialised the Neuron runtime; `tag` is not unique, `pid` is the host's."""
+    """A process that has initialized the Neuron runtime; `tag` is not unique, `pid` is the host's."""
 
     pid: int | None = None
     tag: str = ""

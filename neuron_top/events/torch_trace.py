@@ -69,7 +69,7 @@ class FrameRecompiled(TorchTraceEvent, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
 
-class TorchCacheAsked(TorchTraceEvent, frozen=True, kw_only=True):
+class TorchCacheLookedUp(TorchTraceEvent, frozen=True, kw_only=True):
     """A look-up in one of PyTorch's own compile caches."""
 
     cache: str

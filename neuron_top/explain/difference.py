@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.explain.signature import Node, Sketch, products, same_weights
+from neuron_top.explain.signature import GraphSignature, Node, products, same_weights
 from neuron_top.explain.sizes import meaning
 
 _SHOWN = 4
@@ -43,7 +43,7 @@ class Change(msgspec.Struct, frozen=True):
     likely: float
 
 
-def changes(before: Sketch, now: Sketch) -> tuple[Change, ...]:
+def changes(before: GraphSignature, now: GraphSignature) -> tuple[Change, ...]:
     """What became of `before` in `now`, the likeliest cause first; empty when the two are the same."""
     found = [
         *_world(before, now),
@@ -56,13 +56,13 @@ def changes(before: Sketch, now: Sketch) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda change: -change.likely))
 
 
-def _world(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _world(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if before.groups != now.groups and (before.groups or now.groups):
         old, new = ("; ".join(one.groups[:_SHOWN]) or "none" for one in (before, now))
         yield Change("world size", f"another number of workers: replica groups {old} became {new}", 0.95)
 
 
-def _dtype(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _dtype(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     old, new = _main_dtype(before), _main_dtype(now)
     if old != new and old and new:
         yield Change("dtype", f"most numbers were {old} and are {new} (autocast, model dtype, or --auto-cast)", 0.93)
@@ -73,7 +73,7 @@ def _dtype(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("dtype", f"{sum(moved.values())} input(s) are now {', '.join(moved)}", 0.9)
 
 
-def _main_dtype(sketch: Sketch) -> str:
+def _main_dtype(sketch: GraphSignature) -> str:
     """The element type of most results of matrix products, else of most floating-point results."""
     for nodes in ([node for node in sketch.nodes if products([node.name])], sketch.nodes):
         found = Counter(array.dtype for node in nodes for array in node.arrays if array.floating)
@@ -82,7 +82,7 @@ def _main_dtype(sketch: Sketch) -> str:
     return ""
 
 
-def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _structure(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     old, new = before.names, now.names
     added, removed = new - old, old - new
     if not added and not removed:
@@ -107,11 +107,11 @@ def _structure(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("operators", f"other operators: {_told(added, removed)} (the model's code changed)", 0.72)
 
 
-def _order(sketch: Sketch) -> list[str]:
+def _order(sketch: GraphSignature) -> list[str]:
     return [node.name for node in sketch.nodes]
 
 
-def _inputs(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _inputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     """The same arithmetic on more or fewer arrays: one that stood for two is two now, or the other way round."""
     old, new = Counter(before.inputs), Counter(now.inputs)
     more, fewer = new - old, old - new
@@ -121,7 +121,7 @@ def _inputs(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("inputs", f"{text} (weights tied or untied, or a value that is given instead of folded in)", 0.77)
 
 
-def _layers(before: Sketch, now: Sketch) -> str:
+def _layers(before: GraphSignature, now: GraphSignature) -> str:
     """Told by inputs: the weights of a layer came again (or went), and no weight of another shape is there.
 
     In an optimizer's graph, which has no matrix products, all arithmetic came again with them.
@@ -138,14 +138,14 @@ def _layers(before: Sketch, now: Sketch) -> str:
     return f"another number of layers: {grown}, {told}, no new shape of weight"
 
 
-def _repeated(before: Sketch, now: Sketch) -> bool:
+def _repeated(before: GraphSignature, now: GraphSignature) -> bool:
     """Whether both do the same to each weight: every operator occurs so many times more as there are more inputs."""
     old, new = before.names, now.names
     share = len(now.inputs) / max(1, len(before.inputs))
     return set(old) == set(new) and all(abs(new[name] / count - share) < _UNEVEN * share for name, count in old.items())
 
 
-def _split(before: Sketch, now: Sketch) -> str:
+def _split(before: GraphSignature, now: GraphSignature) -> str:
     """Told by order: one graph is the beginning or the end of the other, and a matrix product or more is missing.
 
     Where layers came or went, the two have beginning and end in common.
@@ -168,7 +168,7 @@ def _is_update_part(names: Sequence[str]) -> bool:
     return sum(any(word in name for word in _BY_ELEMENT) for name in names) >= 0.6 * len(names)
 
 
-def _only_updates(sketch: Sketch) -> bool:
+def _only_updates(sketch: GraphSignature) -> bool:
     """Whether a graph only updates weights: each comes with its gradient, and nothing is multiplied out."""
     arrays = Counter(one.dims for one in sketch.inputs if one.floating and one.dims)
     names = [node.name for node in sketch.nodes if not any(word in node.name for word in _COPIES)]
@@ -183,7 +183,7 @@ def _run(one: Sequence[str], other: Sequence[str]) -> int:
     return min(len(one), len(other))
 
 
-def _optimizer(before: Sketch, now: Sketch, added: Counter[str], removed: Counter[str]) -> bool:
+def _optimizer(before: GraphSignature, now: GraphSignature, added: Counter[str], removed: Counter[str]) -> bool:
     """State of an optimizer is one more (or less) array of each weight's shape; its arithmetic is by element."""
     if same_weights(before, now):
         return True
@@ -205,7 +205,7 @@ def _told(added: Counter[str], removed: Counter[str]) -> str:
     return ", ".join(parts)
 
 
-def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _shapes(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if Counter(before.inputs) == Counter(now.inputs) and _order(before) != _order(now):
         return  # the same arrays, used in another order
     if len(before.inputs) != len(now.inputs):
@@ -222,7 +222,7 @@ def _shapes(before: Sketch, now: Sketch) -> Iterator[Change]:
     yield Change(kind, f"{what}: {example}", 0.94)
 
 
-def _data_alone(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _data_alone(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     """Whole numbers are data whatever else came with them: of a loop that was unrolled, say, more results are kept."""
     old, new = ([one for one in sketch.inputs if not one.floating and one.dims] for sketch in (before, now))
     if len(old) != len(new):
@@ -233,7 +233,7 @@ def _data_alone(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change(kind, f"{what}: {pairs[0][0]} became {pairs[0][1]}", 0.94)
 
 
-def _inner(before: Sketch, now: Sketch) -> str:
+def _inner(before: GraphSignature, now: GraphSignature) -> str:
     if _order(before) != _order(now):
         return ""
     for old, new in zip(before.nodes, now.nodes, strict=True):
@@ -246,7 +246,7 @@ def _first(node: Node) -> str:
     return str(node.arrays[0]) if node.arrays else "nothing"
 
 
-def _constants(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _constants(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if len(before.nodes) != len(now.nodes):
         return
     found = []
@@ -261,7 +261,7 @@ def _constants(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("constant", text, 0.8)
 
 
-def _outputs(before: Sketch, now: Sketch) -> Iterator[Change]:
+def _outputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     more = len(now.outputs) - len(before.outputs)
     if more and before.outputs:
         what = "more" if more > 0 else "fewer"
@@ -272,7 +272,7 @@ def _outputs(before: Sketch, now: Sketch) -> Iterator[Change]:
         yield Change("output", text, 0.78 if _for_printing(before, now) else 0.68)
 
 
-def _for_printing(before: Sketch, now: Sketch) -> bool:
+def _for_printing(before: GraphSignature, now: GraphSignature) -> bool:
     """Whether no more changed than it takes to print a number: a mean or a norm, and a copy."""
     small, large = sorted((before.names, now.names), key=Counter.total)
     more = large - small

@@ -54,7 +54,7 @@ class Node(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
     """One graph."""
 
     kind: str
@@ -74,13 +74,13 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True):
         return Counter(node.name for node in self.nodes)
 
 
-def of_hlo(nodes: Sequence[HloNode]) -> Sketch:
+def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
     """The sketch of an HLO module."""
     groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
     worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
     made = [(Node(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
     entry = [node for node, inner in made if not inner]
-    return Sketch(
+    return GraphSignature(
         kind="hlo",
         nodes=tuple(node for node, _ in made if node.name != "parameter"),
         inputs=tuple(array for node in entry if node.name == "parameter" for array in node.arrays),
@@ -90,14 +90,14 @@ def of_hlo(nodes: Sequence[HloNode]) -> Sketch:
     )
 
 
-def of_local(graph: LocalGraph) -> Sketch:
+def of_local(graph: LocalGraph) -> GraphSignature:
     """The sketch of a local graph; without nodes in the description, operators are known by their counts only."""
     if graph.nodes:
         nodes = tuple(Node(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
     else:
         nodes = tuple(Node(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000)))
     groups = {node.detail for node in nodes if "c10d" in node.name and node.detail}
-    return Sketch(
+    return GraphSignature(
         kind="fx",
         nodes=nodes,
         inputs=tuple(array for text in graph.inputs for array in arrays(text)),
@@ -114,7 +114,7 @@ def arrays(text: str) -> tuple[Array, ...]:
     )
 
 
-def likeness(one: Sketch, other: Sketch) -> float:
+def likeness(one: GraphSignature, other: GraphSignature) -> float:
     """How alike two graphs are, 0…1: half by the direction of their operator counts, half by shared inputs and nodes.
 
     The direction (a cosine) does not mind more layers; the shared part tells two that have the same operators apart.
@@ -128,12 +128,12 @@ def likeness(one: Sketch, other: Sketch) -> float:
     return max(alike, 0.5 * _contained(one, other))
 
 
-def same_program(one: Sketch, other: Sketch) -> bool:
+def same_program(one: GraphSignature, other: GraphSignature) -> bool:
     """Whether both are nearly the same operators in the same proportions, whatever their shapes and constants."""
     return _cosine(one.names, other.names) >= _SAME_PROGRAM
 
 
-def same_weights(one: Sketch, other: Sketch) -> bool:
+def same_weights(one: GraphSignature, other: GraphSignature) -> bool:
     """Whether both update the same weights: neither multiplies matrices, and both take weights and gradients.
 
     As many arrays go into an optimizer's graph and don't come out as there are gradients; what takes hardly more
@@ -146,13 +146,13 @@ def same_weights(one: Sketch, other: Sketch) -> bool:
     return min(len(one.inputs), len(other.inputs)) >= 1.5 * gradients
 
 
-def is_update(sketch: Sketch) -> bool:
+def is_update(sketch: GraphSignature) -> bool:
     """Whether it is what an optimizer does: no matrix products, and gradients go in that do not come out."""
     floating = sum(one.floating for one in sketch.inputs)
     return floating > 1 and len(sketch.outputs) < len(sketch.inputs) and not products(sketch.names)
 
 
-def carries_on(one: Sketch, other: Sketch) -> bool:
+def is_continuation(one: GraphSignature, other: GraphSignature) -> bool:
     """Whether `one` works on what `other` takes or gives: nearly all its arrays are among those, of several shapes.
 
     A backward graph always does so with its forward graph, which says nothing.
@@ -164,11 +164,11 @@ def carries_on(one: Sketch, other: Sketch) -> bool:
     return len(wanted) >= _SEVERAL and sum((wanted & there).values()) >= _NEARLY_ALL * sum(wanted.values())
 
 
-def _shapes(sketch: Sketch) -> frozenset[tuple[int | str, ...]]:
+def _shapes(sketch: GraphSignature) -> frozenset[tuple[int | str, ...]]:
     return frozenset(one.dims for one in sketch.inputs if one.dims)
 
 
-def _contained(one: Sketch, other: Sketch) -> float:
+def _contained(one: GraphSignature, other: GraphSignature) -> float:
     """Share of the smaller graph's operators (with shapes and constants) in the larger, where that is nearly all."""
     small, large = sorted((Counter(sketch.nodes) for sketch in (one, other)), key=Counter.total)
     if small.total() < _PIECE:
@@ -177,7 +177,7 @@ def _contained(one: Sketch, other: Sketch) -> float:
     return share if share >= _NEARLY_ALL else 0.0
 
 
-def _parts(sketch: Sketch) -> Counter[object]:
+def _parts(sketch: GraphSignature) -> Counter[object]:
     return Counter([*sketch.nodes, *sketch.inputs, *sketch.outputs])
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neuron_top.explain.signature import Array, Sketch, products
+from neuron_top.explain.signature import Array, GraphSignature, products
 
 Pair = tuple[Array, Array]
 
 
-def meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+def meaning(before: GraphSignature, now: GraphSignature, pairs: Sequence[Pair]) -> tuple[str, str]:
     """Which of a script's sizes changed, by the inputs that carry it and by what became of the matrix products."""
     if any(len(old.dims) != len(new.dims) for old, new in pairs):
         return "shapes", "inputs of another rank"
@@ -25,13 +25,13 @@ def meaning(before: Sketch, now: Sketch, pairs: Sequence[Pair]) -> tuple[str, st
     return _data(pairs)
 
 
-def _other_products(before: Sketch, now: Sketch) -> bool:
+def _other_products(before: GraphSignature, now: GraphSignature) -> bool:
     """Whether the numbers of a product changed, the stride of a convolution say: more data never change those."""
     old, new = ([(node.name, node.detail) for node in one.nodes if products([node.name])] for one in (before, now))
     return [name for name, _ in old] == [name for name, _ in new] and old != new
 
 
-def _product_axes(before: Sketch, now: Sketch) -> list[tuple[int, tuple[int, ...]]] | None:
+def _product_axes(before: GraphSignature, now: GraphSignature) -> list[tuple[int, tuple[int, ...]]] | None:
     """(dimensions, changed axes) of each matrix product's result; None where the two don't do the same."""
     old, new = ([node for node in one.nodes if products([node.name])] for one in (before, now))
     if not old or [node.name for node in old] != [node.name for node in new]:
@@ -68,7 +68,7 @@ def _weights(pairs: Sequence[Pair]) -> bool:
     return bool(floats) and all(len(old.dims) == 2 and old.dims[-1] != new.dims[-1] for old, new in floats)
 
 
-def _model(before: Sketch, pairs: Sequence[Pair]) -> tuple[str, str]:
+def _model(before: GraphSignature, pairs: Sequence[Pair]) -> tuple[str, str]:
     floats = [(old, new) for old, new in pairs if old.floating]
     share = len(floats) / max(1, sum(1 for one in before.inputs if one.floating))
     if share < 0.34 or len(floats) <= 2:

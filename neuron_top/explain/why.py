@@ -1,4 +1,4 @@
-"""Why a look-up missed: what the cache, its neighbours and its journal say, the likeliest cause first.
+"""Why a look-up missed: what the cache, its neighbors and its journal say, the likeliest cause first.
 
 Causes that a name proves (another compiler, other flags, an eviction) come before those that a comparison of graphs
 suggests. Graphs are compared with the entries nearest in size and in time; reading stops at a bound, so that fifty
@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.cache.contents import Contents, LocalGraph
 from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
@@ -25,7 +25,7 @@ from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.signature import Sketch, carries_on, likeness, of_hlo, of_local, same_program
+from neuron_top.explain.signature import GraphSignature, is_continuation, likeness, of_hlo, of_local, same_program
 
 NEAR = 0.45
 """Likeness from which on two graphs are taken for versions of one."""
@@ -133,22 +133,22 @@ def _evicted(key: str, root: str) -> Iterator[Cause]:
     for chapter in _chapters(root):
         moved = next((move for move in chapter.moves if move.path.split("/")[1:2] == [key]), None)
         if moved is not None and chapter.state != "restored":
-            yield Cause(kind="evicted", text=_deed(chapter), likely=0.985, entry=moved.path, root=root)
+            yield Cause(kind="evicted", text=_describe_eviction(chapter), likely=0.985, entry=moved.path, root=root)
             return
 
 
-def _chapters(root: str) -> list[Chapter]:
+def _chapters(root: str) -> list[PlanHistory]:
     """What the journals beside the root tell, those of other users too where they may be read; the newest first."""
     own = Trash(root)
     folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
-    found: list[Chapter] = []
+    found: list[PlanHistory] = []
     for folder in folders:
         with contextlib.suppress(OSError, RefusedForSafety):
             found += Trash(root, folder).entries()
     return sorted(found, key=lambda chapter: -chapter.begun.at)
 
 
-def _deed(chapter: Chapter) -> str:
+def _describe_eviction(chapter: PlanHistory) -> str:
     begun = chapter.begun
     when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     back = "" if chapter.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, brings it back"
@@ -223,7 +223,7 @@ def _is_hexadecimal(module: str) -> bool:
 
 
 class _Nearest:
-    """The graphs nearest to one: chosen by what the catalogue knows, then read and compared."""
+    """The graphs nearest to one: chosen by what the catalog knows, then read and compared."""
 
     def __init__(self, snapshot: Snapshot, subject: Entry, began: float | None = None) -> None:
         self._root, self._subject = snapshot.root, subject
@@ -236,7 +236,7 @@ class _Nearest:
         own, torch = self._sketch(self._subject)
         if own is None:
             return []
-        best: tuple[float, Entry, Sketch, str] | None = None
+        best: tuple[float, Entry, GraphSignature, str] | None = None
         beside: Entry | None = None
         left = max(READ_BYTES, 4 * (self._subject.graph_bytes or 0))
         for entry in self._candidates():
@@ -250,17 +250,19 @@ class _Nearest:
             alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
             if (best is None or alike > best[0]) and self._may_be_a_version(entry, sketch, own):
                 best = (alike, entry, sketch, version)
-            if beside is None and _made(entry) < self._began and carries_on(own, sketch):
+            if beside is None and _made(entry) < self._began and is_continuation(own, sketch):
                 beside = entry
         if best is None or best[0] < NEAR:
             return [_extra(beside)] if beside is not None else []
         return list(self._told(best[1], best[2], own, best[3], torch))
 
-    def _may_be_a_version(self, entry: Entry, sketch: Sketch, own: Sketch) -> bool:
+    def _may_be_a_version(self, entry: Entry, sketch: GraphSignature, own: GraphSignature) -> bool:
         """A job has many graphs that look a little alike: what it made itself is the same program, or another graph."""
         return _made(entry) < self._began or same_program(sketch, own)
 
-    def _told(self, entry: Entry, before: Sketch, now: Sketch, version: str, own_version: str) -> Iterator[Cause]:
+    def _told(
+        self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
+    ) -> Iterator[Cause]:
         if version and own_version and version != own_version:
             text = f"another PyTorch: {version} became {own_version}"
             yield Cause(kind="torch version", text=text, likely=0.955, entry=entry.path)
@@ -285,7 +287,7 @@ class _Nearest:
         timed = nsmallest(BY_TIME, before, key=lambda entry: abs(_made(entry) - own))
         return list({entry.path: entry for entry in (*sized, *timed)}.values())
 
-    def _sketch(self, entry: Entry) -> tuple[Sketch | None, str]:
+    def _sketch(self, entry: Entry) -> tuple[GraphSignature | None, str]:
         nodes = Contents(self._root, entry).nodes()
         if nodes is None:
             return None, ""

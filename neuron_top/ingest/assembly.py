@@ -12,7 +12,7 @@ from pathlib import Path
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Source
 
@@ -32,13 +32,13 @@ def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Sour
 
 def machine_feed(settings: Settings) -> LiveFeed:
     """Whatever runs here: jobs as they come and go, and the devices."""
-    book = LogBook()
+    book = LogBuffer()
     later = partial(_sources_of_machine, settings, book)
     return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
 
 
-def _sources_of_machine(settings: Settings, book: LogBook) -> Iterator[Source]:
-    from neuron_top.ingest.discover import Discovery, Unless
+def _sources_of_machine(settings: Settings, book: LogBuffer) -> Iterator[Source]:
+    from neuron_top.ingest.discover import Discovery, GatedSource
 
     jobs = Discovery(settings, book)
     yield jobs
@@ -46,7 +46,7 @@ def _sources_of_machine(settings: Settings, book: LogBook) -> Iterator[Source]:
     from neuron_top.telemetry.sources import telemetry_sources
 
     for source in (*telemetry_sources(settings), *caches_of_machine(settings)):
-        yield Unless(source, jobs)
+        yield GatedSource(source, jobs)
 
 
 def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = None) -> LiveFeed:
@@ -60,12 +60,12 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
     for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
         if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
-    book = LogBook()
+    book = LogBuffer()
     later = partial(_sources_of_paths, settings, book, paths, piped)
     return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
 
 
-def _sources_of_paths(settings: Settings, book: LogBook, paths: Sequence[str], piped: int | None
+def _sources_of_paths(settings: Settings, book: LogBuffer, paths: Sequence[str], piped: int | None
                       ) -> Iterator[Source]:  # fmt: skip
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 

@@ -16,7 +16,7 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
 from neuron_top.ingest.finder import WorkerFinder
 from neuron_top.ingest.follow import FollowedRun
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import recordings_in_progress, runs_folder
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Emit, Source
@@ -31,7 +31,7 @@ class Discovery:
 
     name = "jobs"
 
-    def __init__(self, settings: Settings, book: LogBook) -> None:
+    def __init__(self, settings: Settings, book: LogBuffer) -> None:
         self._settings, self._book = settings, book
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
@@ -90,7 +90,7 @@ class Discovery:
             emit(event)
 
 
-class Unless:
+class GatedSource:
     """A source that is not heard while a condition holds."""
 
     def __init__(self, source: Source, silenced: Discovery) -> None:

@@ -13,7 +13,7 @@ from neuron_top.run.model import Run
 View = TypeVar("View")
 
 
-class Window:
+class FeedProxy:
     """A `Feed` over a live feed that somebody else started and will stop."""
 
     def __init__(self, feed: LiveFeed) -> None:

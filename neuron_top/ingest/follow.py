@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from neuron_top.events import AnyEvent, RunFinished
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.settings import Settings
@@ -24,7 +24,7 @@ _OLD_LINES_BYTES = 1 << 20
 class FollowedRun:
     """One recording, from its beginning to its end."""
 
-    def __init__(self, settings: Settings, run: str, book: LogBook) -> None:
+    def __init__(self, settings: Settings, run: str, book: LogBuffer) -> None:
         self.name = f"recording {run}"
         self.run = run
         self._store_path = store_path(settings)
@@ -60,7 +60,7 @@ class FollowedRun:
 class _Lines:
     """The log of a recording, for its last lines only."""
 
-    def __init__(self, path: Path, book: LogBook) -> None:
+    def __init__(self, path: Path, book: LogBuffer) -> None:
         self._source = f"log:{path}"
         self._book = book
         self._tail = FileTail(path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from neuron_top.ingest.log_buffer import LogBook
-from neuron_top.ingest.log_ingestor import LogIntake
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.recorder import OutputFile
 from neuron_top.processes.interleave import Interleaver
 from neuron_top.processes.launch import Job
@@ -17,9 +17,9 @@ class JobOutput:
 
     name = "job"
 
-    def __init__(self, job: Job, output: OutputFile, book: LogBook) -> None:
+    def __init__(self, job: Job, output: OutputFile, book: LogBuffer) -> None:
         self._job, self._output = job, output
-        self._intake = LogIntake(str(output.path), book)
+        self._intake = LogIngestor(str(output.path), book)
         self._lines = Interleaver()
 
     def start(self, emit: Emit) -> None:

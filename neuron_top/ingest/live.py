@@ -20,8 +20,8 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
-from neuron_top.ingest.log_buffer import LogBook
-from neuron_top.ingest.log_file_map import Apart
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
@@ -37,7 +37,7 @@ _STOP_SECONDS = 5.0
 _SETTLED_SECONDS = 0.5
 
 
-class Keeper(Protocol):
+class EventSink(Protocol):
     """Where events are kept; called from the courier thread alone."""
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
@@ -51,9 +51,9 @@ class LiveFeed:
         self,
         sources: Iterable[Source],
         *,
-        book: LogBook,
+        book: LogBuffer,
         later: Callable[[], Iterable[Source]] = tuple,
-        keeper: Callable[[], Keeper] | None = None,
+        keeper: Callable[[], EventSink] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -189,11 +189,11 @@ class LiveFeed:
         chains = apart.chains(apart.with_earlier(ends))
         return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
 
-    def _apart(self) -> Apart:
+    def _apart(self) -> LogFileMap:
         """The copy of what came through a pipe, and the files that logs were before they were rotated."""
         from neuron_top.ingest.rotated import earlier_files
 
-        return Apart(self._book.copies, earlier_files(self._book.ends(), self._book.earlier))
+        return LogFileMap(self._book.copies, earlier_files(self._book.ends(), self._book.earlier))
 
     def _begin_anew(self) -> None:
         """Another job: a new run, which knows of the machine what the last one knew."""
@@ -239,7 +239,7 @@ class LiveFeed:
                 return
             self._stopping.wait(CHANGED_SECONDS)
 
-    def _keep(self, keeper: Keeper) -> None:
+    def _keep(self, keeper: EventSink) -> None:
         with self._lock:
             events, self._unkept = self._unkept, []
         if events:

@@ -36,7 +36,7 @@ class _Log:
         """Order of the first line of the file that stands under the path now."""
 
 
-class LogBook:
+class LogBuffer:
     """All followed logs. Writers and readers may be different threads."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
-class Apart(NamedTuple):
+class LogFileMap(NamedTuple):
     """Where the bytes of some sources lie instead, and which sources belong together."""
 
     copies: Mapping[str, str] = {}
@@ -30,4 +30,4 @@ class Apart(NamedTuple):
         return [[name for name in (head, *self.earlier.get(head, ())) if name in wanted] for head in heads]
 
 
-WHOLE = Apart()
+WHOLE = LogFileMap()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from neuron_top.ingest.log_file_map import WHOLE, Apart
+from neuron_top.ingest.log_file_map import WHOLE, LogFileMap
 from neuron_top.ingest.log_line import PLAIN, LogLine, LogPage, gathered, readable
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.parsers import timestamps
@@ -40,7 +40,7 @@ class _Step(NamedTuple):
 
 
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, apart: Apart = WHOLE) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, apart: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
     """The last `count` lines before these offsets. `ends`: how far each log has grown."""
     at = {source: min(before.get(source, end), end) for source, end in _read(apart.with_earlier(ends), query)}
     streams = [
@@ -52,7 +52,7 @@ def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query:
 
 
 def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, apart: Apart = WHOLE) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, apart: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
     """The first `count` lines from these offsets on."""
     ends = apart.with_earlier(ends)
     at = {source: min(after.get(source, 0), end) for source, end in _read(ends, query)}
@@ -66,7 +66,7 @@ def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: 
     return LogPage(lines=tuple(found), at=at, ended=ended)
 
 
-def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], apart: Apart = WHOLE) -> list[LogLine]:
+def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], apart: LogFileMap = WHOLE) -> list[LogLine]:
     """The beginnings of the lines that begin at these places, without what is known of them."""
     found: list[LogLine] = []
     ends = apart.with_earlier(ends)

@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
 from neuron_top.ingest import rotated
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.reader import LogReader
 
@@ -24,10 +24,10 @@ GREW_SECONDS = 0.1
 """OutputGrew comes at most this often per log."""
 
 
-class LogIntake:
+class LogIngestor:
     """One followed log."""
 
-    def __init__(self, path: str, book: LogBook, *, clock: Callable[[], float] = time.monotonic,
+    def __init__(self, path: str, book: LogBuffer, *, clock: Callable[[], float] = time.monotonic,
                  written: float | None = None) -> None:  # fmt: skip
         """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
         self.path = path

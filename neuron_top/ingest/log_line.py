@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.events import (
     AnyEvent,
-    CachedFailureMet,
+    CachedFailureHit,
     CacheFamily,
     CompileFailed,
     CompileFamily,
@@ -33,7 +33,7 @@ LEVELS = ("", "event", "warning", "error")
 """From what matters least to what matters most."""
 FAMILIES = ("compile", "parallel", "training", "runtime", "cache", "other")
 _FAILURES = (
-    CompileFailed, CachedFailureMet, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
+    CompileFailed, CachedFailureHit, CompileGaveUp, CompilerErrorSeen, DeviceMemoryExhausted, ErrorRaised, WorkerDied,
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Misses explained: which cache a question means, what lies near it on this machine, and the explanation.
 
-Reads disks: a screen asks in a thread. Snapshots are taken once per `Misses`, so that two hundred misses of one run
-cost one look at the cache.
+Reads disks: a screen asks in a thread. Snapshots are taken once per `MissExplainer`, so that two hundred misses of one
+run cost one look at the cache.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.explain.why import Explanation, explain
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.views.miss_explanation import Question, questions
+from neuron_top.views.miss_explanation import MissQuery, questions
 
 OTHER_ROOTS = 3
 """Other caches of this machine that are looked at for the same graph, at most."""
 
 
-class Misses:
+class MissExplainer:
     """Explains misses from the caches of this machine as they are now. `root`: look there, whatever was asked."""
 
     def __init__(self, settings: Settings, root: str | None = None) -> None:
         self._settings, self._root = settings, root
         self._snapshots: dict[str, Snapshot] = {}
 
-    def explain(self, asked: Question) -> Explanation:
+    def explain(self, asked: MissQuery) -> Explanation:
         """Why it missed. Raises NothingToShow where no cache can be looked at."""
         root = self._root or self._of(asked)
         snapshot = self._snapshot(root)
@@ -47,7 +47,7 @@ class Misses:
         asked = questions(run, 0.0)
         return [self.explain(one) for one in asked[:most]], len(asked)
 
-    def _of(self, asked: Question) -> str:
+    def _of(self, asked: MissQuery) -> str:
         """The first root of the question that is a folder here; the one in force where the question names none."""
         if (here := first_here(asked.roots)) is not None:
             return here

@@ -21,7 +21,7 @@ from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import RunFinished, RunStarted
 from neuron_top.ingest.job import JobOutput
 from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recorder import OutputFile, Recorder
 from neuron_top.ingest.recordings import EVENTS_NAME, LOCK_NAME, TRACE_NAME, new_run_id, run_folder, store_path
 from neuron_top.ingest.sources import SideChannel
@@ -65,7 +65,7 @@ class Recording:
             self._environ[TRACE_VARIABLE] = str(self.folder / TRACE_NAME)
         self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
         self.job = Job(command, self._environ, shown=shown)
-        self.feed = LiveFeed((), book=LogBook())
+        self.feed = LiveFeed((), book=LogBuffer())
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
@@ -73,7 +73,7 @@ class Recording:
         program = self.job.command[0]
         if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
             raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
-        book = LogBook()
+        book = LogBuffer()
         output = OutputFile(self.folder, self._warn)
         self._lock = _hold(self.folder / LOCK_NAME)
         told = self._told()

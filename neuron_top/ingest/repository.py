@@ -1,4 +1,4 @@
-"""What a front end shows besides the run: the recordings and the catalogue of caches. Looked at when asked, and slow.
+"""What a front end shows besides the run: the recordings and the catalog of caches. Looked at when asked, and slow.
 
 Every call reads disks: a screen makes it in a thread and shows the frozen rows when they come.
 """
@@ -12,7 +12,7 @@ from neuron_top.cache import catalog, roots
 from neuron_top.cache.contents import Contents
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.miss_explainer import Misses, first_here
+from neuron_top.ingest.miss_explainer import MissExplainer, first_here
 from neuron_top.ingest.other_caches import OtherCaches
 from neuron_top.ingest.recordings import is_recording, run_folder, store_path
 from neuron_top.ingest.replay import ReplayFeed
@@ -22,7 +22,7 @@ from neuron_top.store.sqlite import Store
 from neuron_top.views import miss_explanation as views
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable, entry_row
-from neuron_top.views.miss_explanation import Question, Why, not_known, questions, why
+from neuron_top.views.miss_explanation import MissExplanation, MissQuery, not_known, questions, why
 from neuron_top.views.miss_explanation import roots as roots_of
 from neuron_top.views.operators import Operators, operators
 from neuron_top.views.report import Report, report
@@ -89,7 +89,7 @@ class Library:
         """The full report of a run as it is at `now`."""
         cache = first_here(roots_of(run))
         memory = run_loader.memory(run, self._settings, cache)
-        told = Misses(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+        told = MissExplainer(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
         misses = [(one.module, f"{one.causes[0].kind}: {one.causes[0].text}") for one in told]
         return report(run, now, memory=memory, misses=misses)
 
@@ -107,7 +107,7 @@ class Library:
         return None
 
     def entries(self) -> EntryTable:
-        """The entries of every Neuron cache that exists, as the catalogue knows them, brought up to date."""
+        """The entries of every Neuron cache that exists, as the catalog knows them, brought up to date."""
         found = self._roots()
         rows: list[EntryRow] = []
         for root in found:
@@ -123,13 +123,13 @@ class Library:
         """Neuron caches: those that were named, then those of this machine; each path once."""
         return [root for root in roots.find(named=self._named) if root.kind == roots.NEURON]
 
-    def why(self, asked: Question) -> Why:
+    def why(self, asked: MissQuery) -> MissExplanation:
         """Why a graph missed, as the caches of this machine tell now."""
-        return _answer(Misses(self._settings), asked)
+        return _answer(MissExplainer(self._settings), asked)
 
-    def misses(self, asked: Sequence[Question]) -> views.Misses:
+    def misses(self, asked: Sequence[MissQuery]) -> views.Misses:
         """Why these missed, the first of them; all caches are looked at once."""
-        look = Misses(self._settings)
+        look = MissExplainer(self._settings)
         return views.Misses(met=len(asked), told=tuple(_answer(look, one) for one in asked[:MISSES_EXPLAINED]))
 
     def misses_of(self, run: str) -> views.Misses:
@@ -144,7 +144,7 @@ class Library:
         return [entry_row(root, entry, snapshot.taken_at) for entry in snapshot.entries]
 
 
-def _answer(look: Misses, asked: Question) -> Why:
+def _answer(look: MissExplainer, asked: MissQuery) -> MissExplanation:
     began = time.monotonic()
     try:
         explanation = look.explain(asked)

@@ -113,7 +113,7 @@ def memory(run: Run, settings: Settings, root: str | None) -> dict[str, Remember
         found[entry.module] = Remembered(
             seconds=entry.compile_seconds if entry.compile_seconds is not None else before.seconds,
             flags=tuple(flags) if flags is not None else None,
-            artefact_bytes=entry.artefact_bytes,
+            artifact_bytes=entry.artifact_bytes,
             graph_bytes=entry.graph_bytes if entry.graph_bytes is not None else before.graph_bytes,
         )
     return found

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
-from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBook
-from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIntake
+from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.spool import Spool
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.parsers.escapes import visible
@@ -30,10 +30,10 @@ class LogFiles:
 
     name = "logs"
 
-    def __init__(self, paths: Callable[[], Iterable[Path]], book: LogBook, *, from_end: bool = False) -> None:
+    def __init__(self, paths: Callable[[], Iterable[Path]], book: LogBuffer, *, from_end: bool = False) -> None:
         self._paths, self._book, self._from_end = paths, book, from_end
         self._tails: dict[str, FileTail] = {}
-        self._intakes: dict[str, LogIntake] = {}
+        self._intakes: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
         self._wakeup = Wakeup()
 
@@ -61,7 +61,7 @@ class LogFiles:
             key = os.fspath(path)
             if key not in self._tails:
                 self._tails[key] = FileTail(path, from_end=self._from_end)
-                self._intakes[key] = LogIntake(key, self._book, written=_last_change(path))
+                self._intakes[key] = LogIngestor(key, self._book, written=_last_change(path))
                 self._wakeup.watch(path)
             problem = self._tails[key].problem
             text = f"{problem.strerror}: {key}" if problem else ""
@@ -87,8 +87,8 @@ class StandardInput:
 
     name = "standard input"
 
-    def __init__(self, book: LogBook, number: int = 0, *, kept: bool = False) -> None:
-        self._intake = LogIntake("-", book)
+    def __init__(self, book: LogBuffer, number: int = 0, *, kept: bool = False) -> None:
+        self._intake = LogIngestor("-", book)
         self._book, self._number, self._kept = book, number, kept
         self._spool: Spool | None = None
         self._ours, self._theirs = os.pipe()

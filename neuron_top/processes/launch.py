@@ -3,7 +3,7 @@
 The job cannot tell the difference to being started from the shell:
 
 - A stream of ours that is a terminal becomes a terminal of the job's (a pseudo-terminal in raw mode, one per stream),
-  a pipe or a file becomes a pipe. So programs keep their colours and their line buffering, standard output and
+  a pipe or a file becomes a pipe. So programs keep their colors and their line buffering, standard output and
   standard error stay apart, and bytes pass unchanged.
 - Its exit status is ours; death by signal n is 128+n, a command that is missing 127, one that may not be run 126, as
   in a shell.

@@ -19,7 +19,7 @@ BARS_DRAWN = 4000
 """Bars of all lanes together; the longest are drawn, and the heading says so."""
 CURVES_DRAWN = 64
 CURVES_NAMED = 8
-"""As many as there are colours; of more, only a hover tells which is which."""
+"""As many as there are colors; of more, only a hover tells which is which."""
 LARGEST = 15
 _PARTS = {"compiling": "done", "waiting": "wait", "tracing": "trace", "training": "train", "rest": "interrupted"}
 _TOLD = (("done", "compile"), ("failed", "failed"), ("wait", "waiting for another's compile"),

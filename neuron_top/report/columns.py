@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from neuron_top.report.table import Column, Table
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
-from neuron_top.views.metric import Basis, Figure
+from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report
 from neuron_top.views.report_context import MemoryLine
 
-_PREFIX = {Basis.AT_MOST: "≤ ", Basis.AT_LEAST: "≥ ", Basis.ESTIMATED: "≈ "}
+_PREFIX = {Provenance.AT_MOST: "≤ ", Provenance.AT_LEAST: "≥ ", Provenance.ESTIMATED: "≈ "}
 
 
 _TRACED = " A trace is PyTorch's work for the back end neurontop, while nothing was compiled or waited for."
@@ -44,17 +44,17 @@ def tables(view: Report) -> list[Table]:
     return [table for table in found if table.rows]
 
 
-def seconds_text(seconds: float | None, basis: Basis = Basis.MEASURED) -> str:
+def seconds_text(seconds: float | None, basis: Provenance = Provenance.MEASURED) -> str:
     """`≤ 12.0 s`; nothing where there is nothing to know."""
     return "" if seconds is None else f"{_PREFIX.get(basis, '')}{duration_text(seconds)}"
 
 
-def figure_text(one: Figure) -> str:
+def figure_text(one: Metric) -> str:
     """A figure with the sign of its basis."""
     return f"{_PREFIX.get(one.basis, '')}{one.text}" if one.value is not None else UNKNOWN
 
 
-def unknown_words(figures: Sequence[Figure]) -> str:
+def unknown_words(figures: Sequence[Metric]) -> str:
     """Which figures nothing told of: unknown is no zero, and thirty rows of dashes are no figures."""
     names = [one.label for one in figures if one.value is None]
     return f"Nothing told of: {', '.join(names)}." if names else ""
@@ -107,9 +107,9 @@ GRAPHS = (
     Column("hits", lambda row: _n(row.hits), lambda row: row.hits),
     Column("failures", lambda row: _n(row.failures), lambda row: row.failures),
     Column("longest wait", lambda row: seconds_text(row.wait_seconds), lambda row: row.wait_seconds),
-    Column("saved", lambda row: seconds_text(row.saved_seconds, Basis.ESTIMATED), lambda row: row.saved_seconds),
+    Column("saved", lambda row: seconds_text(row.saved_seconds, Provenance.ESTIMATED), lambda row: row.saved_seconds),
     Column("graph size", lambda row: _bytes(row.graph_bytes), lambda row: row.graph_bytes),
-    Column("artefact", lambda row: _bytes(row.artefact_bytes), lambda row: row.artefact_bytes),
+    Column("artifact", lambda row: _bytes(row.artifact_bytes), lambda row: row.artifact_bytes),
     Column("peak memory", lambda row: _bytes(row.peak_rss_bytes), lambda row: row.peak_rss_bytes),
     Column("operators", lambda row: _optional(row.operators), lambda row: row.operators),
     Column("equal blocks", lambda row: _n(row.block_hits or 0), lambda row: row.block_hits),
@@ -146,7 +146,7 @@ WAITS = (
 )
 PRECOMPILE = (
     Column("workers", lambda row: count_text(row.workers), lambda row: row.workers),
-    Column("all compiled after", lambda row: seconds_text(row.seconds, Basis.ESTIMATED), lambda row: row.seconds),
+    Column("all compiled after", lambda row: seconds_text(row.seconds, Provenance.ESTIMATED), lambda row: row.seconds),
     Column("would have saved", lambda row: _saved(row.saved_seconds), lambda row: row.saved_seconds),
     Column("memory of the compilers", lambda row: _bytes(row.memory), lambda row: row.memory),
 )

@@ -16,7 +16,7 @@ from neuron_top.parsers.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
-from neuron_top.views.metric import Figure
+from neuron_top.views.metric import Metric
 from neuron_top.views.report import Report
 
 MOST_ROWS = 2000
@@ -119,7 +119,7 @@ def _cell(table: Table, row: object, content: str, index: int) -> str:
     return f'<td class="number" data-value="{"" if value is None else repr(float(value))}">{text(content)}</td>'
 
 
-def _cards(figures: Sequence[Figure]) -> str:
+def _cards(figures: Sequence[Metric]) -> str:
     known = {one.name: one for one in figures}
     pytorchs = known["torch_compiles"].value and not known["graphs"].value
     shown = [
@@ -135,7 +135,7 @@ def _cards(figures: Sequence[Figure]) -> str:
     return f'<div class="cards">{cards}</div>'
 
 
-def _figures(figures: Sequence[Figure]) -> str:
+def _figures(figures: Sequence[Metric]) -> str:
     """Those that are known; the others are named once, in front."""
     body = "".join(
         f'<tr><th>{text(one.label)}</th><td class="number">{text(figure_text(one))}</td>'

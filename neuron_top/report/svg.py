@@ -1,6 +1,6 @@
 """Charts as SVG text: steps, lines and lanes of bars on a common time axis. No library, no script, no request.
 
-Colours are classes of the style sheet, so a chart follows the page's light or dark theme; every mark carries a
+Colors are classes of the style sheet, so a chart follows the page's light or dark theme; every mark carries a
 `<title>`, which browsers show on hover and screen readers speak.
 """
 

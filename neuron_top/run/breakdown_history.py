@@ -1,7 +1,7 @@
 """What a total was made of over time, in bounded memory, so that no picture shows a total that never existed.
 
 A bucket keeps one sample whole: the one with the highest total. Parts that peaked at different moments are never put
-together. When the buckets are used up two neighbours become one, as in `history.Series`.
+together. When the buckets are used up two neighbors become one, as in `history.Series`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Sample(msgspec.Struct, frozen=True):
     parts: dict[str, float]
 
 
-class Makeup:
+class BreakdownHistory:
     """Samples of parts by name. One with an older time than the newest joins the newest bucket."""
 
     __slots__ = ("_capacity", "_kinds", "_parts", "_start", "_step", "_times", "_totals")
@@ -74,7 +74,7 @@ class Makeup:
         return [max(group, key=totals.__getitem__) for group in groups]
 
     def samples(self, most: int | None = None) -> tuple[Sample, ...]:
-        """The samples kept, oldest first; of neighbours those with the higher totals, until they are at most `most`."""
+        """The samples kept, oldest first; of neighbors those with the higher totals, until they are at most `most`."""
         every = 1 if most is None or most < 1 else max(1, -(-len(self._times) // most))
         kept = [i for i in self._highest(every) if self._times[i] == self._times[i]]
         return tuple(

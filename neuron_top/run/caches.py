@@ -1,4 +1,4 @@
-"""What the catalogue saw change on disk while the run was watched, and what it counted last."""
+"""What the catalog saw change on disk while the run was watched, and what it counted last."""
 
 from __future__ import annotations
 

@@ -8,34 +8,34 @@ method of its event; `graph.py` keeps two tellers of one compile from counting i
 from __future__ import annotations
 
 from neuron_top.events import (
-    ArtefactLoaded,
-    CachedFailureMet,
+    ArtifactLoaded,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
     CompileBegan,
     CompileCompleted,
-    CompileDotted,
     CompileEnded,
     CompileFailed,
     CompileFellBack,
     CompileGaveUp,
     CompileLogEvent,
     CompilerPassed,
+    CompilerProgress,
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
-    GraphShared,
+    GraphReused,
     HubMissed,
     LockWaited,
     LogEvent,
 )
-from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LinePlace, Meeting, Wait
-from neuron_top.run.graph_tracker import Book, Entry
+from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LinePlace, Wait, WorkerGraph
+from neuron_top.run.graph_tracker import Entry, GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
 
-_Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded | GraphShared
+_Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused
 REASONS_KEPT = 100
 _NOT_FAILED = ("interrupted", "retried", "disk full")
 """Causes of an end that is not the last word on the graph: it is compiled again, here or elsewhere."""
@@ -45,7 +45,7 @@ class CompileRules(GraphTotals):
     """Graphs and their totals, the counters that belong to no graph, and one method per event."""
 
     def __init__(self) -> None:
-        self._book = Book()
+        self._book = GraphTracker()
         super().__init__(self._book)
         self.passes = 0
         """`Compiler status PASS` seen; may exceed starts and completions, because some compiles announce nothing."""
@@ -68,7 +68,7 @@ class CompileRules(GraphTotals):
         self.compiler_versions: list[str] = []
         self._lookups = Lookups()
         self._unassigned_passes = 0
-        self._by_compiler: dict[str, tuple[Graph, Meeting]] = {}
+        self._by_compiler: dict[str, tuple[Graph, WorkerGraph]] = {}
 
     def _path_announced(self, event: CachePathAnnounced) -> None:
         remember(self.cache_paths, event.path)
@@ -105,11 +105,11 @@ class CompileRules(GraphTotals):
         self._book.end_wait(meeting, event.time)
         meeting.state, meeting.since = GraphState.HIT, event.time
         for _, other, attempt in [entry for entry in self._book.running if entry[0] is graph]:
-            # an artefact that can be used proves that its compile has ended
+            # an artifact that can be used proves that its compile has ended
             self._book.close(graph, other, attempt, event.time, "done", inferred=True)
         self._book.settle(graph, GraphState.HIT, event.time)
 
-    def _failure_met(self, event: CachedFailureMet) -> None:
+    def _failure_met(self, event: CachedFailureHit) -> None:
         self._lookups.answered(worker_key(event))
         graph, meeting = self._met(event)
         _place(graph, event.root, event.compiler)
@@ -120,7 +120,7 @@ class CompileRules(GraphTotals):
         graph.message = event.message or graph.message
         self._book.settle(graph, GraphState.CACHED_FAILURE, event.time)
 
-    def _dotted(self, event: CompileDotted) -> None:
+    def _dotted(self, event: CompilerProgress) -> None:
         self.dots += event.dots
         pending = self._lookups.oldest_pending()
         if not self._book.running:
@@ -186,15 +186,15 @@ class CompileRules(GraphTotals):
         graph, meeting = self._met(event)
         attempt = meeting.attempt("ended")
         attempt.seconds, attempt.cause = event.seconds, event.cause
-        attempt.peak_rss_bytes, attempt.artefact_bytes = event.peak_rss_bytes, event.artefact_bytes
-        graph.artefact_bytes = event.artefact_bytes if event.artefact_bytes is not None else graph.artefact_bytes
+        attempt.peak_rss_bytes, attempt.artifact_bytes = event.peak_rss_bytes, event.artifact_bytes
+        graph.artifact_bytes = event.artifact_bytes if event.artifact_bytes is not None else graph.artifact_bytes
         if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
             began = event.time - event.seconds
             attempt.start, attempt.exact_start = min(began, attempt.start or began), True
         outcome = "done" if event.ok else ("interrupted" if event.cause in _NOT_FAILED else "failed")
         self._book.close(graph, meeting, attempt, event.time, outcome, exact=True)
 
-    def _loaded(self, event: ArtefactLoaded) -> None:
+    def _loaded(self, event: ArtifactLoaded) -> None:
         _graph, meeting = self._met(event)
         meeting.loads += 1
         meeting.load_seconds += event.seconds
@@ -207,7 +207,7 @@ class CompileRules(GraphTotals):
         wait = meeting.waits[-1]
         wait.seconds, wait.start, wait.end = event.waited_seconds, start, start + event.waited_seconds
 
-    def _shared(self, event: GraphShared) -> None:
+    def _shared(self, event: GraphReused) -> None:
         _graph, meeting = self._met(event)
         meeting.blocks = max(meeting.blocks or 0, event.blocks)
 
@@ -262,7 +262,7 @@ class CompileRules(GraphTotals):
 
     # --- what stands behind several events ---
 
-    def _met(self, event: _Named) -> tuple[Graph, Meeting]:
+    def _met(self, event: _Named) -> tuple[Graph, WorkerGraph]:
         worker = worker_key(event)
         graph = self._book.graph(event.module or f"unnamed {worker}", event.time, named=event.module is not None)
         meeting = self._book.meeting(graph, worker, event.pid, event.rank, event.node)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from neuron_top.events import (
-    ArtefactLoaded,
-    CachedFailureMet,
+    ArtifactLoaded,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
     CompileBegan,
     CompileCompleted,
-    CompileDotted,
     CompileEnded,
     CompileFailed,
     CompileFamily,
@@ -25,16 +24,17 @@ from neuron_top.events import (
     CompilerErrorSeen,
     CompilerExited,
     CompilerPassed,
+    CompilerProgress,
     CompilerStageFinished,
     CompilerVersionSeen,
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
     GraphReported,
-    GraphShared,
+    GraphReused,
     HubMissed,
     LockWaited,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     QueueCounted,
     WorkerStarted,
@@ -42,7 +42,7 @@ from neuron_top.events import (
 from neuron_top.run.compile_rules import CompileRules, remember
 from neuron_top.run.lookups import worker_key
 
-_NO_HEADER = (CompileDotted, CompilerPassed, HubMissed)
+_NO_HEADER = (CompilerProgress, CompilerPassed, HubMissed)
 """Lines of the compiler or of somebody else: they say nothing about what the calling process does."""
 
 
@@ -66,11 +66,11 @@ class CompileLedger(CompileRules):
                 self._started(event, "missed", exact=False)
             case CacheHit():
                 self._hit(event)
-            case CachedFailureMet():
+            case CachedFailureHit():
                 self._failure_met(event)
             case CompileStarted():
                 self._started(event, "started", exact=event.at is not None)
-            case CompileDotted():
+            case CompilerProgress():
                 self._dotted(event)
             case CompilerPassed():
                 self._passed(event)
@@ -92,9 +92,9 @@ class CompileLedger(CompileRules):
                 self._began(event)
             case CompileEnded():
                 self._ended(event)
-            case ArtefactLoaded():
+            case ArtifactLoaded():
                 self._loaded(event)
-            case GraphShared():
+            case GraphReused():
                 self._shared(event)
             case CompileFellBack():
                 self._fell_back(event)
@@ -157,7 +157,7 @@ class CompileLedger(CompileRules):
         attempt.compiler_pid = event.pid
         self._by_compiler[f"{event.node}/{event.pid}"] = (graph, meeting)
 
-    def process_gone(self, event: ProcessGone) -> None:
+    def process_gone(self, event: ProcessExited) -> None:
         """What a process had open when it ended was interrupted, unless a late line still says otherwise."""
         worker = f"{event.node}/{event.pid}"
         for graph, meeting, attempt in self._running_of(worker):

@@ -29,7 +29,7 @@ from neuron_top.events import (
     SourceUnavailable,
     WorkerMemoryReported,
 )
-from neuron_top.run.breakdown_history import Makeup
+from neuron_top.run.breakdown_history import BreakdownHistory
 from neuron_top.run.history import Recent, Series
 
 SMOOTH_SECONDS = 30.0
@@ -66,7 +66,7 @@ class Core:
         """The highest of each kind ever seen; the kinds need not have peaked at one moment."""
         self.utilization = Series(capacity=buckets)
         self.memory = Series(capacity=buckets)
-        self.kind_history = Makeup(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
+        self.kind_history = BreakdownHistory(capacity=KIND_BUCKETS, kinds=KINDS_KEPT)
         self.recent_utilization = Recent()
         self.recent_memory = Recent()
         self.first_sampled: float | None = None

@@ -29,7 +29,7 @@ class GraphState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-class Known(StrEnum):
+class Precision(StrEnum):
     """How a duration is known."""
 
     MEASURED = "measured"
@@ -41,7 +41,7 @@ class Duration(msgspec.Struct, frozen=True):
     """Seconds and how they are known; bracketed seconds are an upper bound, `low` is the lower one if there is one."""
 
     seconds: float | None = None
-    known: Known = Known.UNKNOWN
+    known: Precision = Precision.UNKNOWN
     low: float | None = None
 
 
@@ -63,7 +63,7 @@ class Attempt(msgspec.Struct, kw_only=True):
     code: str | None = None
     exit_status: int | None = None
     cause: str = ""
-    artefact_bytes: int | None = None
+    artifact_bytes: int | None = None
     peak_rss_bytes: int | None = None
     compiler_pid: int | None = None
     inside_job: bool = False
@@ -77,12 +77,14 @@ class Attempt(msgspec.Struct, kw_only=True):
     def duration(self) -> Duration:
         """How long it took and how surely that is known."""
         if self.seconds is not None:
-            return Duration(self.seconds, Known.MEASURED)
+            return Duration(self.seconds, Precision.MEASURED)
         if self.start is None or self.end is None or self.end < self.start:
             return Duration()
         exact = self.exact_start and self.exact_end
         low = 20.0 * (self.dots - 1) if self.dots > 1 else None
-        return Duration(self.end - self.start, Known.MEASURED if exact else Known.BRACKETED, None if exact else low)
+        return Duration(
+            self.end - self.start, Precision.MEASURED if exact else Precision.BRACKETED, None if exact else low
+        )
 
 
 class Wait(msgspec.Struct, kw_only=True):
@@ -99,7 +101,7 @@ class Wait(msgspec.Struct, kw_only=True):
     """When it last said so."""
 
 
-class Meeting(msgspec.Struct, kw_only=True):
+class WorkerGraph(msgspec.Struct, kw_only=True):
     """One worker's dealings with one graph."""
 
     worker: str
@@ -116,7 +118,7 @@ class Meeting(msgspec.Struct, kw_only=True):
     extractions: int = 0
     loads: int = 0
     loads_after_wait: int = 0
-    """Of artefacts that this worker waited for and did not compile, told by our own component."""
+    """Of artifacts that this worker waited for and did not compile, told by our own component."""
     load_seconds: float = 0.0
     blocks: int | None = None
     """Equal blocks of the model that the compiled graph has served in this worker; None where nobody told."""
@@ -172,7 +174,7 @@ class Graph(msgspec.Struct, kw_only=True):
     settled: GraphState = GraphState.KNOWN
     """The last state that lasts; while a worker waits or compiles, `state` says that instead."""
     since: float | None = None
-    meetings: dict[str, Meeting] = {}
+    meetings: dict[str, WorkerGraph] = {}
     direction: str = ""
     operators: int | None = None
     mix: dict[str, int] = {}
@@ -180,7 +182,7 @@ class Graph(msgspec.Struct, kw_only=True):
     inputs: tuple[str, ...] = ()
     graph_bytes: int | None = None
     flags: tuple[str, ...] = ()
-    artefact_bytes: int | None = None
+    artifact_bytes: int | None = None
     message: str = ""
     """What the compiler said when it failed, now or (cached failure) in an earlier run."""
     reported_seconds: float | None = None
@@ -208,7 +210,7 @@ class Graph(msgspec.Struct, kw_only=True):
         return min(starts) if starts and state in ACTIVE else self.since
 
     @property
-    def active_meeting(self) -> Meeting | None:
+    def active_meeting(self) -> WorkerGraph | None:
         """The worker that compiles (else waits), the one that began first; None when nobody does."""
         state = self.state
         active = [meeting for meeting in self.meetings.values() if meeting.state is state]
@@ -230,8 +232,8 @@ class Graph(msgspec.Struct, kw_only=True):
         """The newest finished compile's duration; the report's figure where that is all there is."""
         finished = [attempt for attempt in self.attempts if attempt.outcome]
         best = max(finished, key=lambda one: one.end or 0.0).duration if finished else Duration()
-        if best.known is not Known.MEASURED and self.reported_seconds is not None:
-            return Duration(self.reported_seconds, Known.MEASURED)
+        if best.known is not Precision.MEASURED and self.reported_seconds is not None:
+            return Duration(self.reported_seconds, Precision.MEASURED)
         return best
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.run.graph import Attempt, Graph, GraphState, Meeting
+from neuron_top.run.graph import Attempt, Graph, GraphState, WorkerGraph
 
 _OUTCOMES = {"done": GraphState.DONE, "failed": GraphState.FAILED, "interrupted": GraphState.INTERRUPTED}
 _STAYS = {
@@ -11,10 +11,10 @@ _STAYS = {
 }
 """What does not replace a lasting state: a graph compiled here stays `done` when other ranks then hit it."""
 
-Entry = tuple[Graph, Meeting, Attempt]
+Entry = tuple[Graph, WorkerGraph, Attempt]
 
 
-class Book:
+class GraphTracker:
     """Graphs by key in the order they were first met, and the attempts that run or lack their end."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Book:
         self.version += 1
         graph.version += 1
 
-    def meeting(self, graph: Graph, worker: str, pid: int | None, rank: int | None, node: str) -> Meeting:
+    def meeting(self, graph: Graph, worker: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
         """The worker's meeting with the graph.
 
         A meeting of nobody in particular is taken over by the first worker who names himself: an observer of
@@ -48,7 +48,7 @@ class Book:
         """
         meeting = graph.meetings.get(worker)
         if meeting is None:
-            meeting = graph.meetings.pop(f"{node}/", None) or Meeting(worker=worker, node=node, since=graph.since)
+            meeting = graph.meetings.pop(f"{node}/", None) or WorkerGraph(worker=worker, node=node, since=graph.since)
             meeting.worker = worker
             graph.meetings[worker] = meeting
         meeting.pid = pid if pid is not None else meeting.pid
@@ -72,7 +72,7 @@ class Book:
                     return meeting.attempts[-1]
         return None
 
-    def open(self, graph: Graph, meeting: Meeting, attempt: Attempt, time: float | None, *, exact: bool) -> None:
+    def open(self, graph: Graph, meeting: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
         """An attempt began; the exact teller sets the start. Told late of one that ended, it stays ended."""
         if attempt.start is None or (exact and not attempt.exact_start):
             attempt.start, attempt.exact_start = time, exact
@@ -83,7 +83,7 @@ class Book:
         if meeting.state is not GraphState.COMPILING:
             meeting.state, meeting.since = GraphState.COMPILING, attempt.start
 
-    def close(self, graph: Graph, meeting: Meeting, attempt: Attempt, time: float | None, outcome: str, *,
+    def close(self, graph: Graph, meeting: WorkerGraph, attempt: Attempt, time: float | None, outcome: str, *,
               exact: bool = False, inferred: bool = False) -> None:  # fmt: skip
         """An attempt ended. What a line tells beats what was inferred, an exact end beats a bound, a failure stays."""
         self.touch(graph)
@@ -119,7 +119,7 @@ class Book:
         """The oldest attempt of this worker that ended at an unknown time."""
         return next((entry for entry in self._undated if entry[1].worker == worker), None)
 
-    def end_wait(self, meeting: Meeting, time: float | None) -> None:
+    def end_wait(self, meeting: WorkerGraph, time: float | None) -> None:
         """The worker's wait is over, if one goes on; without a clock, at the last it said of it."""
         wait = meeting.open_wait
         if wait is None:

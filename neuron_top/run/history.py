@@ -1,6 +1,6 @@
 """Series of numbers that never outgrow their memory and never lose a peak.
 
-A series holds at most `capacity` buckets. When they are used up, two neighbours become one and every later
+A series holds at most `capacity` buckets. When they are used up, two neighbors become one and every later
 bucket lasts twice as long: the whole past stays visible, coarser, with mean and maximum of each bucket. Flat arrays of
 4-byte floats, so that eight hours of 128 cores at 1 Hz stay far below 100 MiB.
 """

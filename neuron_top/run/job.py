@@ -12,7 +12,7 @@ from neuron_top.events import (
     LineMalformed,
     LineMarked,
     OutputGrew,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     RunFinished,
     RunStarted,
@@ -100,7 +100,7 @@ class JobLedger:
                 self.interrupted_by, self.cut_off = event.interrupted_by, False
             case ProcessSeen():
                 self._process_seen(event)
-            case ProcessGone():
+            case ProcessExited():
                 process = self.processes.get(f"{event.node}/{event.pid}")
                 if process is not None:
                     process.gone, process.exit_code = event.time, event.exit_code

@@ -12,7 +12,7 @@ SILENT_SECONDS = 900.0
 """A log is silent from then on. A job that compiles may print nothing for minutes."""
 
 
-class Silence:
+class LogActivity:
     """What the logs told of time. `None` until told; seconds since the epoch."""
 
     def __init__(self) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.events import ArtefactLoaded, CompileBegan, CompileEnded, GraphDescribed, GraphShared, LogEvent
+from neuron_top.events import ArtifactLoaded, CompileBegan, CompileEnded, GraphDescribed, GraphReused, LogEvent
 
 
-def worker_key(event: LogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtefactLoaded | GraphShared) -> str:
+def worker_key(event: LogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused) -> str:
     """Who speaks: the process where it is known, else the rank, else the source; unique over nodes."""
     if event.pid is not None:
         return f"{event.node}/{event.pid}"

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 from neuron_top.events import (
     AnyEvent,
-    ArtefactLoaded,
+    ArtifactLoaded,
     CacheFamily,
     CompileBegan,
     CompileFailed,
@@ -28,7 +28,7 @@ from neuron_top.events import (
     LogEvent,
     OutputGrew,
     ParallelFamily,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     QueueCounted,
     RunFinished,
@@ -43,9 +43,9 @@ from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
 from neuron_top.run.compiles import CompileLedger
 from neuron_top.run.cores import CoreLedger
-from neuron_top.run.graph import Meeting
+from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobLedger
-from neuron_top.run.log_activity import Silence
+from neuron_top.run.log_activity import LogActivity
 from neuron_top.run.queue import QueueLedger
 from neuron_top.run.torch_trace import TorchTraceLedger
 from neuron_top.run.training import TrainingLedger
@@ -63,7 +63,7 @@ class Run:
         self.training = TrainingLedger()
         self.caches = CacheLedger()
         self.torch = TorchTraceLedger()
-        self.silence = Silence()
+        self.silence = LogActivity()
         self.events = 0
         """Events taken into account."""
         self.first_time: float | None = None
@@ -98,7 +98,7 @@ class Run:
         """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile."""
         return self.compiles.seconds_spent(now, besides=self.torch.elsewhere())
 
-    def rank_of_meeting(self, meeting: Meeting) -> int | None:
+    def rank_of_meeting(self, meeting: WorkerGraph) -> int | None:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
         return meeting.rank if meeting.rank is not None else self.job.rank_of(meeting.pid, meeting.node)
 
@@ -109,7 +109,7 @@ class Run:
         self._reach(event.time)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
-            if isinstance(event, GraphDescribed | CompileBegan | ArtefactLoaded):
+            if isinstance(event, GraphDescribed | CompileBegan | ArtifactLoaded):
                 self.torch.met_backend(event)
             if isinstance(event, CompileFailed):
                 self._mark(event, f"compile failed: {event.module or 'a graph'} {_first_line(event.message)}".rstrip())
@@ -157,7 +157,7 @@ class Run:
         self.job.apply(event)
         if isinstance(event, ProcessSeen):
             self.compiles.process_seen(event)
-        elif isinstance(event, ProcessGone):
+        elif isinstance(event, ProcessExited):
             self.compiles.process_gone(event)
         elif isinstance(event, RunFinished):
             self.compiles.run_over(event.time, event.node)

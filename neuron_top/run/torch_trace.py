@@ -13,7 +13,7 @@ from typing import assert_never
 import msgspec
 
 from neuron_top.events import (
-    ArtefactLoaded,
+    ArtifactLoaded,
     BackwardCompiled,
     CompileBegan,
     CompilePhaseEnded,
@@ -23,7 +23,7 @@ from neuron_top.events import (
     GraphBroken,
     GraphCaptured,
     GraphDescribed,
-    TorchCacheAsked,
+    TorchCacheLookedUp,
     TorchTraceFamily,
     TritonKernelsCompiled,
 )
@@ -124,7 +124,7 @@ class TorchTraceLedger:
         self.ours: dict[str, OurGraphs] = {}
         """Of processes (`<node>/<pid>`) that use the back end `neurontop`."""
 
-    def met_backend(self, event: GraphDescribed | CompileBegan | ArtefactLoaded) -> None:
+    def met_backend(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
         """Our own back end told of a graph: its frames in that process are counted elsewhere."""
         if event.pid is not None:
             known = self.ours.setdefault(f"{event.node}/{event.pid}", OurGraphs())
@@ -135,7 +135,7 @@ class TorchTraceLedger:
     def is_ours(self, frame: FrameCompile) -> bool:
         """Whether the frame's graphs went to the back end `neurontop`.
 
-        An artefact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment tells.
+        An artifact of ours is loaded through PyTorch's caches, which then speak of Inductor: the moment tells.
         """
         known = self.ours.get(f"{frame.node}/{frame.pid}")
         return known is not None and (known.inside or not frame.inductor or known.between(frame.began, frame.ended))
@@ -162,7 +162,7 @@ class TorchTraceLedger:
         if isinstance(event, CompilePhaseEnded):
             times, seconds = self.phases.get(event.phase, (0, 0.0))
             self.phases[event.phase] = (times + 1, seconds + event.seconds)
-        elif isinstance(event, TorchCacheAsked):
+        elif isinstance(event, TorchCacheLookedUp):
             self._asked(event)
         if event.compile_id and (not isinstance(event, CompilePhaseEnded) or _key(event) in self.frames):
             # a frame that Dynamo looks at and skips has phases, and nothing else
@@ -186,7 +186,7 @@ class TorchTraceLedger:
             case FrameRecompiled():
                 self.recompiles += not frame.recompiled
                 frame.recompiled = event.reasons or ("no reason given",)
-            case TorchCacheAsked():
+            case TorchCacheLookedUp():
                 answers = frame.caches.setdefault(event.cache, {})
                 answers[event.outcome] = answers.get(event.outcome, 0) + 1
                 frame.inductor = frame.inductor or event.cache == "fx-graph"
@@ -231,7 +231,7 @@ class TorchTraceLedger:
             known.times += 1
             known.functions[frame.function] = known.functions.get(frame.function, 0) + 1
 
-    def _asked(self, event: TorchCacheAsked) -> None:
+    def _asked(self, event: TorchCacheLookedUp) -> None:
         answers = self.caches.setdefault(event.cache, CacheAnswers())
         match event.outcome:
             case "hit":

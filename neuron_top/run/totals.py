@@ -1,7 +1,7 @@
 """Sums over graphs: by occurrence (every rank counts) and by distinct graph; both are meant to be seen.
 
 A screen asks for them many times a second while hundreds of graphs have dozens of workers each. So every graph is
-added up once per change (`Digest`), and a sum goes over digests.
+added up once per change (`GraphSummary`), and a sum goes over digests.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.run.graph import Attempt, Graph, GraphState, Meeting, Wait
-from neuron_top.run.graph_tracker import Book
+from neuron_top.run.graph import Attempt, Graph, GraphState, Wait, WorkerGraph
+from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.spans import Interval, Span, union_seconds
 
 
-class Digest(msgspec.Struct, frozen=True, kw_only=True):
+class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One graph added up, as of one version of it."""
 
     graph: Graph
@@ -27,21 +27,21 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     failures_met: int
     lock_waits: int
-    waiting: tuple[tuple[Meeting, Wait], ...]
+    waiting: tuple[tuple[WorkerGraph, Wait], ...]
     spans: tuple[Span, ...]
 
 
 class GraphTotals:
     """What can be summed up over `graphs`."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: GraphTracker) -> None:
         self.graphs: dict[str, Graph] = book.graphs
         """By key, in the order they were first met."""
         self._totals_of = book
-        self._cached: dict[str, Digest] = {}
-        self._cached_all: tuple[int, list[Digest]] = (-1, [])
+        self._cached: dict[str, GraphSummary] = {}
+        self._cached_all: tuple[int, list[GraphSummary]] = (-1, [])
 
-    def digests(self) -> list[Digest]:
+    def digests(self) -> list[GraphSummary]:
         """Every graph added up, in the order of `graphs`."""
         version, digests = self._cached_all
         if version != self._totals_of.version:
@@ -49,7 +49,7 @@ class GraphTotals:
             self._cached_all = (self._totals_of.version, digests)
         return digests
 
-    def digest(self, graph: Graph) -> Digest:
+    def digest(self, graph: Graph) -> GraphSummary:
         """One graph added up."""
         known = self._cached.get(graph.key)
         if known is None or known.version != graph.version or known.graph is not graph:
@@ -117,7 +117,7 @@ class GraphTotals:
             return []
         return [one.graph for one in self.digests() if one.misses and (one.graph.first or time) > time]
 
-    def waits(self) -> list[tuple[Graph, Meeting, Wait]]:
+    def waits(self) -> list[tuple[Graph, WorkerGraph, Wait]]:
         """Lock waits that are going on."""
         return [(one.graph, meeting, wait) for one in self.digests() for meeting, wait in one.waiting]
 
@@ -137,9 +137,9 @@ class GraphTotals:
         return union_seconds([*own, *besides])
 
 
-def _digest(graph: Graph) -> Digest:
+def _digest(graph: Graph) -> GraphSummary:
     meetings = graph.meetings.values()
-    return Digest(
+    return GraphSummary(
         graph=graph,
         version=graph.version,
         state=graph.state,
@@ -154,7 +154,7 @@ def _digest(graph: Graph) -> Digest:
     )
 
 
-def _spans_of(graph: Graph, meeting: Meeting) -> list[Span]:
+def _spans_of(graph: Graph, meeting: WorkerGraph) -> list[Span]:
     spans = []
     for one in meeting.attempts:
         start = one.start if one.start is not None else _back(one)
@@ -166,7 +166,7 @@ def _spans_of(graph: Graph, meeting: Meeting) -> list[Span]:
     return spans
 
 
-def _span(graph: Graph, meeting: Meeting, kind: str, start: float, end: float | None, outcome: str, exact: bool
+def _span(graph: Graph, meeting: WorkerGraph, kind: str, start: float, end: float | None, outcome: str, exact: bool
           ) -> Span:  # fmt: skip
     return Span(graph=graph.key, worker=meeting.worker, pid=meeting.pid, rank=meeting.rank, kind=kind, start=start,
                 end=end, outcome=outcome, exact=exact)  # fmt: skip

@@ -33,7 +33,7 @@ _JOB = re.compile(r"/slurm[^\n]*/job_([0-9]+)")
 _INTERPRETERS = re.compile(r"(?:python|pypy)[0-9.]*|bash|sh|env|time|nohup|stdbuf")
 
 
-class Holder(msgspec.Struct, frozen=True, kw_only=True):
+class CoreOwner(msgspec.Struct, frozen=True, kw_only=True):
     """A process that holds a core. `name` is the script or module that it runs, not its interpreter."""
 
     pid: int
@@ -49,9 +49,9 @@ class Holders:
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
         self._sees_host = _sees_host(proc)
-        self._known: dict[tuple[int, str], Holder] = {}
+        self._known: dict[tuple[int, str], CoreOwner] = {}
 
-    def holder(self, pid: int) -> Holder:
+    def holder(self, pid: int) -> CoreOwner:
         """The process; a reused id is noticed by its start time."""
         born = _start_time(_text(self._proc / str(pid) / "stat"))
         key = (pid, born)
@@ -72,13 +72,13 @@ class Holders:
             rank=holder.rank if core.rank is None else core.rank,
         )
 
-    def _look(self, pid: int) -> Holder:
+    def _look(self, pid: int) -> CoreOwner:
         folder = self._proc / str(pid)
         arguments = _text(folder / "cmdline").rstrip("\0").split("\0")
         name = program_name(arguments) or visible(_text(folder / "comm").strip())
         place = place_of(_variables(_text(folder / "environ")))
         container = container_of(_text(folder / "cgroup"))
-        return Holder(pid=pid, name=name, container=container, rank=place.rank if place else None)
+        return CoreOwner(pid=pid, name=name, container=container, rank=place.rank if place else None)
 
 
 def program_name(arguments: Sequence[str]) -> str:

@@ -78,7 +78,7 @@ def devices_found(devices: tuple[LsDevice, ...]) -> DevicesFound:
     )
 
 
-class DevicesLook:
+class NeuronLsPoller:
     """`look()` for a `Periodic` source: events at the start and whenever the listing or the failure changes."""
 
     name = "neuron-ls"

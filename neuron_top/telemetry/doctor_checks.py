@@ -1,4 +1,4 @@
-"""The doctor's judgement: one row per check, each a pure function from the gathered facts to findings.
+"""The doctor's judgment: one row per check, each a pure function from the gathered facts to findings.
 
 `ok` and `note` are for information; a `problem` will hurt and comes with the next step. A machine without Neuron
 hardware is no problem: graphs are then compiled and trained locally.

@@ -91,7 +91,7 @@ class Terminal(msgspec.Struct, frozen=True, kw_only=True):
 
     is_terminal: bool
     kind: str
-    colours: str
+    colors: str
     encoding: str
     columns: int
     lines: int
@@ -312,7 +312,7 @@ def _terminal(environ: Mapping[str, str]) -> Terminal:
     return Terminal(
         is_terminal=sys.stdout.isatty(),
         kind=environ.get("TERM", ""),
-        colours=environ.get("COLORTERM", ""),
+        colors=environ.get("COLORTERM", ""),
         encoding=(getattr(sys.stdout, "encoding", "") or "").lower(),
         columns=size.columns,
         lines=size.lines,

@@ -31,7 +31,7 @@ from neuron_top.parsers.neuron_monitor import Hardware, Model, Record, Runtime, 
 from neuron_top.telemetry.instances import Machine, machine
 
 SHORTEST_REQUEST = 1.0
-"""Seconds: the shortest period that neuron-monitor honours."""
+"""Seconds: the shortest period that neuron-monitor honors."""
 _SHOWN_OF_A_BROKEN_LINE = 2000
 
 

@@ -17,7 +17,7 @@ from neuron_top.events import AnyEvent, CoresSampled, SourceAvailable, SourceUna
 from neuron_top.settings import Settings
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.core_owners import Holders
-from neuron_top.telemetry.devices import DevicesLook
+from neuron_top.telemetry.devices import NeuronLsPoller
 from neuron_top.telemetry.monitor import MonitorSource
 from neuron_top.telemetry.source import Periodic, Source
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
@@ -32,15 +32,15 @@ def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> li
     """Every source of device telemetry for this machine, present or not: an absent one says so when started."""
     has_ls = tools.find("neuron-ls") is not None
     tree, holders = SysfsTree(sysfs_root), Holders()
-    monitor = MonitorSource(settings.sample_seconds, refine=Refinement(tree, holders), announce_devices=not has_ls)
-    look = SysfsLook(tree, announce_devices=not has_ls, silent=lambda: monitor.delivering, clock=time.time)
+    monitor = MonitorSource(settings.sample_seconds, refine=SampleEnricher(tree, holders), announce_devices=not has_ls)
+    look = SysfsPoller(tree, announce_devices=not has_ls, silent=lambda: monitor.delivering, clock=time.time)
     sources: list[Source] = [monitor, Periodic("sysfs", max(1.0, settings.sample_seconds), look)]
     if has_ls:
-        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, DevicesLook()))
+        sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller()))
     return sources
 
 
-class Refinement:
+class SampleEnricher:
     """The monitor's core samples with the driver's memory and the holders' names."""
 
     def __init__(self, tree: SysfsTree, holders: Holders) -> None:
@@ -57,7 +57,7 @@ class Refinement:
         return msgspec.structs.replace(event, cores=tuple(map(self._holders.named, cores)))
 
 
-class SysfsLook:
+class SysfsPoller:
     """`look()` for a `Periodic` source: core samples while `silent()` is false, counters now and then."""
 
     name = "sysfs"

@@ -115,7 +115,7 @@ class SysfsTree:
                 memory=host.device_memory,
                 cores=tuple(sorted({host.core_of_physical(device.index, core.physical) for core in device.cores})),
                 kind=values.name(self._text(f"{device.path}/info/architecture/device_name")),
-                connected_to=values.neighbours(self._text(f"{device.path}/connected_devices")),
+                connected_to=values.neighbors(self._text(f"{device.path}/connected_devices")),
             )
             for device in self.devices()
         )

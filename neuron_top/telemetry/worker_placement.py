@@ -19,7 +19,7 @@ _LAUNCHER = re.compile(
 _MODULE = re.compile(r"MODULE_\w+(?:\+\w+)?")
 
 
-class Place(NamedTuple):
+class WorkerPlacement(NamedTuple):
     """Where a worker stands. `core` is its local rank, or the first core it was given."""
 
     core: int
@@ -28,17 +28,17 @@ class Place(NamedTuple):
     world_size: int | None
 
 
-LONE = Place(core=0, rank=None, local_rank=None, world_size=None)
+LONE = WorkerPlacement(core=0, rank=None, local_rank=None, world_size=None)
 """The place of the one process of a job that was not told any."""
 
 
-def place_of(environment: Mapping[str, str]) -> Place | None:
+def place_of(environment: Mapping[str, str]) -> WorkerPlacement | None:
     """The place a launcher gave this process; None when it gave none. `NEURON_RT_VISIBLE_CORES=4-7` is core 4."""
     local_rank = _number(environment, LOCAL_RANK_NAMES)
     rank = _number(environment, RANK_NAMES)
     visible = re.match(r"\d+", environment.get(VISIBLE_CORES, ""))
     core = local_rank if local_rank is not None else int(visible.group()) if visible else rank
-    return None if core is None else Place(core, rank, local_rank, _number(environment, WORLD_NAMES))
+    return None if core is None else WorkerPlacement(core, rank, local_rank, _number(environment, WORLD_NAMES))
 
 
 def is_compiler(command: str) -> bool:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessGone, ProcessSeen
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessSeen
 from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.processes.proc import Stat
-from neuron_top.telemetry.worker_placement import LONE, Place, is_compiler, is_launcher, module_in, place_of
+from neuron_top.telemetry.worker_placement import LONE, WorkerPlacement, is_compiler, is_launcher, module_in, place_of
 
 _SHARE_FOR_MEMORY = 0.01
 _SHARE_FOR_TREE = 0.003
@@ -39,7 +39,7 @@ class _Member(msgspec.Struct):
     stat: Stat
     command: str = ""
     role: str = ""
-    place: Place | None = None
+    place: WorkerPlacement | None = None
     memory: int | None = None
     peak: int | None = None
     memory_due: float = 0.0
@@ -148,9 +148,9 @@ class WorkerSampler:
             if stat is None or stat.state == "Z" or stat.started != member.stat.started:
                 del self._members[pid]
                 if member.role:
-                    yield ProcessGone(pid=pid, source="workers")
+                    yield ProcessExited(pid=pid, source="workers")
 
-    def _sampled(self, member: _Member, place: Place) -> CoreSample:
+    def _sampled(self, member: _Member, place: WorkerPlacement) -> CoreSample:
         pid, now = member.stat.pid, self._clock()
         stat = proc.stat_of(pid)
         utilization = None

@@ -29,10 +29,10 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui.driver import LastingDriver
-from neuron_top.tui.keys import KEYS, PLACES, Key
+from neuron_top.tui.keys import KEYS, SCREENS, Key
 from neuron_top.tui.protocols import Library
 from neuron_top.tui.refresh import Refresher
-from neuron_top.tui.replay_controller import Steered
+from neuron_top.tui.replay_controller import ReplayController
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.style_sheet import StyleSheet
@@ -40,11 +40,11 @@ from neuron_top.tui.themes import THEMES, theme_of
 from neuron_top.tui.ui_state import Kept, Remembered, recall, remember
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
-    from neuron_top.actions.desk import Desk
+    from neuron_top.actions.desk import CacheService
     from neuron_top.tui.screens.logs import LogsScreen
 
 
-class TopApp(Steered):
+class TopApp(ReplayController):
     """The program; `feed` is live or a replay, `first` the screen to open on."""
 
     CSS_PATH = "app.tcss"
@@ -63,7 +63,7 @@ class TopApp(Steered):
         library: Library | None = None,
         caches: Sequence[str] = (),
         memory: Path | None = None,
-        desk: Desk | None = None,
+        desk: CacheService | None = None,
     ) -> None:
         """`past` tells past compile times, asked in a thread after the first frame; `library` has recordings and
         caches (`caches`: those that were named), `desk` acts on caches: by default this user's. `memory` is the folder
@@ -74,13 +74,13 @@ class TopApp(Steered):
         known = recall(memory) if memory is not None else Remembered()
         theme = known.theme if known.theme in THEMES else self.settings.theme
         self.kept: dict[str, Kept] = known.tables
-        first = first or (known.screen if known.screen in [place.name for place in PLACES] else "overview")
-        no_colour = bool(os.environ.get("NO_COLOR"))
+        first = first or (known.screen if known.screen in [place.name for place in SCREENS] else "overview")
+        no_color = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
-        self.look = looks.choose(theme, self.settings.ascii, encoding, no_colour)
-        self.MODES = {place.name: partial(_screen, place.name) for place in PLACES}  # type: ignore[misc]
+        self.look = looks.choose(theme, self.settings.ascii, encoding, no_color)
+        self.MODES = {place.name: partial(_screen, place.name) for place in SCREENS}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
-        super().__init__(ansi_color=True if no_colour else None)
+        super().__init__(ansi_color=True if no_color else None)
         self.feed = feed
         self._home = feed
         self._library, self._desk, self._caches = library, desk, tuple(caches)
@@ -91,7 +91,7 @@ class TopApp(Steered):
         self._refresher: Refresher | None = None
         for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
             self.register_theme(theme_of(palette))
-        self.theme = "ansi-dark" if no_colour else f"neurontop-{theme}"
+        self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"
         self.stylesheet = StyleSheet(variables=self.get_css_variables())
 
     def get_driver_class(self) -> type[Driver]:
@@ -206,10 +206,10 @@ class TopApp(Steered):
         return self._library
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> CacheService:
         """What acts on caches; imported only when a key asks for it."""
         if self._desk is None:
-            from neuron_top.actions.desk import Desk as OfThisUser
+            from neuron_top.actions.desk import CacheService as OfThisUser
 
             self._desk = OfThisUser(self.settings, read_only=self.settings.read_only)
         return self._desk
@@ -233,7 +233,7 @@ class TopApp(Steered):
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another palette."""
-        self.look = looks.Look(looks.PALETTES[name], self.look.glyphs)
+        self.look = looks.Theme(looks.PALETTES[name], self.look.glyphs)
         self.theme = f"neurontop-{name}"
         if self.front is not None:
             self.front.redraw_all()

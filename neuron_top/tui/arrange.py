@@ -15,7 +15,7 @@ GAP = 2
 LOG_LEAST = 4
 
 
-class Wish(NamedTuple):
+class SizeRequest(NamedTuple):
     """Lines a panel needs at least (0: it can be left out) and lines it would fill."""
 
     least: int
@@ -50,7 +50,7 @@ class Box(NamedTuple):
     height: int
 
 
-def arrange(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
+def arrange(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
     """Boxes for `cores`, `compile`, `training`, `alerts` and `log`; a panel without a line is left out."""
     boxes = _wide(width, height, wishes) if width >= WIDE else _narrow(width, height, wishes)
     return {name: box for name, box in boxes.items() if box.height > 0}
@@ -66,7 +66,7 @@ def _left(width: int) -> int:
     return max(60, width * 11 // 20)
 
 
-def share_out(height: int, wishes: list[Wish]) -> list[int]:
+def share_out(height: int, wishes: list[SizeRequest]) -> list[int]:
     """Lines for each wish, first come first served: first what all need, then what they would fill."""
     given = [0] * len(wishes)
     for level in ("least", "full"):
@@ -76,14 +76,14 @@ def share_out(height: int, wishes: list[Wish]) -> list[int]:
     return given
 
 
-def _narrow(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
+def _narrow(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
     names = ("cores", "compile", "training", "alerts")
     log = min(LOG_LEAST, max(0, height - sum(wishes[name].least for name in names)))
     boxes, y = _column(names, wishes, Box(0, 0, width, height - log))
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
-def _wide(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]:
+def _wide(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
     """Two columns; cores that have no room in one of them stand above both."""
     left = _left(width)
     room = height - min(max(LOG_LEAST, height // 4), height)
@@ -102,7 +102,7 @@ def _wide(width: int, height: int, wishes: Mapping[str, Wish]) -> dict[str, Box]
     return {**boxes, "log": Box(0, lowest, width, height - lowest)}
 
 
-def _column(names: tuple[str, ...], wishes: Mapping[str, Wish], room: Box) -> tuple[dict[str, Box], int]:
+def _column(names: tuple[str, ...], wishes: Mapping[str, SizeRequest], room: Box) -> tuple[dict[str, Box], int]:
     """Panels one below the other, and the first line below them."""
     boxes, y = {}, room.y
     for name, given in zip(names, share_out(room.height, [wishes[name] for name in names]), strict=True):

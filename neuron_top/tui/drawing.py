@@ -15,7 +15,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.parsers.escapes import visible
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 
 _JOINED_BLANKS = 3
 
@@ -23,7 +23,7 @@ _JOINED_BLANKS = 3
 class Line:
     """One line of exactly `width` cells, filled from the left; what does not fit is cut with a mark."""
 
-    def __init__(self, look: Look, width: int, selected: bool = False) -> None:
+    def __init__(self, look: Theme, width: int, selected: bool = False) -> None:
         self.look, self.width, self._selected = look, max(0, width), selected
         self._segments: list[Segment] = []
         self.used = 0
@@ -37,7 +37,7 @@ class Line:
         """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked)."""
         room = self.left if width is None else min(width, self.left)
         if not (text.isascii() and text.isprintable()):
-            text = self.look.spelled(safe(text))
+            text = self.look.to_ascii(safe(text))
         cells = cells_in(text)
         if cells > room:
             text, cells = fit(text, room, self.look.glyphs.more), max(0, room)
@@ -80,7 +80,7 @@ class Line:
 
     def end(self, text: str, style: Style | None = None) -> Line:
         """Put `text` at the right end if there is room for it."""
-        length = cell_len(self.look.spelled(safe(text)))
+        length = cell_len(self.look.to_ascii(safe(text)))
         return self.to(self.width - length).put(text, style) if length <= self.left else self
 
     def strip(self) -> Strip:
@@ -99,7 +99,7 @@ class Line:
             self._segments.append(Segment(text, style))
 
 
-def paragraph(look: Look, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
+def paragraph(look: Theme, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
     """`text` on as many lines as it needs, all beginning at column `left`."""
     parts = textwrap.wrap(safe(text), max(20, width - left)) or [""]
     return [Line(look, width).gap(left).put(part, style).strip() for part in parts]
@@ -136,7 +136,7 @@ def fit_start(text: str, width: int, mark: str) -> str:
     return mark + kept if width > 0 else ""
 
 
-def bar(look: Look, share: float | None, width: int, style: Style | None = None) -> list[tuple[str, Style]]:
+def bar(look: Theme, share: float | None, width: int, style: Style | None = None) -> list[tuple[str, Style]]:
     """A bar of `width` cells, filled to `share` (0…1); an unknown share is an empty track with a mark."""
     if share is None:
         return [(f"{look.glyphs.unknown:^{width}}"[:width], look.faint)]
@@ -144,14 +144,14 @@ def bar(look: Look, share: float | None, width: int, style: Style | None = None)
     return [(filled, style or look.good), (look.glyphs.track * (width - len(filled)), look.faint)]
 
 
-def filled_cells(look: Look, share: float, width: int) -> str:
+def filled_cells(look: Theme, share: float, width: int) -> str:
     """The filled part of a bar, something shows whenever it is above 0."""
     cells = round(share * width)
     return look.glyphs.bar * (max(1, cells) if share > 0 else cells)
 
 
 def stacked(
-    look: Look, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
+    look: Theme, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
 ) -> list[tuple[str, Style]]:
     """Parts of one whole side by side (shares of the full width), then the track, with a mark at `peak`.
 
@@ -171,7 +171,7 @@ def stacked(
     return cells + _track(look, start, width, peak)
 
 
-def _track(look: Look, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:
+def _track(look: Theme, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:
     mark = None if peak is None else min(width - 1, int(peak * width))
     if mark is None or mark < start:
         return [(look.glyphs.track * (width - start), look.faint)]
@@ -179,7 +179,7 @@ def _track(look: Look, start: int, width: int, peak: float | None) -> list[tuple
     return [(before, look.faint), (look.glyphs.peak, look.quiet), (after, look.faint)]
 
 
-def spark(look: Look, values: Sequence[float | None], width: int, top: float | None = None) -> str:
+def spark(look: Theme, values: Sequence[float | None], width: int, top: float | None = None) -> str:
     """The last `width` values as one line, right-aligned; unknown is blank. `top` is the full height (default: max)."""
     shown = values[-width:]
     highest = top if top is not None else max((value for value in shown if value is not None), default=0.0)
@@ -189,7 +189,7 @@ def spark(look: Look, values: Sequence[float | None], width: int, top: float | N
     return "".join(levels).rjust(width)
 
 
-def chart(look: Look, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:
+def chart(look: Theme, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:
     """A column chart of `height` lines, top line first: the history of one thing on a page of its own."""
     shown = list(values[-width:])
     steps = look.glyphs.spark
@@ -219,7 +219,7 @@ def downsample(values: Sequence[float | None], count: int) -> list[float | None]
     return means
 
 
-def rule(look: Look, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
+def rule(look: Theme, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
     """The title line of a panel: `Title ─────── summary`."""
     line = Line(look, width)
     line.put(title, look.title if not focused else look.title + Style(reverse=True)).gap()

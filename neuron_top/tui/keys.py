@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class ScreenSpec(NamedTuple):
     """A screen: its digit, its name in the program, its title, and the module that draws it."""
 
     key: str
@@ -17,13 +17,13 @@ class Place(NamedTuple):
     title: str
 
 
-PLACES = (
-    Place("1", "overview", "Overview"),
-    Place("2", "cores", "Cores"),
-    Place("3", "compile", "Compile"),
-    Place("4", "cache", "Cache"),
-    Place("5", "logs", "Logs"),
-    Place("6", "runs", "Runs"),
+SCREENS = (
+    ScreenSpec("1", "overview", "Overview"),
+    ScreenSpec("2", "cores", "Cores"),
+    ScreenSpec("3", "compile", "Compile"),
+    ScreenSpec("4", "cache", "Cache"),
+    ScreenSpec("5", "logs", "Logs"),
+    ScreenSpec("6", "runs", "Runs"),
 )
 
 EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "detail")
@@ -44,7 +44,7 @@ class Key(NamedTuple):
 
 
 KEYS = (
-    *(Key(p.key, p.key, f"go('{p.name}')", p.title, f"the {p.title.lower()} screen") for p in PLACES),
+    *(Key(p.key, p.key, f"go('{p.name}')", p.title, f"the {p.title.lower()} screen") for p in SCREENS),
     Key("tab", "tab", "next_place", "next screen", "the next screen; shift+tab the one before"),
     Key("shift+tab", "shift+tab", "previous_place", "previous screen", "the screen before"),
     Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
@@ -90,7 +90,7 @@ KEYS = (
         ("cache",)),
     Key("V", "V", "mark_range", "mark range", "mark from the last marked row to the cursor", ("cache",)),
     Key("e", "e", "plan('evict')", "evict", "plan to evict the marked entries (undoable)", ("cache",), True),
-    Key("w", "w", "plan('slim')", "slim", "plan to evict artefacts and keep graphs and flags", ("cache",)),
+    Key("w", "w", "plan('slim')", "slim", "plan to evict artifacts and keep graphs and flags", ("cache",)),
     Key("r", "r", "plan('retry')", "retry", "plan to compile the marked failures again, now or on the next run",
         ("cache",), True),
     Key("u", "u", "plan('unlock')", "unlock", "plan to remove the marked locks whose holder is proved dead",

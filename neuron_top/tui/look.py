@@ -1,7 +1,7 @@
 """What things look like: palettes and glyphs, chosen once at the start and handed to everything that draws.
 
-The colours are all of the 256-colour cube, because that is what an SSH session usually gets; sixteen colours are found
-from them by the nearest match. A colour never stands alone: every state also has a symbol and a word.
+The colors are all of the 256-color cube, because that is what an SSH session usually gets; sixteen colors are found
+from them by the nearest match. A color never stands alone: every state also has a symbol and a word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rich.style import Style
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours as `#rrggbb`; None throughout when NO_COLOR is set. `kinds` colour parts of one whole, in order."""
+    """Colors as `#rrggbb`; None throughout when NO_COLOR is set. `kinds` color parts of one whole, in order."""
 
     name: str
     dark: bool
@@ -80,11 +80,11 @@ HIGH_CONTRAST = Palette(
     "high-contrast", True, "#000000", "#ffffff", "#d0d0d0", "#8a8a8a", "#00ffff", "#00ff00", "#ffff00", "#ff8787",
     "#00005f", ("#5fafff", "#ff8700", "#00ff00", "#ff87ff", "#ffff00", "#00ffff", "#d7afff", "#d0d0d0"),
 )  # fmt: skip
-NO_COLOUR = Palette("no-colour", True, None, None, None, None, None, None, None, None, None, (None,) * 8)
-PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOUR)}
+NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, (None,) * 8)
+PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOR)}
 
 
-class Look:
+class Theme:
     """Palette and glyphs as ready styles; all of them carry the background, so that a line needs no later pass."""
 
     def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
@@ -100,12 +100,12 @@ class Look:
         self.warn = self._style(palette.warn, bold=plain)
         self.bad = self._style(palette.bad, bold=True)
         self.key = self._style(palette.accent, bold=True)
-        self.kinds = tuple(self._style(colour) for colour in palette.kinds)
+        self.kinds = tuple(self._style(color) for color in palette.kinds)
 
-    def _style(self, colour: str | None, bold: bool = False, dim: bool = False) -> Style:
-        return Style(color=colour, bgcolor=self.palette.background, bold=bold or None, dim=dim or None)
+    def _style(self, color: str | None, bold: bool = False, dim: bool = False) -> Style:
+        return Style(color=color, bgcolor=self.palette.background, bold=bold or None, dim=dim or None)
 
-    def spelled(self, text: str) -> str:
+    def to_ascii(self, text: str) -> str:
         """`text` in the characters this terminal has: in ASCII, typography becomes its plain form, the rest `?`."""
         if text.isascii() or self.glyphs is not ASCII:
             return text
@@ -130,8 +130,8 @@ class Look:
         return self.bad if share >= 0.95 else self.warn if share >= 0.85 else self.text
 
 
-def choose(theme: str, ascii_only: bool, encoding: str, no_colour: bool) -> Look:
+def choose(theme: str, ascii_only: bool, encoding: str, no_color: bool) -> Theme:
     """The look for a terminal: ASCII where asked for or where the locale's encoding has no box characters."""
     unicode = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "gb18030")
-    palette = NO_COLOUR if no_colour else PALETTES[theme]
-    return Look(palette, UNICODE if unicode and not ascii_only else ASCII)
+    palette = NO_COLOR if no_color else PALETTES[theme]
+    return Theme(palette, UNICODE if unicode and not ascii_only else ASCII)

@@ -10,7 +10,7 @@ from textual.app import App
 from neuron_top.tui.screens.base import LiveScreen
 
 
-class PacedApp(App[int]):
+class OutputGate(App[int]):
     """An application whose screens say when they have arrived."""
 
     _held: contextlib.ExitStack | None = None

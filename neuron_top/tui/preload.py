@@ -9,7 +9,7 @@ import contextlib
 import importlib
 from typing import TYPE_CHECKING
 
-from neuron_top.tui.keys import PLACES
+from neuron_top.tui.keys import SCREENS
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
@@ -27,7 +27,7 @@ _MODULES = (
 
 def load(app: TopApp) -> None:
     """Import it all, and have each screen made; from a thread of its own, a few tenths of a second."""
-    for place in PLACES:
+    for place in SCREENS:
         importlib.import_module(f"neuron_top.tui.screens.{place.name}")
         if app.is_running:
             with contextlib.suppress(RuntimeError):  # the program was left this moment

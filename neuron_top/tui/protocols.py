@@ -10,7 +10,7 @@ from neuron_top.ingest.feed import Feed
 if TYPE_CHECKING:  # none of it is imported before the first frame
     from neuron_top.views.compare import Comparison
     from neuron_top.views.entries import EntryTable
-    from neuron_top.views.miss_explanation import Misses, Question, Why
+    from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
     from neuron_top.views.runs import RunRow
 
 
@@ -36,10 +36,10 @@ class Library(Protocol):
     def compare(self, a: str, b: str) -> Comparison:
         """Two recordings side by side."""
 
-    def why(self, asked: Question) -> Why:
+    def why(self, asked: MissQuery) -> MissExplanation:
         """Why a graph missed."""
 
-    def misses(self, asked: Sequence[Question]) -> Misses:
+    def misses(self, asked: Sequence[MissQuery]) -> Misses:
         """Why these missed."""
 
     def misses_of(self, run: str) -> Misses:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.ingest.feed import Feed
-from neuron_top.tui.output_gate import PacedApp
+from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.protocols import Clock, Library
 from neuron_top.tui.widgets.header import Tabs
 from neuron_top.units import clock_text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neuron_top.tui.screens.base import LiveScreen
 
 
-class Steered(PacedApp):
+class ReplayController(OutputGate):
     """An application that shows one feed, and may show a recording in its place."""
 
     feed: Feed

@@ -1,4 +1,4 @@
-"""Textual's style sheet, parsed anew only when a colour in it has changed.
+"""Textual's style sheet, parsed anew only when a color in it has changed.
 
 Textual parses all of it again whenever it looks at a theme, at the start even twice for the theme that is there: a
 tenth of the time to the first frame.
@@ -15,7 +15,7 @@ class StyleSheet(Stylesheet):
     _as_parsed = False
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """Take the colours of a theme, if they are others."""
+        """Take the colors of a theme, if they are others."""
         self._as_parsed = variables == self._variables
         if not self._as_parsed:
             super().set_variables(variables)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import Theme as TextualTheme
 
 from neuron_top.tui import look as looks
 
 THEMES = ("dark", "light", "high-contrast")
 
 
-def theme_of(palette: looks.Palette) -> Theme:
+def theme_of(palette: looks.Palette) -> TextualTheme:
     """The theme of a palette."""
-    return Theme(
+    return TextualTheme(
         name=f"neurontop-{palette.name}",
         primary=palette.accent or "",
         accent=palette.accent,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.run.graph import GraphState, Meeting
+from neuron_top.run.graph import GraphState, WorkerGraph
 from neuron_top.run.model import Run
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
     """One worker's look-up of one graph. `kind`: `hit`, `miss` or `cached failure`."""
 
     time: float
@@ -22,10 +22,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     pid: int | None
 
 
-def answers(run: Run, _now: float) -> tuple[Answer, ...]:
+def answers(run: Run, _now: float) -> tuple[CacheLookup, ...]:
     """All dated answers, oldest first."""
     found = [
-        Answer(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
+        CacheLookup(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
                pid=meeting.pid)
         for graph in run.compiles.graphs.values()
         for meeting in graph.meetings.values()
@@ -34,7 +34,7 @@ def answers(run: Run, _now: float) -> tuple[Answer, ...]:
     return tuple(sorted(found, key=lambda answer: answer.time))
 
 
-def _dated(meeting: Meeting) -> list[tuple[float, str]]:
+def _dated(meeting: WorkerGraph) -> list[tuple[float, str]]:
     dated = [(one.start, "miss") for one in meeting.attempts if one.start is not None]
     if meeting.since is not None and meeting.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
         dated.append((meeting.since, "hit" if meeting.state is GraphState.HIT else "cached failure"))

@@ -10,7 +10,7 @@ import msgspec
 from neuron_top.cache.entry import HITS, Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.units import bytes_text, percent_text
-from neuron_top.views.metric import Basis, value_text
+from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import Step
 
@@ -34,8 +34,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     a: float | None
     b: float | None
-    a_basis: Basis
-    b_basis: Basis
+    a_basis: Provenance
+    b_basis: Provenance
     change: float | None
 
 
@@ -123,7 +123,7 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
     """What differs between two caches."""
     first, second = a.totals().all, b.totals().all
     figures = tuple(
-        Pair(name=name, label=label, unit=unit, a=x, b=y, a_basis=Basis.MEASURED, b_basis=Basis.MEASURED,
+        Pair(name=name, label=label, unit=unit, a=x, b=y, a_basis=Provenance.MEASURED, b_basis=Provenance.MEASURED,
              change=_change(x, y))
         for name, label, unit, x, y in (
             ("entries", "entries", "count", first.entries, second.entries),

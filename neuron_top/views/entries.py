@@ -1,4 +1,4 @@
-"""The catalogue of compile caches as rows, and the filter language of the screen that shows it."""
+"""The catalog of compile caches as rows, and the filter language of the screen that shows it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class EntryRow(msgspec.Struct, frozen=True, kw_only=True):
     module: str
     state: str
     bytes: int
-    artefact_bytes: int | None
+    artifact_bytes: int | None
     used: float | None
-    """Last read of the artefact where the mount keeps it, else the newest change of any file."""
+    """Last read of the artifact where the mount keeps it, else the newest change of any file."""
     age: float
     """Seconds since then."""
     compile_seconds: float | None
@@ -57,7 +57,7 @@ def entry_row(root: str, entry: Entry, now: float) -> EntryRow:
         module=entry.module,
         state=entry.state.value,
         bytes=entry.allocated,
-        artefact_bytes=entry.artefact_bytes,
+        artifact_bytes=entry.artifact_bytes,
         used=used,
         age=max(0.0, now - used),
         compile_seconds=entry.compile_seconds,

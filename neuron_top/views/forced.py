@@ -7,7 +7,7 @@ import msgspec
 from neuron_top.actions.plan import Plan, Step
 
 
-class Forced:
+class ForcedUnlockPrompt:
     """The questions that a plan of forced unlocks asks before it is carried out; any other plan asks none."""
 
     def __init__(self, plan: Plan) -> None:

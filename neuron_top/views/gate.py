@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from neuron_top.views.metric import Basis, value_text
+from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
 
 
@@ -32,7 +32,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     value: float | None
     unit: str
-    basis: Basis
+    basis: Provenance
     limit: float
     passed: bool
     reason: str
@@ -74,7 +74,7 @@ def end(view: Report) -> tuple[Verdict, ...]:
         )  # fmt: skip
     else:
         return ()
-    basis = Basis.UNKNOWN if closing.exit_code is None else Basis.MEASURED
+    basis = Provenance.UNKNOWN if closing.exit_code is None else Provenance.MEASURED
     return (
         Verdict(option=END, what="exit status", value=closing.exit_code, unit="", basis=basis, limit=0,
                 passed=closing.exit_code == 0, reason=reason),
@@ -95,11 +95,13 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Ver
     what = " and ".join(one.label for one in figures if one.value) or figures[0].label
     value = sum(values) if figures[0].value is not None else None
     if value is None:
-        return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Basis.UNKNOWN, limit=limit,
+        return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Provenance.UNKNOWN, limit=limit,
                        passed=allow_unknown, reason=f"{what}: not known of this run")  # fmt: skip
     passed = value >= limit if rule.at_least else value <= limit
     side = "at least" if rule.at_least else "at most"
-    told = value_text(value, unit) + (f" ({basis.value})" if basis not in (Basis.COUNTED, Basis.MEASURED) else "")
+    told = value_text(value, unit) + (
+        f" ({basis.value})" if basis not in (Provenance.COUNTED, Provenance.MEASURED) else ""
+    )
     reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
     return Verdict(option=rule.option, what=what, value=value, unit=unit, basis=basis, limit=limit, passed=passed,
                    reason=reason)  # fmt: skip

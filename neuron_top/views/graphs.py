@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.run.estimate import Estimator, Range
-from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, Known, LinePlace, Meeting
+from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LinePlace, Precision, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, waiters
 
@@ -25,7 +25,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated time left, where there is ground for it."""
     seconds: float | None
     """Duration of the newest finished compile; an upper bound when `known` is `bracketed`."""
-    known: Known
+    known: Precision
     low: float | None
     rank: int | None
     """Of the worker that compiles or waits, else of the one that compiled last, else the first that met it."""
@@ -47,7 +47,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     direction: str
     operators: int | None
     graph_bytes: int | None
-    artefact_bytes: int | None
+    artifact_bytes: int | None
     compiler: str | None
     message: str
     """First line of the failure's text."""
@@ -70,7 +70,7 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None
     end: float | None
     seconds: float | None
-    known: Known
+    known: Precision
     outcome: str
     """"" while it runs, then `done`, `failed`, `interrupted`."""
     cause: str
@@ -80,7 +80,7 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     dots: int
     peak_rss_bytes: int | None
-    artefact_bytes: int | None
+    artifact_bytes: int | None
     inside_job: bool
 
 
@@ -118,7 +118,7 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[AttemptRow, ...]
     hub_missing: tuple[str, ...]
     cache_state: str | None
-    """What the catalogue last saw of its entry; None when it saw no change."""
+    """What the catalog last saw of its entry; None when it saw no change."""
     cache_root: str | None
     lines: tuple[LinePlace, ...]
     """Where its newest log lines stand, oldest first."""
@@ -167,7 +167,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         direction=graph.direction,
         operators=graph.operators,
         graph_bytes=graph.graph_bytes,
-        artefact_bytes=graph.artefact_bytes,
+        artifact_bytes=graph.artifact_bytes,
         compiler=graph.compiler,
         message=graph.message.strip().partition("\n")[0],
     )
@@ -198,7 +198,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     )
 
 
-def _compiled_by(graph: Graph) -> Meeting | None:
+def _compiled_by(graph: Graph) -> WorkerGraph | None:
     meetings = list(graph.meetings.values())
     compiled = [meeting for meeting in meetings if meeting.attempts]
     return compiled[-1] if compiled else meetings[0] if meetings else None
@@ -209,7 +209,7 @@ def _longest_wait(graph: Graph, now: float) -> float | None:
     return max(waits, default=None)
 
 
-def _waited(meeting: Meeting, now: float) -> float | None:
+def _waited(meeting: WorkerGraph, now: float) -> float | None:
     known = [
         wait.seconds if wait.seconds is not None else (wait.end if wait.end is not None else now) - wait.start
         for wait in meeting.waits
@@ -218,7 +218,7 @@ def _waited(meeting: Meeting, now: float) -> float | None:
     return max(known, default=None)
 
 
-def _worker_row(run: Run, meeting: Meeting, now: float) -> WorkerRow:
+def _worker_row(run: Run, meeting: WorkerGraph, now: float) -> WorkerRow:
     minutes = [wait.minutes for wait in meeting.waits if wait.minutes is not None]
     return WorkerRow(
         rank=run.rank_of_meeting(meeting),
@@ -238,7 +238,7 @@ def _worker_row(run: Run, meeting: Meeting, now: float) -> WorkerRow:
     )
 
 
-def _attempt_row(run: Run, meeting: Meeting, attempt: Attempt) -> AttemptRow:
+def _attempt_row(run: Run, meeting: WorkerGraph, attempt: Attempt) -> AttemptRow:
     duration: Duration = attempt.duration
     return AttemptRow(
         rank=run.rank_of_meeting(meeting),
@@ -256,6 +256,6 @@ def _attempt_row(run: Run, meeting: Meeting, attempt: Attempt) -> AttemptRow:
         message=attempt.message,
         dots=attempt.dots,
         peak_rss_bytes=attempt.peak_rss_bytes,
-        artefact_bytes=attempt.artefact_bytes,
+        artifact_bytes=attempt.artifact_bytes,
         inside_job=attempt.inside_job,
     )

@@ -1,4 +1,4 @@
-"""A number that says how it is known: what every figure of a report is."""
+"""A number that says how it is known: a metric of a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text, percent_text
 
 
-class Basis(StrEnum):
+class Provenance(StrEnum):
     """How a number is known; the words are printed beside it."""
 
     MEASURED = "measured"
@@ -21,14 +21,14 @@ class Basis(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One number. `unit`: `seconds`, `bytes`, `share` (0…1), `count`, `per second`, `money`, or text to print."""
 
     name: str
     label: str
     value: float | None
     unit: str
-    basis: Basis
+    basis: Provenance
     note: str = ""
     """What it means, or what it rests on, in one sentence."""
 
@@ -38,10 +38,15 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
         return value_text(self.value, self.unit)
 
 
-def figure(name: str, label: str, value: float | None, unit: str, basis: Basis, note: str = "") -> Figure:
-    """A figure; without a value its basis is unknown, whatever was hoped for."""
-    return Figure(
-        name=name, label=label, value=value, unit=unit, basis=basis if value is not None else Basis.UNKNOWN, note=note
+def metric(name: str, label: str, value: float | None, unit: str, basis: Provenance, note: str = "") -> Metric:
+    """A metric; without a value its provenance is unknown, whatever was hoped for."""
+    return Metric(
+        name=name,
+        label=label,
+        value=value,
+        unit=unit,
+        basis=basis if value is not None else Provenance.UNKNOWN,
+        note=note,
     )
 
 

@@ -1,7 +1,8 @@
 """Why a graph missed, for a screen: the question a run can put, and the answer as rows.
 
 The question is pure. Answering it reads a cache (`ingest.repository.Library.why`, in a thread): a screen asks with
-`feed.read(partial(question, key=key))`, hands what it gets to the library, and draws the `Why` that comes back.
+`feed.read(partial(question, key=key))`, hands what it gets to the library, and draws the
+`MissExplanation` that comes back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ SHOWN = 5
 """Causes a screen shows; the command `neurontop explain` prints them all."""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class MissQuery(msgspec.Struct, frozen=True, kw_only=True):
     """One miss to be explained."""
 
     module: str
@@ -43,7 +44,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """The entry it was compared with, `compiler/module`; "" where none was."""
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
+class MissExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. There is always a headline, and unless no cache could be looked at, a reason."""
 
     module: str
@@ -60,10 +61,10 @@ class Misses(msgspec.Struct, frozen=True, kw_only=True):
 
     met: int
     """How many there are; `told` may be fewer."""
-    told: tuple[Why, ...]
+    told: tuple[MissExplanation, ...]
 
 
-def question(run: Run, _now: float, key: str) -> Question | None:
+def question(run: Run, _now: float, key: str) -> MissQuery | None:
     """What to ask about a graph of this run; None when it did not miss, or was never named."""
     graph = run.compiles.graphs.get(key)
     if graph is None or graph.module is None:
@@ -73,7 +74,7 @@ def question(run: Run, _now: float, key: str) -> Question | None:
         return None
     changed = run.caches.entry(graph.module)
     told = [graph.root, changed.root if changed is not None else None, *roots(run)]
-    return Question(
+    return MissQuery(
         module=graph.module,
         roots=tuple(dict.fromkeys(path for path in told if path)),
         compiler=graph.compiler,
@@ -82,7 +83,7 @@ def question(run: Run, _now: float, key: str) -> Question | None:
     )
 
 
-def questions(run: Run, now: float) -> tuple[Question, ...]:
+def questions(run: Run, now: float) -> tuple[MissQuery, ...]:
     """All misses of a run that have a name, the longest compiles first."""
     graphs = sorted(run.compiles.graphs.values(), key=lambda graph: -(graph.duration.seconds or 0.0))
     found = (question(run, now, graph.key) for graph in graphs)
@@ -98,12 +99,12 @@ def roots(run: Run) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told))
 
 
-def why(explanation: Explanation, seconds: float | None = None) -> Why:
+def why(explanation: Explanation, seconds: float | None = None) -> MissExplanation:
     """An explanation as rows. `seconds`: how long it took to find."""
     first = explanation.causes[0]
     compared = f"compared with {explanation.compared} graph(s) of {explanation.root}"
     took = f" in {value_text(seconds, 'seconds')}" if seconds is not None else ""
-    return Why(
+    return MissExplanation(
         module=explanation.module,
         headline=visible(first.text),
         reasons=tuple(
@@ -114,6 +115,6 @@ def why(explanation: Explanation, seconds: float | None = None) -> Why:
     )
 
 
-def not_known(asked: Question, reason: str) -> Why:
+def not_known(asked: MissQuery, reason: str) -> MissExplanation:
     """The answer where no cache can be looked at."""
-    return Why(module=asked.module, headline=f"cannot be told: {reason}", reasons=(), footnote="")
+    return MissExplanation(module=asked.module, headline=f"cannot be told: {reason}", reasons=(), footnote="")

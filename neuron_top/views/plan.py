@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.actions.plan import THROWS_WORK_AWAY, Action, Exclusion, Outcome, Plan, Step
+from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
 from neuron_top.actions.surroundings import LAST_USE_COMPILE
 from neuron_top.units import bytes_text, count_text, duration_text
 
@@ -68,7 +68,7 @@ def many_text(count: int, word: str) -> str:
 
 def cost(plan: Plan) -> Cost:
     """The compile time that a plan throws away."""
-    lost = [step for step in plan.steps if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0]
+    lost = [step for step in plan.steps if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0]
     recent = [
         step for step in lost
         if step.last_used_from != LAST_USE_COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
@@ -118,12 +118,12 @@ def _no_steps(plan: Plan) -> str:
 def step_text(step: Step, now: float) -> str:
     """`evict  1.2 MiB  neuronxcc-…/MODULE_…  used 40 d ago (access time), compiled in 3 m: unused for 40 days`."""
     words = []
-    if step.last_used is not None and step.action in THROWS_WORK_AWAY:
+    if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
         did = written if step.last_used_from == LAST_USE_COMPILE else "used"
         known = f" ({step.last_used_from})" if did == "used" else ""
         words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
-    if step.action in THROWS_WORK_AWAY and step.rebuild_seconds != 0.0:
+    if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0:
         took = duration_text(step.rebuild_seconds) if step.rebuild_seconds is not None else "an unknown time"
         words.append(f"took {took} to compile" + (f" ({step.rebuild_from})" if step.rebuild_from else ""))
     facts = ", ".join(words)

@@ -110,7 +110,7 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
     """Cache paths as announced."""
     roots: tuple[str, ...]
-    """Roots the catalogue walked."""
+    """Roots the catalog walked."""
     entries: int | None
     size: int | None
     free: int | None

@@ -14,7 +14,7 @@ from neuron_top.run.alerts import Limits
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_context, report_text
-from neuron_top.views.metric import Figure
+from neuron_top.views.metric import Metric
 from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
 from neuron_top.views.report_figures import Basics, Prices, figures
 from neuron_top.views.report_graphs import (
@@ -62,7 +62,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headline: tuple[str, ...]
     """Five lines that need no explanation."""
     recommendations: tuple[str, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[Metric, ...]
     parts: tuple[Part, ...]
     """Where the wall time went."""
     graphs: tuple[GraphLine, ...]

@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span
-from neuron_top.views.metric import Basis, Figure, figure
+from neuron_top.views.metric import Metric, Provenance, metric
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary
@@ -53,7 +53,7 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
         return self.closing.compile_seconds if self.closing.compile_seconds or not silent else None
 
 
-def figures(basics: Basics, prices: Prices | None) -> tuple[Figure, ...]:
+def figures(basics: Basics, prices: Prices | None) -> tuple[Metric, ...]:
     """All of them, in the order of reading."""
     return (
         *_time(basics),
@@ -65,7 +65,7 @@ def figures(basics: Basics, prices: Prices | None) -> tuple[Figure, ...]:
     )
 
 
-def _time(basics: Basics) -> Iterator[Figure]:
+def _time(basics: Basics) -> Iterator[Metric]:
     closing, wall, spent = basics.closing, basics.wall, basics.spent
     undated = sum(1 for line in basics.lines if line.attempts and line.seconds is None)
     exact = all(span.exact for span in basics.spans)
@@ -74,26 +74,26 @@ def _time(basics: Basics) -> Iterator[Figure]:
     summed = _compile_sum(basics)
     alone = basics.run.compiles.seconds_spent(basics.end, ("compile",))
     dated = sum((span.end or span.start) - span.start for span in basics.spans if span.kind == "compile")
-    yield figure("wall", "wall time", wall, "seconds", Basis.MEASURED if basics.whole else Basis.AT_LEAST,
+    yield metric("wall", "wall time", wall, "seconds", Provenance.MEASURED if basics.whole else Provenance.AT_LEAST,
                  "from the start to the end of the command" if basics.whole
                  else "from the first to the last time in the log")  # fmt: skip
-    yield figure("compile_wall", "compiling, on the wall clock", spent, "seconds", basis,
+    yield metric("compile_wall", "compiling, on the wall clock", spent, "seconds", basis,
                  "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
                  + (f"; {undated} compile(s) have no known time" if undated else ""))  # fmt: skip
-    yield figure("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
+    yield metric("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
                  else None, "share", basis, "the two above, divided")  # fmt: skip
-    yield figure("compile_sum", "compiles added up", summed, "seconds", _basis(exact=exact, complete=not undated),
+    yield metric("compile_sum", "compiles added up", summed, "seconds", _basis(exact=exact, complete=not undated),
                  "what they would take one after the other")  # fmt: skip
-    yield figure("parallelism", "compiles side by side, on average", dated / alone if alone else None, "",
-                 Basis.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
-    yield figure("waiting", "waiting for others' compiles", closing.lock_wait_seconds if basics.spans else None,
-                 "seconds", Basis.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
+    yield metric("parallelism", "compiles side by side, on average", dated / alone if alone else None, "",
+                 Provenance.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
+    yield metric("waiting", "waiting for others' compiles", closing.lock_wait_seconds if basics.spans else None,
+                 "seconds", Provenance.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
     traced = sum(end - start for start, end in basics.tracing)
-    yield figure("tracing", "tracing for the compile cache", traced if basics.run.torch.tracing() else None, "seconds",
-                 Basis.MEASURED, "PyTorch captured graphs for the back end neurontop and loaded what it gave; no part "
-                 "of compiling, and a hit alone does not save it")  # fmt: skip
-    yield figure("training", "training", sum(end - start for start, end in basics.training) or None, "seconds",
-                 Basis.COMPUTED, "from the first to the last step printed, less compiling, waiting and "
+    yield metric("tracing", "tracing for the compile cache", traced if basics.run.torch.tracing() else None, "seconds",
+                 Provenance.MEASURED, "PyTorch captured graphs for the back end neurontop and loaded what it gave; no "
+                 "part of compiling, and a hit alone does not save it")  # fmt: skip
+    yield metric("training", "training", sum(end - start for start, end in basics.training) or None, "seconds",
+                 Provenance.COMPUTED, "from the first to the last step printed, less compiling, waiting and "
                  "tracing")  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _compile_sum(basics: Basics) -> float | None:
     return _sum(attempts)
 
 
-def _counts(basics: Basics) -> Iterator[Figure]:
+def _counts(basics: Basics) -> Iterator[Metric]:
     closing, run = basics.closing, basics.run
     late = sum(line.after_warm_up for line in basics.lines)
     after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
@@ -113,8 +113,8 @@ def _counts(basics: Basics) -> Iterator[Figure]:
         ("graphs_missed", "graphs compiled", closing.graphs_missed, "distinct"),
         ("extracted", "graphs extracted", _extracted(run), "collected for a compile beforehand, distinct"),
     ):
-        yield figure(name, label, value, "count", Basis.COUNTED, note)
-    yield figure("hit_rate", "hit rate", closing.hit_rate, "share", Basis.COUNTED,
+        yield metric(name, label, value, "count", Provenance.COUNTED, note)
+    yield metric("hit_rate", "hit rate", closing.hit_rate, "share", Provenance.COUNTED,
                  "graphs from the cache ÷ graphs asked for")  # fmt: skip
     yield from _sharing(basics.lines)
     for name, label, value, note in (
@@ -130,23 +130,23 @@ def _counts(basics: Basics) -> Iterator[Figure]:
         ("late", "graphs compiled after warm-up", late if run.training.warm_time is not None else None,
          "new after the third step that was reported"),
     ):  # fmt: skip
-        yield figure(name, label, value, "count", Basis.COUNTED, note)
+        yield metric(name, label, value, "count", Provenance.COUNTED, note)
 
 
-def _sharing(lines: Sequence[GraphLine]) -> Iterator[Figure]:
+def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
     """What compiling by region changes: how much is compiled, and how often that serves."""
     shared = [line.block_hits for line in lines if line.block_hits is not None]
-    yield figure("block_hits", "hits between equal blocks", sum(shared) if shared else None, "count", Basis.COUNTED,
-                 "blocks of the model that ran a graph compiled for another one like it, without a look-up; every rank "
-                 "counts, forward and backward as one")  # fmt: skip
+    yield metric("block_hits", "hits between equal blocks", sum(shared) if shared else None, "count",
+                 Provenance.COUNTED, "blocks of the model that ran a graph compiled for another one like it, without a "
+                 "look-up; every rank counts, forward and backward as one")  # fmt: skip
     compiled = [line.operators for line in lines if line.attempts]
     known = [count for count in compiled if count is not None]
-    yield figure("operators_compiled", "operators compiled", sum(known) if known else None, "count",
-                 Basis.COUNTED if len(known) == len(compiled) else Basis.AT_LEAST,
+    yield metric("operators_compiled", "operators compiled", sum(known) if known else None, "count",
+                 Provenance.COUNTED if len(known) == len(compiled) else Provenance.AT_LEAST,
                  "of all graphs that were compiled, added up: what the compiler's time grows with")  # fmt: skip
 
 
-def _pytorch(trace: TorchSummary | None) -> Iterator[Figure]:
+def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
     """torch.compile as its own trace tells it; nothing of it is known of a run without a trace."""
     caches = trace.caches if trace is not None else ()
     compiles, graphs, breaks, recompiles = (
@@ -163,11 +163,11 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Figure]:
          "AOT-autograd cache, every look-up counts"),
         ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
     ):  # fmt: skip
-        yield figure(name, label, value, "count", Basis.COUNTED, note)
-    yield figure("torch_late", "frames compiled by PyTorch after warm-up", trace.late if trace is not None else None,
-                 "count", Basis.COUNTED, "begun after the third step that was reported")  # fmt: skip
-    yield figure("torch_seconds", "PyTorch's compiles added up", trace.seconds if trace is not None else None,
-                 "seconds", Basis.MEASURED, "tracing and backward graphs included, over all processes")  # fmt: skip
+        yield metric(name, label, value, "count", Provenance.COUNTED, note)
+    yield metric("torch_late", "frames compiled by PyTorch after warm-up", trace.late if trace is not None else None,
+                 "count", Provenance.COUNTED, "begun after the third step that was reported")  # fmt: skip
+    yield metric("torch_seconds", "PyTorch's compiles added up", trace.seconds if trace is not None else None,
+                 "seconds", Provenance.MEASURED, "with tracing and backward graphs, over all processes")  # fmt: skip
 
 
 def nameless_failures(run: Run) -> int:
@@ -188,53 +188,53 @@ def _extracted(run: Run) -> int | None:
     return len(graphs) or None
 
 
-def _gains(basics: Basics) -> Iterator[Figure]:
+def _gains(basics: Basics) -> Iterator[Metric]:
     """What compiling cost more than it had to, and what the cache saved."""
     lines = basics.lines
     late = [line.seconds for line in lines if line.after_warm_up]
     saved = [line.saved_seconds for line in lines if line.saved_seconds is not None]
     only_hit = sum(1 for line in lines if line.hits and not line.attempts)
-    made = [line.artefact_bytes for line in lines if line.attempts and line.artefact_bytes is not None]
+    made = [line.artifact_bytes for line in lines if line.attempts and line.artifact_bytes is not None]
     peaks = [line.peak_rss_bytes for line in lines if line.peak_rss_bytes is not None]
-    yield figure("late_seconds", "compiling after warm-up", _sum(late), "seconds", Basis.AT_MOST,
+    yield metric("late_seconds", "compiling after warm-up", _sum(late), "seconds", Provenance.AT_MOST,
                  "of the graphs that were new after the third step")  # fmt: skip
-    yield figure("duplicate_seconds", "work done twice", _sum(one.seconds for one in basics.twice), "seconds",
-                 Basis.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
-    yield figure("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Basis.ESTIMATED,
+    yield metric("duplicate_seconds", "work done twice", _sum(one.seconds for one in basics.twice), "seconds",
+                 Provenance.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
+    yield metric("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Provenance.ESTIMATED,
                  f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, "
                  "added up" if only_hit else "no graph came from the cache alone")  # fmt: skip
-    yield figure("stored", "added to the cache", sum(made) if made else None, "bytes", Basis.MEASURED,
-                 f"artefacts of {len(made)} graphs that were compiled")  # fmt: skip
-    yield figure("compile_peak", "largest compile in memory", max(peaks, default=None), "bytes", Basis.MEASURED,
+    yield metric("stored", "added to the cache", sum(made) if made else None, "bytes", Provenance.MEASURED,
+                 f"artifacts of {len(made)} graphs that were compiled")  # fmt: skip
+    yield metric("compile_peak", "largest compile in memory", max(peaks, default=None), "bytes", Provenance.MEASURED,
                  f"resident memory of the compiler's processes, of {len(peaks)} compiles")  # fmt: skip
 
 
-def _training(run: Run) -> Iterator[Figure]:
+def _training(run: Run) -> Iterator[Metric]:
     training = run.training
-    yield figure("step_seconds", "step time", training.step_seconds, "seconds", Basis.MEASURED,
+    yield metric("step_seconds", "step time", training.step_seconds, "seconds", Provenance.MEASURED,
                  "median of the last reports")  # fmt: skip
-    yield figure("throughput", "throughput", training.throughput, training.throughput_unit or "/s", Basis.MEASURED,
+    yield metric("throughput", "throughput", training.throughput, training.throughput_unit or "/s", Provenance.MEASURED,
                  "median of the last reports, as printed")  # fmt: skip
-    yield figure("loss", "last loss", training.loss, "", Basis.MEASURED, "as printed")
+    yield metric("loss", "last loss", training.loss, "", Provenance.MEASURED, "as printed")
 
 
-def _money(basics: Basics, prices: Prices) -> Iterator[Figure]:
+def _money(basics: Basics, prices: Prices) -> Iterator[Metric]:
     saved = _sum(line.saved_seconds for line in basics.lines)
     for name, label, seconds, basis in (
-        ("cost", "cost of the run", basics.wall, Basis.COMPUTED),
-        ("compile_cost", "cost of compiling", basics.spent, Basis.COMPUTED),
-        ("saved_cost", "cost that hits saved", saved, Basis.ESTIMATED),
+        ("cost", "cost of the run", basics.wall, Provenance.COMPUTED),
+        ("compile_cost", "cost of compiling", basics.spent, Provenance.COMPUTED),
+        ("saved_cost", "cost that hits saved", saved, Provenance.ESTIMATED),
     ):
         value = seconds / 3600.0 * prices.per_hour if seconds is not None else None
-        yield figure(name, f"{label}, {prices.currency}", value, "money", basis,
+        yield metric(name, f"{label}, {prices.currency}", value, "money", basis,
                      f"at {prices.currency}{prices.per_hour:g} an hour")  # fmt: skip
 
 
-def _basis(*, exact: bool, complete: bool) -> Basis:
+def _basis(*, exact: bool, complete: bool) -> Provenance:
     """Bounds make a sum too large, missing parts make it too small; with both it is an estimate."""
     if complete:
-        return Basis.MEASURED if exact else Basis.AT_MOST
-    return Basis.AT_LEAST if exact else Basis.ESTIMATED
+        return Provenance.MEASURED if exact else Provenance.AT_MOST
+    return Provenance.AT_LEAST if exact else Provenance.ESTIMATED
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

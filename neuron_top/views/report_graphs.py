@@ -8,11 +8,11 @@ import msgspec
 
 from neuron_top.cache.failures import judge
 from neuron_top.explain.flags import differences
-from neuron_top.run.graph import Attempt, Graph, Meeting
+from neuron_top.run.graph import Attempt, Graph, WorkerGraph
 from neuron_top.run.model import Run
-from neuron_top.views.metric import Basis
+from neuron_top.views.metric import Provenance
 
-_BASES = {"measured": Basis.MEASURED, "bracketed": Basis.AT_MOST, "unknown": Basis.UNKNOWN}
+_BASES = {"measured": Provenance.MEASURED, "bracketed": Provenance.AT_MOST, "unknown": Provenance.UNKNOWN}
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     """Of its compile."""
     flags: tuple[str, ...] | None = None
-    artefact_bytes: int | None = None
+    artifact_bytes: int | None = None
     graph_bytes: int | None = None
 
 
@@ -36,7 +36,7 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     result: str
     """`compiled`, `hit`, `failed`, `cached failure`, `interrupted`, `extracted`, `compiling`, …"""
     seconds: float | None
-    basis: Basis
+    basis: Provenance
     """How `seconds` is known."""
     rank: int | None
     """The rank that compiled it, else the first that met it."""
@@ -53,7 +53,7 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     saved_seconds: float | None
     """What its compile took before, where this run only had to load it."""
     graph_bytes: int | None
-    artefact_bytes: int | None
+    artifact_bytes: int | None
     peak_rss_bytes: int | None
     operators: int | None
     block_hits: int | None
@@ -130,7 +130,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         wait_seconds=max((seconds for one in graph.meetings.values() for seconds in _waits(one)), default=None),
         saved_seconds=known.seconds if only_hit else None,
         graph_bytes=graph.graph_bytes if graph.graph_bytes is not None else known.graph_bytes,
-        artefact_bytes=graph.artefact_bytes if graph.artefact_bytes is not None else known.artefact_bytes,
+        artifact_bytes=graph.artifact_bytes if graph.artifact_bytes is not None else known.artifact_bytes,
         peak_rss_bytes=graph.peak_rss_bytes,
         operators=graph.operators,
         block_hits=graph.block_hits,
@@ -145,7 +145,7 @@ def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
     return next((run.rank_of_meeting(one) for one in graph.meetings.values() if one.attempts), otherwise)
 
 
-def _waits(meeting: Meeting) -> Iterator[float]:
+def _waits(meeting: WorkerGraph) -> Iterator[float]:
     for wait in meeting.waits:
         if wait.seconds is not None:
             yield wait.seconds

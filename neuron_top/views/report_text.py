@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
 from neuron_top.units import count_text, counted, duration_text, percent_text
-from neuron_top.views.metric import Basis, Figure
+from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report_context import ErrorLine
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.report_time import Precompile
@@ -20,17 +20,17 @@ _WORTH_SHARE = 0.05
 _STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
 _ENDS = {"running": "goes on", "training": "goes on", "compiling": "goes on (it compiles)",
          "cut off": "was cut off"}  # fmt: skip
-_PREFIX = {Basis.AT_MOST: "at most ", Basis.AT_LEAST: "at least ", Basis.ESTIMATED: "about "}
+_PREFIX = {Provenance.AT_MOST: "at most ", Provenance.AT_LEAST: "at least ", Provenance.ESTIMATED: "about "}
 
-Known = dict[str, Figure]
+Precision = dict[str, Metric]
 
 
-def told(figure: Figure) -> str:
+def told(figure: Metric) -> str:
     """A figure inside a sentence: `at most 3 m 05 s`."""
     return f"{_PREFIX.get(figure.basis, '')}{figure.text}"
 
 
-def headline(run: Run, closing: Summary, figures: Sequence[Figure], lines: Sequence[GraphLine],
+def headline(run: Run, closing: Summary, figures: Sequence[Metric], lines: Sequence[GraphLine],
              errors: Sequence[ErrorLine]) -> tuple[str, ...]:  # fmt: skip
     """Five lines that a manager understands."""
     known = {one.name: one for one in figures}
@@ -49,7 +49,7 @@ def _sentence(parts: Sequence[str]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _ended(closing: Summary, known: Known) -> str:
+def _ended(closing: Summary, known: Precision) -> str:
     wall = known["wall"]
     if closing.run:
         text = f"The run {_ENDS.get(closing.state, closing.state)}"
@@ -66,7 +66,7 @@ def _ended(closing: Summary, known: Known) -> str:
     return text + "."
 
 
-def _spent(run: Run, known: Known) -> str:
+def _spent(run: Run, known: Precision) -> str:
     spent, share = known["compile_wall"], known["compile_share"]
     if spent.value is None:
         return "How long compiling held it up cannot be told: the lines that would say so carry no time."
@@ -85,7 +85,7 @@ def _spent(run: Run, known: Known) -> str:
     return text + (f", and PyTorch's tracing for {told(traced)} more." if worth else ".")
 
 
-def _cached(closing: Summary, known: Known, lines: Sequence[GraphLine]) -> str:
+def _cached(closing: Summary, known: Precision, lines: Sequence[GraphLine]) -> str:
     if closing.hit_rate is None:
         return "No graph was looked up in the compile cache."
     refused = sum(1 for line in lines if line.result == "cached failure" and not line.hits and not line.attempts)
@@ -95,7 +95,7 @@ def _cached(closing: Summary, known: Known, lines: Sequence[GraphLine]) -> str:
     return text + (f", which saved {told(saved)} of compiling." if saved.value is not None else ".")
 
 
-def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
+def _slow(lines: Sequence[GraphLine], run: Run, known: Precision) -> str:
     timed = [line for line in lines if line.seconds is not None and line.attempts]
     if timed:
         whole, first = sum(line.seconds or 0.0 for line in timed), timed[0]
@@ -120,7 +120,7 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Known) -> str:
     return "No graph was compiled."
 
 
-def _went_wrong(closing: Summary, known: Known) -> Iterator[str]:
+def _went_wrong(closing: Summary, known: Precision) -> Iterator[str]:
     if closing.failures:
         yield f"{counted(closing.failures, 'compile')} failed"
     if closing.cached_failures:

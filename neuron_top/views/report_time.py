@@ -82,7 +82,7 @@ def concurrency(spans: Sequence[Span]) -> tuple[Step, ...]:
 
 
 def thinned(steps: Sequence[Step], most: int = POINTS_KEPT) -> tuple[Step, ...]:
-    """About so many steps at most; of neighbours that become one, the highest; the last stays as it is."""
+    """About so many steps at most; of neighbors that become one, the highest; the last stays as it is."""
     every = -(-len(steps) // most) if steps else 1
     if every == 1:
         return tuple(steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.run.alerts import Alert, Limits, alerts
-from neuron_top.run.graph import Graph, Known
+from neuron_top.run.graph import Graph, Precision
 from neuron_top.run.model import Run
 from neuron_top.views.overview import state_words
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
@@ -29,7 +29,7 @@ class SlowGraph(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     seconds: float
-    known: Known
+    known: Precision
     """`bracketed` seconds are an upper bound."""
     peak_rss_bytes: int | None
 

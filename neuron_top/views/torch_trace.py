@@ -177,7 +177,7 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
 
 
 def _loads_of_ours(run: Run) -> Counter[str]:
-    """Hits of PyTorch's caches by which our own back end's artefacts were loaded: counted among our hits and misses."""
+    """Hits of PyTorch's caches by which our own back end's artifacts were loaded: counted among our hits and misses."""
     found: Counter[str] = Counter()
     for frame in run.torch.frames.values():
         if frame.caches and run.torch.is_ours(frame):

@@ -15,7 +15,7 @@ from neuron_top.actions import gather
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache import scan
 from neuron_top.cache.snapshot import Snapshot
 
@@ -44,7 +44,7 @@ def entry(
     flags: bytes = FLAGS,
     files: dict[str, bytes] | None = None,
 ) -> Path:
-    """A hit whose artefact takes `blocks` × 4 KiB, last written `age_days` ago; or whatever `files` say."""
+    """A hit whose artifact takes `blocks` × 4 KiB, last written `age_days` ago; or whatever `files` say."""
     place = root / compiler / module(number, flags)
     place.mkdir(parents=True)
     if files is None:
@@ -66,7 +66,7 @@ def looked_at(root: Path) -> Snapshot:
     return scan.scan(str(root))
 
 
-def around(snapshot: Snapshot, **changes: object) -> Surroundings:
+def around(snapshot: Snapshot, **changes: object) -> PlanContext:
     """The machine as it is, but nobody using the cache (the test's own files below it are young)."""
     facts = {"in_use": None, "shared": None, **changes}
     return msgspec.structs.replace(gather.surroundings(snapshot), **facts)

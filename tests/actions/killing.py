@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from neuron_top.actions import bucket_hand, bucket_restore, copies
+from neuron_top.actions import copies, s3_executor, s3_restore
 from neuron_top.actions import plan as plans
-from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.compile_now import compile_now
+from neuron_top.actions.copy_targets import LocalCopyTarget
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.restore import restore
-from neuron_top.actions.shelves import Folder
+from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import s3
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel_lines import ParallelLog
@@ -111,7 +111,7 @@ def _purge(root: Path, plan: str) -> None:
 def _copy(root: Path, plan: str) -> None:
     """To the plan's target."""
     target = Path(_read(plan).target)
-    copies.copy(_read(plan), Folder(root), Folder(target), Trash(target), lambda progress: True)
+    copies.copy(_read(plan), LocalCopyTarget(root), LocalCopyTarget(target), Trash(target), lambda progress: True)
 
 
 def _compile(root: Path, plan: str) -> None:
@@ -136,12 +136,12 @@ _bucket = functools.cache(s3.connect)
 def _in_bucket(root: Path, plan: str) -> None:
     """`root` is the state folder; the plan says which bucket."""
     bucket = _bucket(_read(plan).root)
-    bucket_hand.execute(_read(plan), bucket, BucketJournal(bucket.url, root), sleep=lambda seconds: None)
+    s3_executor.execute(_read(plan), bucket, BucketJournal(bucket.url, root), sleep=lambda seconds: None)
 
 
 def _back_in_bucket(root: Path, plan: str) -> None:
     bucket = _bucket(_read(plan).root)
-    bucket_restore.restore(_read(plan).identity, bucket, BucketJournal(bucket.url, root))
+    s3_restore.restore(_read(plan).identity, bucket, BucketJournal(bucket.url, root))
 
 
 ACTS: Mapping[str, Callable[[Path, str], object]] = {

@@ -21,7 +21,7 @@ from neuron_top.actions.plan import Plan
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
 from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -66,7 +66,7 @@ class Maintainer:
         self.did[verb] += outcome.done
         self.did["refused"] += len(outcome.refused)
 
-    def planned(self, verb: str, entries: Sequence[Entry], around: Surroundings) -> Plan:
+    def planned(self, verb: str, entries: Sequence[Entry], around: PlanContext) -> Plan:
         """The plan of an act."""
         root = str(self.root)
         if verb in ("evict", "slim"):

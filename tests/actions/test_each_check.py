@@ -14,7 +14,7 @@ from neuron_top.actions import entry_lock
 from neuron_top.actions import plan as plans
 from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.journal import Trash
-from neuron_top.actions.opened import Changed, OpenEntry
+from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.restore import restore
 from neuron_top.actions.stale_locks import free_locks
@@ -62,21 +62,21 @@ def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -
     assert (place / LOCK).exists()
 
 
-def test_an_artefact_written_again_in_its_place_is_refused(root: Path) -> None:
+def test_an_artifact_written_again_in_its_place_is_refused(root: Path) -> None:
     place = caches.entry(root, 1)
     plan = planned(root)
     (place / "model.neff").write_bytes(caches.neff(9000))
     outcome = caches.carried_out(plan, Trash(root))
-    assert outcome.refused[0][1] == "its artefact was written again since the plan was made"
+    assert outcome.refused[0][1] == "its artifact was written again since the plan was made"
     assert (place / "model.neff").exists()
 
 
-def test_an_artefact_that_is_gone_is_refused(root: Path) -> None:
+def test_an_artifact_that_is_gone_is_refused(root: Path) -> None:
     place = caches.entry(root, 1)
     plan, times = planned(root), unnoticed(place)
     (place / "model.neff").unlink()
     os.utime(place, ns=times)
-    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "its artefact is gone"
+    assert caches.carried_out(plan, Trash(root)).refused[0][1] == "its artifact is gone"
 
 
 def test_a_folder_that_took_the_place_of_the_planned_one_is_refused(root: Path, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(roo
             (place / LOCK).write_bytes(b"a client's")
 
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
-    with Raced(place.name, above, handle) as entry, pytest.raises(Changed, match="a new lock appeared"):
+    with Raced(place.name, above, handle) as entry, pytest.raises(StaleEntryError, match="a new lock appeared"):
         entry_lock.take_away(entry, above)
     os.close(above)
     assert (place / LOCK).read_bytes() == b"a client's"
@@ -174,7 +174,10 @@ def test_a_folder_that_takes_the_place_of_an_open_entry_is_not_renamed(root: Pat
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
     place.rename(tmp_path / "old")
     place.mkdir()
-    with OpenEntry(place.name, above, handle) as entry, pytest.raises(Changed, match="another folder has taken its"):
+    with (
+        OpenEntry(place.name, above, handle) as entry,
+        pytest.raises(StaleEntryError, match="another folder has taken its"),
+    ):
         entry.rename_into(above)
     os.close(above)
     assert place.exists()

@@ -14,7 +14,7 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.snapshot import Snapshot
@@ -106,7 +106,7 @@ def planned(root: Path, state: State, action: str) -> Plan:
     snapshot = caches.looked_at(root)
     assert [entry.state for entry in snapshot.entries] == [state]
     entries: tuple[Entry, ...] = snapshot.entries
-    around: Surroundings = caches.around(snapshot)
+    around: PlanContext = caches.around(snapshot)
     return ACTIONS[action](entries, str(root), around)
 
 

@@ -54,21 +54,21 @@ def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "artefact", "mark", "seconds"),
+    ("graph", "artifact", "mark", "seconds"),
     [
         (0, 3600, 3601, 3600.0),
         (0, 2, 2, None),  # a copy: all files within a moment
         (0, 3 * 86400, 3 * 86400, None),  # collected long before
         (0, 600, 9000, None),  # the mark is not of the same compile
-        (600, 0, 601, None),  # the artefact is older than its graph
+        (600, 0, 601, None),  # the artifact is older than its graph
     ],
 )
 def test_what_nobody_measured_is_judged_by_file_times_where_they_can_be_of_one_compile(
-    root: Path, graph: int, artefact: int, mark: int, seconds: float | None
+    root: Path, graph: int, artifact: int, mark: int, seconds: float | None
 ) -> None:
     place = caches.entry(root, 1)
     begun = place.stat().st_mtime - 5 * caches.DAY
-    for name, at in (("model.hlo_module.pb", graph), ("model.neff", artefact), ("model.done", mark)):
+    for name, at in (("model.hlo_module.pb", graph), ("model.neff", artifact), ("model.done", mark)):
         os.utime(place / name, (begun + at, begun + at))
     step = planned(root, EvictPolicy(older_than=0.0)).steps[0]
     assert step.rebuild_seconds == (pytest.approx(seconds) if seconds is not None else None)

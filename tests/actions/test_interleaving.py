@@ -30,9 +30,9 @@ def load(number):
     data = b"graph %d" % number
     graph = Graph(key=module_key(f"{number:020x}", []), data=lambda: data)
     for attempt in (1, 2):
-        obtained = ours.obtain(graph)
+        obtained = ours.get_or_compile(graph)
         try:
-            found = [path.read_bytes() for path in obtained.entry.artefacts]
+            found = [path.read_bytes() for path in obtained.entry.artifacts]
         except OSError as problem:
             if attempt == 2:
                 raise
@@ -49,7 +49,7 @@ print(hits, rounds - hits)
 """
 
 
-def test_a_job_never_fails_and_never_loads_a_wrong_artefact(tmp_path: Path) -> None:
+def test_a_job_never_fails_and_never_loads_a_wrong_artifact(tmp_path: Path) -> None:
     root = tmp_path / "cache"
     root.mkdir()
     jobs = [

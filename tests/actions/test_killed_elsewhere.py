@@ -16,20 +16,20 @@ import pytest
 from neuron_top.actions import copies, sweep
 from neuron_top.actions import plan as plans
 from neuron_top.actions.compile_now import compile_now
+from neuron_top.actions.copy_targets import LocalCopyTarget
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan, Totals
 from neuron_top.actions.restore import restore
 from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.shelves import Folder
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel_lines import ParallelLog
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer
 
-AROUND = Surroundings(now=time.time(), before=Totals(entries=2, files=0, size=0))
+AROUND = PlanContext(now=time.time(), before=Totals(entries=2, files=0, size=0))
 VERSION = caches.COMPILER.removeprefix("neuronxcc-")
 
 
@@ -71,7 +71,9 @@ def test_a_killed_copy_has_no_false_hit_and_the_next_one_leaves_no_trace_of_it(k
         for mark in target.rglob("model.done"):
             wanted = contents(source / mark.parent.relative_to(target))
             assert wanted.items() <= contents(mark.parent).items(), f"killed at touch {at}: a false hit"
-        outcome = copies.copy(plan, Folder(source), Folder(target), Trash(target), lambda progress: True)
+        outcome = copies.copy(
+            plan, LocalCopyTarget(source), LocalCopyTarget(target), Trash(target), lambda progress: True
+        )
         assert {reason for _, reason in outcome.refused} <= {"it is usable there by now"}, f"killed at touch {at}"
         assert contents(target) == contents(source), f"killed at touch {at}"
         at += 1

@@ -16,15 +16,15 @@ from neuron_top.actions.plan import Plan, Totals
 from neuron_top.actions.quarantine import plan_quarantine
 from neuron_top.actions.restore import restore
 from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache.entry import Entry, State
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer
 
-Planner = Callable[[Sequence[Entry], str, Surroundings], Plan]
-Found = dict[str, tuple[bytes, int, int]]
+Planner = Callable[[Sequence[Entry], str, PlanContext], Plan]
+StoredFile = dict[str, tuple[bytes, int, int]]
 
 
 def evicting(*, slim: bool) -> Planner:
@@ -47,7 +47,7 @@ def kills() -> Iterator[Killer]:
         yield found
 
 
-def made(folder: Path, act: str) -> tuple[Path, Plan, Found]:
+def made(folder: Path, act: str) -> tuple[Path, Plan, StoredFile]:
     """Two entries of the act's state, its plan (beside them, as a file), and all that was there before."""
     state, planner, _ = ACTS[act]
     root = folder / "cache"
@@ -59,7 +59,7 @@ def made(folder: Path, act: str) -> tuple[Path, Plan, Found]:
             caches.grow_old(place, 10)
     before = caches.everything(root)
     entries = caches.looked_at(root).entries
-    around = Surroundings(now=time.time(), before=Totals(entries=2, files=0, size=0))
+    around = PlanContext(now=time.time(), before=Totals(entries=2, files=0, size=0))
     plan = planner(entries, str(root), around)
     assert len(plan.steps) == 2
     (folder / "plan.json").write_bytes(plans.encode(plan))
@@ -70,18 +70,18 @@ def now(root: Path) -> set[State]:
     return {entry.state for entry in caches.looked_at(root).entries}
 
 
-def contents(found: Found) -> dict[str, bytes]:
+def contents(found: StoredFile) -> dict[str, bytes]:
     return {name: data for name, (data, _, _) in found.items()}
 
 
 def check_no_false_hit(root: Path, act: str, at: int) -> None:
-    """A mark stands beside the very artefact that it marked, or there is none."""
+    """A mark stands beside the very artifact that it marked, or there is none."""
     for stub in root.rglob("model.neff") if act == "retry" else ():
         assert stub.with_name("model.log").exists(), f"killed at touch {at}: a stub that nothing calls a failure"
     for done in root.rglob("model.done"):
-        artefact = done.with_name("model.neff")
-        assert artefact.exists(), f"killed at touch {at}: a mark without an artefact"
-        assert act != "quarantine" or artefact.stat().st_size == 0
+        artifact = done.with_name("model.neff")
+        assert artifact.exists(), f"killed at touch {at}: a mark without an artifact"
+        assert act != "quarantine" or artifact.stat().st_size == 0
 
 
 def check_next_command_frees_locks(trash: Trash, act: str, at: int) -> None:

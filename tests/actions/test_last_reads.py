@@ -1,4 +1,4 @@
-"""A read changes no folder: the catalogue does not see it, and the plan and the hand ask the disk once more."""
+"""A read changes no folder: the catalog does not see it, and the plan and the hand ask the disk once more."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def seen_before(root: Path) -> Snapshot:
 
 
 def read(root: Path, number: int, at: float) -> Path:
-    """A client loads an artefact: nothing but its access time changes."""
+    """A client loads an artifact: nothing but its access time changes."""
     place = root / caches.COMPILER / caches.module(number)
-    artefact = place / "model.neff"
-    os.utime(artefact, (at, artefact.stat().st_mtime))
+    artifact = place / "model.neff"
+    os.utime(artifact, (at, artifact.stat().st_mtime))
     return place
 
 
-def test_what_was_read_since_the_catalogue_looked_stays_and_the_next_goes(root: Path) -> None:
+def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Path) -> None:
     before = seen_before(root)
     around = caches.around(before)
     used = read(root, 1, around.now - 3600)
     again = scan.refresh(before)
-    assert again.entries == before.entries, "the catalogue cannot see it"
+    assert again.entries == before.entries, "the catalog cannot see it"
     policy = EvictPolicy(max_bytes=before.totals().all.bytes - 4096)
     plan = plan_with_reads(before, before.entries, str(root), policy, around)
     assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(2)}"]

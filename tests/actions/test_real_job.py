@@ -1,7 +1,7 @@
 """A real local job compiles and loads its graphs while maintenance takes them away and brings them back.
 
 One long-lived worker forgets its graphs and asks for them again, round by round: Dynamo traces, the cache is looked up,
-an artefact is loaded or compiled by Inductor, and what it computes is compared with the same function uncompiled. So a
+an artifact is loaded or compiled by Inductor, and what it computes is compared with the same function uncompiled. So a
 round costs a load, and 500 of them a minute; `NEURONTOP_ROUNDS` asks for more.
 """
 
@@ -36,7 +36,7 @@ for _ in range(int(sys.argv[2])):
 """
 
 
-def test_the_job_never_fails_and_never_computes_with_a_wrong_artefact(tmp_path: Path) -> None:
+def test_the_job_never_fails_and_never_computes_with_a_wrong_artifact(tmp_path: Path) -> None:
     log, rounds = tmp_path / "log", tmp_path / "rounds"
     with log.open("w") as errors, rounds.open("w") as output:
         job = subprocess.Popen(

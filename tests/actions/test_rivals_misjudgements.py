@@ -1,4 +1,4 @@
-"""Five situations that the SDK's neighbours misjudge (a published clean-up tool was run on each): ours must not."""
+"""Five situations that the SDK's neighbors misjudge (a published clean-up tool was run on each): ours must not."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ import pytest
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
-from neuron_top.actions import bucket_hand, bucket_restore, copies  # noqa: E402
-from neuron_top.actions.bucket_journal import BucketJournal  # noqa: E402
-from neuron_top.actions.bucket_shelf import BucketShelf  # noqa: E402
+from neuron_top.actions import copies, s3_executor, s3_restore  # noqa: E402
+from neuron_top.actions.copy_targets import CopyTarget, LocalCopyTarget  # noqa: E402
 from neuron_top.actions.evict import EvictPolicy, plan_eviction  # noqa: E402
 from neuron_top.actions.journal import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
-from neuron_top.actions.shelves import Folder, Shelf  # noqa: E402
-from neuron_top.actions.surroundings import Surroundings  # noqa: E402
+from neuron_top.actions.s3_copy_target import S3CopyTarget  # noqa: E402
+from neuron_top.actions.s3_journal import BucketJournal  # noqa: E402
+from neuron_top.actions.surroundings import PlanContext  # noqa: E402
 from neuron_top.actions.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
 from neuron_top.cache.entry import State  # noqa: E402
@@ -66,10 +66,10 @@ def planned(bucket: s3.Bucket, policy: EvictPolicy | None = None, *, confirmed: 
     return plan_eviction(entries, bucket.url, policy or EvictPolicy(older_than=0.0), around)
 
 
-def alone(bucket: s3.Bucket, *, confirmed: bool = True) -> Surroundings:
+def alone(bucket: s3.Bucket, *, confirmed: bool = True) -> PlanContext:
     """Ten days after the last upload, and the operator says that nobody uses the bucket."""
     snapshot = s3.take(bucket).snapshot
-    return Surroundings(
+    return PlanContext(
         now=snapshot.taken_at + 10 * caches.DAY,
         before=Totals(entries=len(snapshot.entries), files=0, size=snapshot.totals().all.bytes),
         shared=s3.WHY_SHARED,
@@ -99,14 +99,19 @@ def test_copies_travel_both_ways_and_the_mark_comes_last(bucket: s3.Bucket, tmp_
     here, back = tmp_path / "here", tmp_path / "back"
     caches.entry(here, 1, blocks=700)
     states.entry_in(here, State.FAILED, number=2)
-    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here), BucketJournal(bucket.url, tmp_path / "state"))
+    copied(
+        LocalCopyTarget(here),
+        S3CopyTarget(bucket),
+        caches.looked_at(here),
+        BucketJournal(bucket.url, tmp_path / "state"),
+    )
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {
         "compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff",
     }  # fmt: skip
     versions = bucket.client.list_object_versions(Bucket=bucket.name, Prefix=bucket.prefix)["Versions"]
     newest = max(versions, key=lambda each: each["LastModified"])
     assert newest["LastModified"] == next(v["LastModified"] for v in versions if v["Key"].endswith("model.done"))
-    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot, Trash(back))
+    copied(S3CopyTarget(bucket), LocalCopyTarget(back), s3.take(bucket).snapshot, Trash(back))
     found = caches.looked_at(back).entries
     assert [entry.state for entry in found] == [State.HIT]
     name = f"{found[0].path}/model.neff"
@@ -122,15 +127,20 @@ def test_a_signed_entry_keeps_its_signature_through_a_bucket(
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key))
     here, back = tmp_path / "here", tmp_path / "back"
     graph = msgspec.structs.replace(GRAPH, data=lambda: b"the graph" * 100)
-    wrapper(here).obtain(graph)
-    copied(Folder(here), BucketShelf(bucket), caches.looked_at(here), BucketJournal(bucket.url, tmp_path / "state"))
-    copied(BucketShelf(bucket), Folder(back), s3.take(bucket).snapshot, Trash(back))
-    assert wrapper(back).obtain(graph).hit
+    wrapper(here).get_or_compile(graph)
+    copied(
+        LocalCopyTarget(here),
+        S3CopyTarget(bucket),
+        caches.looked_at(here),
+        BucketJournal(bucket.url, tmp_path / "state"),
+    )
+    copied(S3CopyTarget(bucket), LocalCopyTarget(back), s3.take(bucket).snapshot, Trash(back))
+    assert wrapper(back).get_or_compile(graph).hit
     key.write_bytes(b"another key, of the same length.")
-    assert not wrapper(back).obtain(graph).hit
+    assert not wrapper(back).get_or_compile(graph).hit
 
 
-def copied(source: Shelf, target: Shelf, snapshot: Snapshot, trash: Trash) -> None:
+def copied(source: CopyTarget, target: CopyTarget, snapshot: Snapshot, trash: Trash) -> None:
     plan = copies.plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
     outcome = copies.copy(plan, source, target, trash, lambda progress: True)
     assert trash.chapter(plan.identity).state == "done"
@@ -155,13 +165,13 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     before = keys(bucket)
     plan, trash = planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
     while_waiting: list[set[str]] = []
-    outcome = bucket_hand.execute(
+    outcome = s3_executor.execute(
         plan, bucket, trash, drain_seconds=7.0, sleep=lambda seconds: while_waiting.append(keys(bucket))
     )
     assert (outcome.done, outcome.refused) == (1, ())
     assert {key.rpartition("/")[2] for key in before - while_waiting[0]} == {"model.done"}
     assert keys(bucket) == set()
-    record = bucket_restore.restore(plan.identity, bucket, trash)
+    record = s3_restore.restore(plan.identity, bucket, trash)
     assert record.kept == ()
     assert keys(bucket) == before
     assert trash.chapter(plan.identity).state == "restored"
@@ -172,7 +182,7 @@ def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
     put(bucket, tmp_path)
     plan = planned(bucket, EvictPolicy(older_than=0.0, slim=True))
     journal = BucketJournal(bucket.url, tmp_path / "state")
-    bucket_hand.execute(plan, bucket, journal, sleep=lambda seconds: None)
+    s3_executor.execute(plan, bucket, journal, sleep=lambda seconds: None)
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
 
 
@@ -189,7 +199,7 @@ def test_an_entry_that_somebody_wrote_to_is_left_alone(bucket: s3.Bucket, tmp_pa
         bucket.client.put_object(Bucket=bucket.name, Key=key, Body=b"")
 
     journal = BucketJournal(bucket.url, tmp_path / "state")
-    outcome = bucket_hand.execute(plan, bucket, journal, sleep=meanwhile)
+    outcome = s3_executor.execute(plan, bucket, journal, sleep=meanwhile)
     assert outcome.done == 0
     assert {reason for _, reason in outcome.refused} == {
         "its objects changed since the plan was made",
@@ -203,9 +213,9 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
     put(bucket, tmp_path)
     journal = BucketJournal(bucket.url, tmp_path / "state")
     with pytest.raises(RefusedForSafety, match="--i-am-alone"):
-        bucket_hand.execute(planned(bucket, confirmed=False), bucket, journal)
+        s3_executor.execute(planned(bucket, confirmed=False), bucket, journal)
     with pytest.raises(RefusedForSafety, match="read-only"):
-        bucket_hand.execute(planned(bucket), bucket, journal, read_only=True)
+        s3_executor.execute(planned(bucket), bucket, journal, read_only=True)
     assert len(keys(bucket)) == 4
 
 
@@ -238,13 +248,13 @@ def test_an_interrupted_plan_goes_on_where_it_stopped(bucket: s3.Bucket, tmp_pat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bucket_hand.execute(plan, bucket, trash, sleep=killed)
+        s3_executor.execute(plan, bucket, trash, sleep=killed)
     assert trash.chapter(plan.identity).state == "interrupted"
     assert len(before - keys(bucket)) == 2, "only the marks are gone"
-    outcome = bucket_hand.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
+    outcome = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
     assert (outcome.done, outcome.refused) == (2, ())
     assert keys(bucket) == set()
-    assert bucket_restore.restore(plan.identity, bucket, trash).kept == ()
+    assert s3_restore.restore(plan.identity, bucket, trash).kept == ()
     assert keys(bucket) == before
 
 
@@ -253,8 +263,8 @@ def test_an_interrupted_plan_can_be_undone_as_far_as_it_came(bucket: s3.Bucket, 
     put(bucket, tmp_path / "cache")
     before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
     with pytest.raises(ZeroDivisionError):
-        bucket_hand.execute(plan, bucket, trash, sleep=lambda seconds: 1 / 0)
-    record = bucket_restore.restore(plan.identity, bucket, trash)
+        s3_executor.execute(plan, bucket, trash, sleep=lambda seconds: 1 / 0)
+    record = s3_restore.restore(plan.identity, bucket, trash)
     assert (record.restored, record.kept) == (1, ())
     assert keys(bucket) == before
 
@@ -273,16 +283,16 @@ def test_killed_at_any_request_or_touch_a_plan_is_undone_or_gone_on_with(
             file.write_bytes(encode(plan))
             killed = kills.killed("bucket", tmp_path / f"state-{at}", str(file), at)
             marks = {key for key in keys(bucket) if key.endswith("model.done")}
-            assert keys(bucket) == before or not marks, f"killed at {at}: a mark without its artefact"
+            assert keys(bucket) == before or not marks, f"killed at {at}: a mark without its artifact"
             begun = bool(trash.entries())
             assert begun or keys(bucket) == before, f"killed at {at}: touched before it was journalled"
             if begun and resume:
-                again = bucket_hand.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
+                again = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
                 assert (again.refused, keys(bucket)) == ((), set()), f"killed at {at}"
             if begun and not resume:
                 kills.killed("bucket back", tmp_path / f"state-{at}", str(file), at)
             if begun:
-                bucket_restore.restore(plan.identity, bucket, trash)
+                s3_restore.restore(plan.identity, bucket, trash)
             assert keys(bucket) == before, f"killed at {at}"
             at += 1
     assert at > 15
@@ -295,9 +305,9 @@ def test_a_lock_goes_only_when_the_operator_forces_it_and_comes_back(bucket: s3.
     entries = s3.take(bucket).snapshot.entries
     assert plan_unlock(entries, bucket.url, alone(bucket)).steps == ()
     plan = plan_unlock(entries, bucket.url, alone(bucket), force=True)
-    assert bucket_hand.execute(plan, bucket, trash).done == 1
+    assert s3_executor.execute(plan, bucket, trash).done == 1
     assert {key.rpartition("/")[2] for key in before - keys(bucket)} == {"model.hlo_module.pb.lock"}
-    bucket_restore.restore(plan.identity, bucket, trash)
+    s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
 
 
@@ -349,12 +359,12 @@ def test_a_bucket_is_never_purged(bucket: s3.Bucket, tmp_path: Path, run: Run) -
     caches.entry(tmp_path / "cache", 1)
     put(bucket, tmp_path / "cache")
     before, plan, trash = keys(bucket), planned(bucket), BucketJournal(bucket.url, tmp_path / "state")
-    bucket_hand.execute(plan, bucket, trash, sleep=lambda seconds: None)
+    s3_executor.execute(plan, bucket, trash, sleep=lambda seconds: None)
     refused = run("purge", bucket.url, "--plan", plan.identity, "--yes")
     assert refused.returncode == 2, refused.stderr
     assert "lifecycle rule" in refused.stderr
     assert trash.chapter(plan.identity).state == "done"
-    bucket_restore.restore(plan.identity, bucket, trash)
+    s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
 
 

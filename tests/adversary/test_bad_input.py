@@ -217,7 +217,7 @@ def test_a_log_that_this_user_may_not_read_is_told_in_a_sentence(
 SETTINGS = {
     "no TOML": b"theme = = 'dark'\n",
     "no text": b"\xff\xfe\x00\x01",
-    "unknown": b"colour = 'dark'\n",
+    "unknown": b"color = 'dark'\n",
     "wrong type": b"sample_seconds = 'often'\n",
     "JSON": b'{"theme": "dark"}\n',
     "folder": None,

@@ -90,12 +90,12 @@ def test_a_constant_travels_with_its_value_and_stays_no_buffer(constant: torch.T
     holder.deep = torch.nn.Module()
     object.__setattr__(holder.deep, "held", constant)
     gm.add_module("part", graph_copy.copied(torch.fx.GraphModule(holder, inner)))
-    graph_hash.travelling(gm)
+    graph_hash.traveling(gm)
     with gm.graph.inserting_before(next(iter(reversed(gm.graph.nodes)))):
         gm.graph.get_attr("part")
-    travelled = graph_file.load(graph_file.dump(graph_copy.copied(gm), [], {})).gm
-    ((path, name, value),) = graph_copy.constants(travelled)
+    traveled = graph_file.load(graph_file.dump(graph_copy.copied(gm), [], {})).gm
+    ((path, name, value),) = graph_copy.constants(traveled)
     assert (path, name) == ("part", "deep.held")
     assert torch.equal(value, constant)
     assert (value.dtype, value.stride()) == (constant.dtype, constant.stride())
-    assert not list(graph_copy.copied(travelled).named_buffers())
+    assert not list(graph_copy.copied(traveled).named_buffers())

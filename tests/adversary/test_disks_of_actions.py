@@ -73,7 +73,7 @@ def words_of(command: str, disk: Path, tmp_path: Path) -> list[str]:
 
 
 def holdings(disk: Path) -> list[bytes]:
-    """Every artefact that is anywhere on the disk."""
+    """Every artifact that is anywhere on the disk."""
     return sorted(path.read_bytes() for path in disk.rglob("model.neff"))
 
 

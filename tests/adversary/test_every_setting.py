@@ -179,10 +179,10 @@ SETTERS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", SETTERS)
 def test_every_function_that_sets_a_state_changes_the_key_and_a_compile_process_takes_it_over(name: str) -> None:
-    before = torch_settings.collect().travelling()
+    before = torch_settings.collect().traveling()
     try:
         SETTERS[name]()
-        during = torch_settings.collect().travelling()
+        during = torch_settings.collect().traveling()
         if name == "set_flush_denormal" and torch_settings.collect().state["denormals"]:
             pytest.skip("this processor keeps denormals")
         assert exactly(during, {}) != exactly(before, {})
@@ -194,7 +194,7 @@ def test_every_function_that_sets_a_state_changes_the_key_and_a_compile_process_
 
 
 def test_what_a_compile_process_cannot_take_over_is_told() -> None:
-    sent = torch_settings.collect().travelling()
+    sent = torch_settings.collect().traveling()
     sent["state"] = {**sent["state"], "cuda.linalg": "Another"}
     assert torch_settings.apply(sent) == ["cuda.linalg"]
 
@@ -202,9 +202,9 @@ def test_what_a_compile_process_cannot_take_over_is_told() -> None:
 def test_code_for_other_vector_instructions_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     from torch._inductor import cpu_vec_isa
 
-    found = torch_settings.collect().travelling()
+    found = torch_settings.collect().traveling()
     monkeypatch.setattr(cpu_vec_isa, "pick_vec_isa", lambda: cpu_vec_isa.invalid_vec_isa)  # its test found no room
-    assert exactly(torch_settings.collect().travelling(), {}) != exactly(found, {})
+    assert exactly(torch_settings.collect().traveling(), {}) != exactly(found, {})
     assert torch_settings.apply(found) == ["vector_instructions"]
 
 
@@ -213,7 +213,7 @@ def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatc
         monkeypatch.setenv(name, "/here")
         monkeypatch.delenv(name)
     os.environ["CPATH"] = "/here"
-    sent = torch_settings.collect().travelling()
+    sent = torch_settings.collect().traveling()
     assert sent["variables"]["CPATH"] == "/here"
     sent["variables"] = {"LIBRARY_PATH": "/there"}
     assert torch_settings.apply(sent) == []
@@ -221,7 +221,7 @@ def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatc
     assert "CPATH" not in os.environ
 
 
-class Why(enum.Enum):
+class MissExplanation(enum.Enum):
     """Reasons why a variable that PyTorch's sources name is not keyed by itself."""
 
     CACHES = "where and whether PyTorch keeps compiled code"
@@ -234,42 +234,42 @@ class Why(enum.Enum):
     SYSTEM = "where Windows or a loader finds things; the compiler's version is in the name of the cache's folder"
 
 
-UNKEYED: dict[str, Why] = {
-    "CI": Why.TESTS,
-    "CONDA_EXE": Why.SYSTEM,
-    "CUDA_VISIBLE_DEVICES": Why.DEVICE,
-    "HALIDE_REPRO": Why.DEBUGGING,
-    "INDUCTOR_TEST_DISABLE_FRESH_CACHE": Why.TESTS,
-    "INDUCTOR_WRITE_SCHEDULER_GRAPH": Why.DEBUGGING,
-    "KMP_DUPLICATE_LIB_OK": Why.SYSTEM,
-    "LD_LIBRARY_PATH": Why.SYSTEM,
-    "PYTORCH_GEN_PATTERNS": Why.TESTS,
-    "ProgramFiles": Why.SYSTEM,
-    "ProgramFiles(x86)": Why.SYSTEM,
-    "TORCHINDUCTOR_AUTOTUNE_POOL_INACTIVITY_TIMEOUT": Why.WORKERS,
-    "TORCHINDUCTOR_CACHE_DIR": Why.CACHES,
-    "TORCHINDUCTOR_COMPILE_THREADS": Why.WORKERS,
-    "TORCHINDUCTOR_CONV_LOGGING_FILE": Why.DEBUGGING,
-    "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS": Why.RUNNING,
-    "TORCHINDUCTOR_DUMP_LAUNCH_TENSORS": Why.RUNNING,
-    "TORCHINDUCTOR_FLEX_ATTENTION_LOGGING_FILE": Why.DEBUGGING,
-    "TORCHINDUCTOR_FX_GRAPH_CACHE": Why.CACHES,
-    "TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT": Why.CACHES,
-    "TORCHINDUCTOR_KERNELS_TO_DUMP": Why.RUNNING,
-    "TORCHINDUCTOR_MM_LOGGING_FILE": Why.DEBUGGING,
-    "TORCHINDUCTOR_PATTERN_MATCH_DEBUG": Why.DEBUGGING,
-    "TORCHINDUCTOR_REDIS_HOST": Why.CACHES,
-    "TORCHINDUCTOR_REDIS_PORT": Why.CACHES,
-    "TORCHINDUCTOR_REDIS_URL": Why.CACHES,
-    "TORCHINDUCTOR_WRITE_MISSING_OPS": Why.DEBUGGING,
-    "TORCH_COMPILE_DEBUG": Why.DEBUGGING,
-    "TORCH_CUSTOM_PYTHONPATH": Why.WORKERS,
-    "TORCH_INDUCTOR_INSTALL_GXX": Why.SYSTEM,
-    "TORCH_TNT_IN_USE": Why.WORKERS,
-    "TORCH_WARM_POOL": Why.WORKERS,
-    "TRITON_CACHE_DIR": Why.CACHES,
-    "XLA_HLO_DEBUG": Why.DEBUGGING,
-    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR": Why.ADDRESS,
+UNKEYED: dict[str, MissExplanation] = {
+    "CI": MissExplanation.TESTS,
+    "CONDA_EXE": MissExplanation.SYSTEM,
+    "CUDA_VISIBLE_DEVICES": MissExplanation.DEVICE,
+    "HALIDE_REPRO": MissExplanation.DEBUGGING,
+    "INDUCTOR_TEST_DISABLE_FRESH_CACHE": MissExplanation.TESTS,
+    "INDUCTOR_WRITE_SCHEDULER_GRAPH": MissExplanation.DEBUGGING,
+    "KMP_DUPLICATE_LIB_OK": MissExplanation.SYSTEM,
+    "LD_LIBRARY_PATH": MissExplanation.SYSTEM,
+    "PYTORCH_GEN_PATTERNS": MissExplanation.TESTS,
+    "ProgramFiles": MissExplanation.SYSTEM,
+    "ProgramFiles(x86)": MissExplanation.SYSTEM,
+    "TORCHINDUCTOR_AUTOTUNE_POOL_INACTIVITY_TIMEOUT": MissExplanation.WORKERS,
+    "TORCHINDUCTOR_CACHE_DIR": MissExplanation.CACHES,
+    "TORCHINDUCTOR_COMPILE_THREADS": MissExplanation.WORKERS,
+    "TORCHINDUCTOR_CONV_LOGGING_FILE": MissExplanation.DEBUGGING,
+    "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS": MissExplanation.RUNNING,
+    "TORCHINDUCTOR_DUMP_LAUNCH_TENSORS": MissExplanation.RUNNING,
+    "TORCHINDUCTOR_FLEX_ATTENTION_LOGGING_FILE": MissExplanation.DEBUGGING,
+    "TORCHINDUCTOR_FX_GRAPH_CACHE": MissExplanation.CACHES,
+    "TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT": MissExplanation.CACHES,
+    "TORCHINDUCTOR_KERNELS_TO_DUMP": MissExplanation.RUNNING,
+    "TORCHINDUCTOR_MM_LOGGING_FILE": MissExplanation.DEBUGGING,
+    "TORCHINDUCTOR_PATTERN_MATCH_DEBUG": MissExplanation.DEBUGGING,
+    "TORCHINDUCTOR_REDIS_HOST": MissExplanation.CACHES,
+    "TORCHINDUCTOR_REDIS_PORT": MissExplanation.CACHES,
+    "TORCHINDUCTOR_REDIS_URL": MissExplanation.CACHES,
+    "TORCHINDUCTOR_WRITE_MISSING_OPS": MissExplanation.DEBUGGING,
+    "TORCH_COMPILE_DEBUG": MissExplanation.DEBUGGING,
+    "TORCH_CUSTOM_PYTHONPATH": MissExplanation.WORKERS,
+    "TORCH_INDUCTOR_INSTALL_GXX": MissExplanation.SYSTEM,
+    "TORCH_TNT_IN_USE": MissExplanation.WORKERS,
+    "TORCH_WARM_POOL": MissExplanation.WORKERS,
+    "TRITON_CACHE_DIR": MissExplanation.CACHES,
+    "XLA_HLO_DEBUG": MissExplanation.DEBUGGING,
+    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR": MissExplanation.ADDRESS,
 }
 
 

@@ -28,7 +28,7 @@ WAY_OUT = "NEURONTOP_TRUST_CACHE=1"
 def root(tmp_path: Path) -> Path:
     """A cache of ours with one sound entry."""
     place = tmp_path / "cache"
-    wrapper(place).obtain(GRAPH)
+    wrapper(place).get_or_compile(GRAPH)
     return place
 
 
@@ -48,7 +48,7 @@ def entry_of(root: Path) -> Path:
 def refused(root: Path, word: str = "") -> None:
     """Loading is refused with a reason and the way out; so is compiling what lies there; nothing is changed."""
     before = sorted((path, path.lstat().st_mtime_ns) for path in root.rglob("*"))
-    for attempt in (lambda: wrapper(root).obtain(GRAPH), lambda: wrapper(root).compile_entry(entry_of(root))):
+    for attempt in (lambda: wrapper(root).get_or_compile(GRAPH), lambda: wrapper(root).compile_entry(entry_of(root))):
         with pytest.raises(RefusedForSafety, match=re.escape(word)) as found:
             attempt()
         assert WAY_OUT in str(found.value)
@@ -64,22 +64,22 @@ def test_a_root_of_a_stranger_is_refused_whatever_its_mode(root: Path, mode: int
 
 
 @needs_root
-@pytest.mark.parametrize("whose", ["compiler", "entry", "graph", "artefact", "kernels", "record"])
+@pytest.mark.parametrize("whose", ["compiler", "entry", "graph", "artifact", "kernels", "record"])
 def test_what_a_stranger_owns_below_a_root_of_ours_is_refused(root: Path, whose: str) -> None:
     entry = entry_of(root)
     given = {
         "compiler": entry.parent, "entry": entry, "graph": entry / filenames.FX_GRAPH,
-        "artefact": entry / filenames.INDUCTOR_ARTEFACT, "kernels": entry / filenames.INDUCTOR_KERNELS,
+        "artifact": entry / filenames.INDUCTOR_ARTIFACT, "kernels": entry / filenames.INDUCTOR_KERNELS,
         "record": entry / filenames.STATS,
     }[whose]  # fmt: skip
     give_away(given)
     if whose == "graph":  # a hit does not read it
-        assert wrapper(root).obtain(GRAPH).hit
+        assert wrapper(root).get_or_compile(GRAPH).hit
         with pytest.raises(RefusedForSafety, match=WAY_OUT):
             wrapper(root).compile_entry(entry)
-    elif whose in ("artefact", "kernels", "record"):
+    elif whose in ("artifact", "kernels", "record"):
         with pytest.raises(RefusedForSafety, match=WAY_OUT):
-            wrapper(root).obtain(GRAPH)
+            wrapper(root).get_or_compile(GRAPH)
     else:
         refused(root, str(STRANGER))
 
@@ -88,24 +88,24 @@ def test_what_a_stranger_owns_below_a_root_of_ours_is_refused(root: Path, whose:
 @pytest.mark.parametrize("level", ["above", "root", "compiler", "entry"])
 def test_a_folder_that_everybody_can_change_is_refused(tmp_path: Path, level: str, mode: int) -> None:
     above = tmp_path / "above"
-    wrapper(above / "cache").obtain(GRAPH)
+    wrapper(above / "cache").get_or_compile(GRAPH)
     entry = entry_of(above / "cache")
     place = {"above": above, "root": above / "cache", "compiler": entry.parent, "entry": entry}[level]
     place.chmod(mode)
     refused(above / "cache", f"everybody can write to {place}")
 
 
-@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
+@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
 def test_a_file_that_everybody_can_write_is_refused(root: Path, name: str) -> None:
     (entry_of(root) / name).chmod(0o666)
     with pytest.raises(RefusedForSafety, match="everybody can write"):
-        wrapper(root).obtain(GRAPH)
+        wrapper(root).get_or_compile(GRAPH)
 
 
 @needs_root
 def test_a_group_of_others_that_can_write_is_refused_and_a_private_group_is_not(root: Path) -> None:
     root.chmod(0o775)
-    assert wrapper(root).obtain(GRAPH).hit, "root's own group has no other member"
+    assert wrapper(root).get_or_compile(GRAPH).hit, "root's own group has no other member"
     os.chown(root, 0, 12345)
     refused(root, "group 12345")
 
@@ -113,10 +113,10 @@ def test_a_group_of_others_that_can_write_is_refused_and_a_private_group_is_not(
 @needs_root
 def test_in_a_sticky_root_our_entries_are_loaded_and_a_strangers_are_refused(root: Path) -> None:
     root.chmod(0o1777)
-    assert wrapper(root).obtain(GRAPH).hit
+    assert wrapper(root).get_or_compile(GRAPH).hit
     compiler = entry_of(root).parent
     compiler.chmod(0o1777)
-    assert wrapper(root).obtain(GRAPH).hit
+    assert wrapper(root).get_or_compile(GRAPH).hit
     give_away(entry_of(root))
     refused(root, str(STRANGER))
 
@@ -139,7 +139,7 @@ def test_a_stranger_cannot_plant_an_entry_before_its_first_compile(reachable: Pa
     as_stranger(plant)
     compiling = Copying()
     for attempt in (
-        lambda one: one.obtain(GRAPH),
+        lambda one: one.get_or_compile(GRAPH),
         lambda one: one.extract(GRAPH),
         lambda one: one.compile_entry(planted),
     ):
@@ -157,7 +157,7 @@ def test_nothing_is_made_in_a_compiler_folder_of_a_stranger(tmp_path: Path) -> N
     for mode in (0o755, 0o1777):
         compiler.chmod(mode)
         with pytest.raises(RefusedForSafety, match=WAY_OUT):
-            wrapper(tmp_path / "cache").obtain(GRAPH)
+            wrapper(tmp_path / "cache").get_or_compile(GRAPH)
         assert list(compiler.iterdir()) == []
 
 
@@ -166,17 +166,17 @@ def test_a_link_below_the_root_is_not_followed(root: Path, tmp_path: Path) -> No
     entry.rename(tmp_path / "elsewhere")
     entry.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedForSafety, match="is a link"):
-        wrapper(root).obtain(GRAPH)
+        wrapper(root).get_or_compile(GRAPH)
 
 
-@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
+@pytest.mark.parametrize("name", [filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS, filenames.STATS])
 def test_a_linked_file_is_set_aside_and_compiled_again(root: Path, tmp_path: Path, name: str) -> None:
     path = entry_of(root) / name
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
-    assert not wrapper(root).obtain(GRAPH).hit
+    assert not wrapper(root).get_or_compile(GRAPH).hit
     assert not path.is_symlink()
-    assert wrapper(root).obtain(GRAPH).hit
+    assert wrapper(root).get_or_compile(GRAPH).hit
 
 
 def test_a_linked_graph_is_not_compiled(root: Path, tmp_path: Path) -> None:
@@ -188,30 +188,30 @@ def test_a_linked_graph_is_not_compiled(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_pipe_in_a_files_place_stops_nobody(root: Path) -> None:
-    path = entry_of(root) / filenames.INDUCTOR_ARTEFACT
+    path = entry_of(root) / filenames.INDUCTOR_ARTIFACT
     path.unlink()
     os.mkfifo(path)
-    assert not wrapper(root).obtain(GRAPH).hit
-    assert wrapper(root).obtain(GRAPH).hit
+    assert not wrapper(root).get_or_compile(GRAPH).hit
+    assert wrapper(root).get_or_compile(GRAPH).hit
 
 
-def test_a_hard_link_to_another_entrys_artefact_is_noticed(root: Path) -> None:
+def test_a_hard_link_to_another_entrys_artifact_is_noticed(root: Path) -> None:
     other = Graph(key=GRAPH.key.__class__("f" * 20, GRAPH.key.flags), data=lambda: b"another")
-    made = wrapper(root).obtain(other).entry
+    made = wrapper(root).get_or_compile(other).entry
     entry = next(path for path in root.glob("*/MODULE_0123*"))
-    (entry / filenames.INDUCTOR_ARTEFACT).unlink()
-    os.link(made.artefact, entry / filenames.INDUCTOR_ARTEFACT)
-    obtained = wrapper(root).obtain(GRAPH)
+    (entry / filenames.INDUCTOR_ARTIFACT).unlink()
+    os.link(made.artifact, entry / filenames.INDUCTOR_ARTIFACT)
+    obtained = wrapper(root).get_or_compile(GRAPH)
     assert not obtained.hit
-    assert obtained.entry.artefact.read_bytes() == b"the graph" * 2
-    assert made.artefact.read_bytes() == b"another" * 2
+    assert obtained.entry.artifact.read_bytes() == b"the graph" * 2
+    assert made.artifact.read_bytes() == b"another" * 2
 
 
 def test_a_root_reached_through_a_link_of_ours_is_used(root: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("cache")
     (tmp_path / "twice").symlink_to(link)
-    assert wrapper(tmp_path / "twice").obtain(GRAPH).hit
+    assert wrapper(tmp_path / "twice").get_or_compile(GRAPH).hit
 
 
 @needs_root
@@ -224,29 +224,29 @@ def test_a_link_that_a_stranger_could_turn_is_not_used(root: Path, tmp_path: Pat
     give_away(link)
     shared.chmod(sticky)
     with pytest.raises(RefusedForSafety, match=WAY_OUT):
-        wrapper(link).obtain(GRAPH)
+        wrapper(link).get_or_compile(GRAPH)
 
 
 def test_links_that_lead_in_a_circle_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(CacheUnusable, match="links"):
-        wrapper(tmp_path / "a").obtain(GRAPH)
+        wrapper(tmp_path / "a").get_or_compile(GRAPH)
 
 
 def test_who_trusts_everybody_is_taken_at_their_word(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root.chmod(0o777)
-    (entry_of(root) / filenames.INDUCTOR_ARTEFACT).chmod(0o666)
+    (entry_of(root) / filenames.INDUCTOR_ARTIFACT).chmod(0o666)
     monkeypatch.setenv(trust.TRUST_VARIABLE, "1")
-    assert wrapper(root).obtain(GRAPH).hit
+    assert wrapper(root).get_or_compile(GRAPH).hit
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
 def test_what_we_make_nobody_else_can_change_whatever_the_umask(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        wrapper(tmp_path / "some" / "cache").obtain(GRAPH)
-        assert wrapper(tmp_path / "some" / "cache").obtain(GRAPH).hit
+        wrapper(tmp_path / "some" / "cache").get_or_compile(GRAPH)
+        assert wrapper(tmp_path / "some" / "cache").get_or_compile(GRAPH).hit
     finally:
         os.umask(before)
     for path in (tmp_path / "some", *(tmp_path / "some").rglob("*")):
@@ -268,12 +268,12 @@ def test_a_default_root_of_a_stranger_gives_way_to_one_of_ours(
     assert options.cache_url == ours
     assert f"belongs to user {STRANGER}" in options.root_remark
     assert roots.root_in_force({}).path == str(default), "the SDK's cache, as long as there is none of ours"
-    wrapper(options.cache_root()).obtain(GRAPH)
+    wrapper(options.cache_root()).get_or_compile(GRAPH)
     assert roots.root_in_force({}).path == ours
     assert {str(default), ours} <= {root.path for root in roots.find({})}
     assert parse_environment({"NEURON_COMPILE_CACHE_URL": str(default)}).root_remark == ""
     with pytest.raises(RefusedForSafety, match=WAY_OUT):
-        wrapper(default).obtain(GRAPH)
+        wrapper(default).get_or_compile(GRAPH)
     assert parse_environment({trust.TRUST_VARIABLE: "1"}).cache_url == str(default)
     assert roots.default_root({}, STRANGER) == (str(default), "") or "everybody" in roots.default_root({}, STRANGER)[1]
 
@@ -286,7 +286,7 @@ def test_a_strangers_default_beside_it_is_refused_too(tmp_path: Path, monkeypatc
         path.mkdir()
         give_away(path)
     with pytest.raises(RefusedForSafety, match=WAY_OUT):
-        wrapper(parse_environment({}).cache_root()).obtain(GRAPH)
+        wrapper(parse_environment({}).cache_root()).get_or_compile(GRAPH)
 
 
 @needs_root
@@ -336,7 +336,7 @@ def test_a_graph_that_is_not_that_of_its_entry_is_not_compiled(
 
 def test_flags_without_the_hash_in_the_name_are_not_compiled_with(root: Path) -> None:
     one = wrapper(root)
-    entry = one.obtain(GRAPH).entry
+    entry = one.get_or_compile(GRAPH).entry
     entry.done.unlink()
     (entry.path / "compile_flags.json").write_bytes(b'["-O3"]')
     with pytest.raises(FileMalformed, match="hash stands in the entry's name"):
@@ -357,11 +357,11 @@ def test_only_the_way_to_a_root_may_belong_to_the_number_of_an_unmapped_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     above = tmp_path / "above"
-    wrapper(above / "cache").obtain(GRAPH)
+    wrapper(above / "cache").get_or_compile(GRAPH)
     give_away(above)
     with pytest.raises(RefusedForSafety, match=str(STRANGER)):
-        wrapper(above / "cache").obtain(GRAPH)
+        wrapper(above / "cache").get_or_compile(GRAPH)
     monkeypatch.setattr(trust, "_unmapped_root", lambda: STRANGER)
-    assert wrapper(above / "cache").obtain(GRAPH).hit
+    assert wrapper(above / "cache").get_or_compile(GRAPH).hit
     give_away(above / "cache")
     refused(above / "cache", str(STRANGER))

@@ -31,7 +31,7 @@ from tests.parallel import jobs
 
 PAGE = 4096
 LARGE = Graph(key=GRAPH.key, data=lambda: b"a graph " * 2048)
-"""16 KiB, with an artefact of two files of 32 KiB each: every stage needs another page."""
+"""16 KiB, with an artifact of two files of 32 KiB each: every stage needs another page."""
 
 
 def fill(disk: Path, left: int) -> None:
@@ -47,10 +47,10 @@ def check_nothing_half_made(root: Path) -> None:
 
 
 def compiled_rightly(root: Path) -> bool:
-    """One process's compile of LARGE; whether the cache has the artefact now."""
+    """One process's compile of LARGE; whether the cache has the artifact now."""
     one = wrapper(root)
-    obtained = one.obtain(LARGE)
-    assert obtained.entry.artefact.read_bytes() == LARGE.data() * 2
+    obtained = one.get_or_compile(LARGE)
+    assert obtained.entry.artifact.read_bytes() == LARGE.data() * 2
     check_nothing_half_made(root)
     entry = one.entry(LARGE.key)
     if entry.state() is State.HIT:
@@ -120,8 +120,8 @@ def _work_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_where_only_the_scratch_is_full_the_compile_moves_and_the_cache_still_shares(tmp_path: Path) -> None:
     one = Full("usual")
     job = moving(tmp_path / "cache", one, tmp_path / "room")
-    assert job.obtain(LARGE).entry.root == tmp_path / "cache"
-    assert wrapper(tmp_path / "cache").obtain(LARGE).hit
+    assert job.get_or_compile(LARGE).entry.root == tmp_path / "cache"
+    assert wrapper(tmp_path / "cache").get_or_compile(LARGE).hit
     assert [scratch is None for scratch in one.scratches] == [True, False]
     assert os.environ["TORCHINDUCTOR_CACHE_DIR"].startswith(str(tmp_path / "room"))
 
@@ -132,9 +132,9 @@ def test_one_full_disk_after_the_other_and_the_job_gets_its_result(
 ) -> None:
     one = Full("usual", "cache", "first")
     job = moving(tmp_path / "cache", one, tmp_path / "first", tmp_path / "second", tmp_path / "third")
-    obtained = job.obtain(LARGE)
+    obtained = job.get_or_compile(LARGE)
     assert obtained.entry.root.parent == tmp_path / "second"
-    assert obtained.entry.artefact.read_bytes() == LARGE.data() * 2
+    assert obtained.entry.artifact.read_bytes() == LARGE.data() * 2
     assert "compiling without the cache" in capsys.readouterr().err
 
 
@@ -142,7 +142,7 @@ def test_one_full_disk_after_the_other_and_the_job_gets_its_result(
 def test_with_no_room_anywhere_the_error_says_which_disks_are_full_and_what_to_do(tmp_path: Path) -> None:
     job = moving(tmp_path / "cache", Full(""), tmp_path / "first", tmp_path / "second")
     with pytest.raises(DiskFull, match=r"no space left to compile MODULE_.*set TMPDIR"):
-        job.obtain(LARGE)
+        job.get_or_compile(LARGE)
     check_nothing_half_made(tmp_path / "cache")
 
 
@@ -162,15 +162,15 @@ def test_a_compile_in_the_job_that_finds_no_room_is_no_failure_of_the_graph(tmp_
             path.write_bytes(b"made")
         return Copying().compile(task, began=lambda pid: None)
 
-    from neuron_top.compile.compilers.base import CannotTravel
+    from neuron_top.compile.compilers.base import NotSerializable
 
     class Refusing(Copying):
         def compile(self, task, *, began):
-            raise CannotTravel("an operator of the script")
+            raise NotSerializable("an operator of the script")
 
     graph = Graph(key=GRAPH.key, data=GRAPH.data, compile_inside=inside)
-    obtained = wrapper(tmp_path / "cache", Refusing()).obtain(graph)
-    assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+    obtained = wrapper(tmp_path / "cache", Refusing()).get_or_compile(graph)
+    assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"
     check_nothing_half_made(tmp_path / "cache")
 
 

@@ -59,9 +59,9 @@ def test_a_rank_killed_at_any_step_while_two_wait(others: Ranks, tmp_path: Path)
         assert died.waiters == [0] * WAITERS, told
         assert died.seconds < BOUNDED_SECONDS, told
         assert len(journal.read_text().splitlines()) <= 2, f"{told}: compiled by more than the dead and one other"
-        obtained = wrapper(root).obtain(GRAPH)
+        obtained = wrapper(root).get_or_compile(GRAPH)
         assert obtained.hit, told
-        assert obtained.entry.artefact.read_bytes() == b"the graphthe graph", told
+        assert obtained.entry.artifact.read_bytes() == b"the graphthe graph", told
         assert obtained.entry.broken_reason() == "", told
         names = [path.name for path in obtained.entry.path.iterdir()]
         assert not [name for name in names if name.endswith((".tmp", ".lock", ".lock.owner"))], f"{told}: {names}"
@@ -94,7 +94,7 @@ def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
     told: list[Event] = []
     one = Dying(deaths=1)
     job = Wrapper(one, WrapperOptions(cache_url=str(tmp_path)), tell=told.append)
-    assert job.obtain(GRAPH).entry.artefact.read_bytes() == b"the graphthe graph"
+    assert job.get_or_compile(GRAPH).entry.artifact.read_bytes() == b"the graphthe graph"
     assert one.compiled == 2
     assert "compiling it once more" in capsys.readouterr().err
     ends = [(event.ok, event.cause) for event in told if isinstance(event, CompileEnded)]
@@ -110,29 +110,29 @@ def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
 def test_what_is_not_the_graphs_fault_is_told_and_never_stored(tmp_path: Path, kind: type[CompileError]) -> None:
     one = Dying(deaths=10, kind=kind)
     with pytest.raises(kind, match="signal 9"):
-        wrapper(tmp_path, one).obtain(GRAPH)
+        wrapper(tmp_path, one).get_or_compile(GRAPH)
     assert one.compiled == (2 if kind is CompilerKilled else 1)
     entry = wrapper(tmp_path).entry(GRAPH.key)
     assert entry.state() is State.MISS
     assert {path.name for path in entry.path.iterdir()} == {"model.fxgraph", "compile_flags.json"}
-    assert not wrapper(tmp_path).obtain(GRAPH).hit
+    assert not wrapper(tmp_path).get_or_compile(GRAPH).hit
 
 
 def test_who_waited_for_a_compile_that_died_twice_tries_it_itself(tmp_path: Path) -> None:
     first, problems = Dying(deaths=10, delay=0.5), []
 
-    def obtain() -> None:
+    def get_or_compile() -> None:
         try:
-            wrapper(tmp_path, first).obtain(GRAPH)
+            wrapper(tmp_path, first).get_or_compile(GRAPH)
         except CompilerKilled as problem:
             problems.append(str(problem))
 
-    thread = threading.Thread(target=obtain)
+    thread = threading.Thread(target=get_or_compile)
     thread.start()
     while not first.compiled:
         time.sleep(0.01)
     second = Copying()
-    obtained = wrapper(tmp_path, second).obtain(GRAPH)
+    obtained = wrapper(tmp_path, second).get_or_compile(GRAPH)
     thread.join()
     assert (obtained.hit, second.compiled, first.compiled) == (False, 1, 2)
     assert "nothing is stored" in problems[0]

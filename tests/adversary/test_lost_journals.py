@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.actions import sweep
-from neuron_top.actions.desk import Desk
+from neuron_top.actions.desk import CacheService
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.quarantine import plan_quarantine
@@ -148,7 +148,7 @@ def test_a_screen_offers_what_was_found_again_to_be_undone(root: Path) -> None:
     plan, trash = evict(root), Trash(root)
     caches.carried_out(plan, trash)
     trash.journal.unlink()
-    desk = Desk(Settings())
+    desk = CacheService(Settings())
     assert desk.last_done(str(root)).begun.plan == plan.identity
     assert "brought back" in desk.undo(str(root), plan.identity)
 

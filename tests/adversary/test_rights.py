@@ -14,11 +14,11 @@ import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
 from neuron_top.dashboard import rights
-from neuron_top.dashboard.access import Right, rules
+from neuron_top.dashboard.access import Permission, rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CacheDesk
-from neuron_top.dashboard.feed_registry import Hub
-from neuron_top.dashboard.plans import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, Maker, Plans, Work
+from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.plans import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, Maker, PlanExecution, Plans
 from neuron_top.errors import LimitReached, NothingToShow
 from neuron_top.settings import Settings
 from tests.actions import caches
@@ -33,7 +33,9 @@ TWO_TOKENS = {"read": READ, "act": ACT}
 def application(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dash.Dash]:
     """The server behind the guard, and Dash."""
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")))
-    guard = create_app(Hub(settings, StillFeed()), CacheDesk(settings), rules("", ACT, frozenset()), prefix="/top/")
+    guard = create_app(
+        FeedRegistry(settings, StillFeed()), CachePlans(settings), rules("", ACT, frozenset()), prefix="/top/"
+    )
     return guard._app, dash.get_app()  # type: ignore[attr-defined]
 
 
@@ -60,12 +62,12 @@ def test_every_callback_declares_its_right_and_none_is_declared_that_is_not_ther
     _server, app = application
     answered = {rights.first_output(name) for name, one in app.callback_map.items() if "callback" in one}
     assert answered == set(rights.CALLBACKS)
-    assert rights.CALLBACKS["cache-acted.children"] is Right.ACT
+    assert rights.CALLBACKS["cache-acted.children"] is Permission.ACT
 
 
 def test_what_changes_something_asks_for_the_act_token() -> None:
     """By their names: an address that ends in a deed, so that a new one is thought about."""
-    acting = {path for (method, path), right in rights.ROUTES.items() if right is Right.ACT}
+    acting = {path for (method, path), right in rights.ROUTES.items() if right is Permission.ACT}
     posts = {path for method, path in rights.ROUTES if method == "POST"}
     assert acting == {path for path in posts if re.search(r"/(execute|stop|undo)$", path)}
     assert posts - acting == {"sign-in", "sign-out", rights.CALLBACKS_PATH, "api/cache/plans"}
@@ -137,8 +139,8 @@ class _Plan:
         self.identity = identity
 
 
-def works(first: int, count: int) -> list[Work]:
-    return [Work(plan=_Plan(f"{number:010x}")) for number in range(first, first + count)]  # type: ignore[arg-type]
+def works(first: int, count: int) -> list[PlanExecution]:
+    return [PlanExecution(plan=_Plan(f"{number:010x}")) for number in range(first, first + count)]  # type: ignore[arg-type]
 
 
 def test_only_waiting_plans_of_the_same_maker_give_way() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.pins import Pins
+from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import catalog, index
 from neuron_top.compile.side_channel import DIRECTORY, tell
 from neuron_top.errors import RefusedForSafety
@@ -53,12 +53,12 @@ def open_to_others(folder: Path) -> list[str]:
 # --- the state folder ---
 
 
-@pytest.mark.parametrize("first", ["catalogue", "store", "output", "screen", "bucket", "pins"])
+@pytest.mark.parametrize("first", ["catalog", "store", "output", "screen", "bucket", "pins"])
 def test_whatever_makes_the_state_folder_nobody_else_can_enter_it(first: str, tmp_path: Path) -> None:
     state = tmp_path / "made" / "state"
     (tmp_path / "cache").mkdir()
     match first:
-        case "catalogue":
+        case "catalog":
             assert index.save(catalog.open_root(str(tmp_path / "cache"), state), state)
         case "store":
             Store(store_path(Settings(state_dir=str(state)))).close()

@@ -30,7 +30,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A cache with one entry, signed with the user's own key."""
-    wrapper(tmp_path / "cache").obtain(GRAPH)
+    wrapper(tmp_path / "cache").get_or_compile(GRAPH)
     return tmp_path / "cache"
 
 
@@ -61,13 +61,13 @@ def change_record(entry: Path, **changes: object) -> None:
 
 
 def hit(root: Path) -> bool:
-    return wrapper(root).obtain(GRAPH).hit
+    return wrapper(root).get_or_compile(GRAPH).hit
 
 
 def forge(entry: Path) -> None:
-    """Another artefact, and every digest that needs no key rewritten for it."""
+    """Another artifact, and every digest that needs no key rewritten for it."""
     old, files = record(entry), {}
-    for name in (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS):
+    for name in (filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS):
         (entry / name).write_bytes(b"prepared")
         files[name] = FileFacts(hashlib.sha256(b"prepared").hexdigest(), 8)
     new = msgspec.structs.replace(old, files=files).sealed(signing.Keys())
@@ -86,13 +86,13 @@ def test_the_users_own_key_is_made_for_this_user_alone_and_signs(root: Path, tmp
     assert key.read_bytes() == first
 
 
-def test_an_artefact_forged_with_its_plain_digests_is_not_loaded(
+def test_an_artifact_forged_with_its_plain_digests_is_not_loaded(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     forge(entry_of(root))
-    obtained = wrapper(root).obtain(GRAPH)
+    obtained = wrapper(root).get_or_compile(GRAPH)
     assert not obtained.hit
-    assert obtained.entry.artefact.read_bytes() == b"the graph" * 2
+    assert obtained.entry.artifact.read_bytes() == b"the graph" * 2
     assert "its signature is wrong" in capsys.readouterr().err
     assert hit(root)
 
@@ -121,7 +121,7 @@ def test_in_a_root_of_ones_own_no_signature_and_one_with_another_key_are_fine(ro
 def test_a_user_without_a_state_folder_compiles_unsigned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "file" / "state"))
-    entry = wrapper(tmp_path / "cache").obtain(GRAPH).entry
+    entry = wrapper(tmp_path / "cache").get_or_compile(GRAPH).entry
     assert record(entry.path).signature == signing.UNSIGNED
     assert hit(tmp_path / "cache")
 
@@ -169,20 +169,20 @@ def test_a_signature_of_another_entry_does_not_fit(
 ) -> None:
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key_file))
     root, other = tmp_path / "cache", tmp_path / "other"
-    wrapper(root).obtain(GRAPH)
+    wrapper(root).get_or_compile(GRAPH)
     theirs = msgspec.structs.replace(GRAPH, data=lambda: b"another graph")
-    wrapper(other).obtain(theirs)
-    for name in (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS):
+    wrapper(other).get_or_compile(theirs)
+    for name in (filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS):
         shutil.copy(entry_of(other) / name, entry_of(root) / name)
     change_record(entry_of(root), files=json.loads((entry_of(other) / filenames.STATS).read_text())["files"])
-    obtained = wrapper(root).obtain(GRAPH)
+    obtained = wrapper(root).get_or_compile(GRAPH)
     assert not obtained.hit
-    assert obtained.entry.artefact.read_bytes() == b"the graph" * 2
+    assert obtained.entry.artifact.read_bytes() == b"the graph" * 2
 
 
 def test_a_copied_cache_keeps_its_signatures(tmp_path: Path, key_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key_file))
-    wrapper(tmp_path / "cache").obtain(GRAPH)
+    wrapper(tmp_path / "cache").get_or_compile(GRAPH)
     shutil.copytree(tmp_path / "cache", tmp_path / "copy")
     assert hit(tmp_path / "copy")
 
@@ -204,7 +204,7 @@ def test_a_key_file_that_will_not_do_is_a_clear_error(
     prepare(key_file)  # type: ignore[operator]
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key_file))
     with pytest.raises(UsageError, match=complaint) as told:
-        wrapper(root).obtain(GRAPH)
+        wrapper(root).get_or_compile(GRAPH)
     assert signing.KEY_FILE_VARIABLE in str(told.value)
 
 
@@ -213,10 +213,10 @@ def test_a_key_file_of_a_stranger_protects_nothing(root: Path, key_file: Path, m
     give_away(key_file)
     monkeypatch.setenv(signing.KEY_FILE_VARIABLE, str(key_file))
     with pytest.raises(UsageError, match="somebody else's"):
-        wrapper(root).obtain(GRAPH)
+        wrapper(root).get_or_compile(GRAPH)
 
 
-def test_verify_and_the_catalogue_tell_of_each_of_them(root: Path, tmp_path: Path) -> None:
+def test_verify_and_the_catalog_tell_of_each_of_them(root: Path, tmp_path: Path) -> None:
     def found() -> str:
         (entry,) = open_root(str(root), tmp_path / "index", full=True).entries
         return " ".join((str(entry.state), *entry.problems, *(one.what for one in deep(str(root), entry))))
@@ -231,8 +231,8 @@ def test_verify_and_the_catalogue_tell_of_each_of_them(root: Path, tmp_path: Pat
         return found()
 
     assert found() == "hit"
-    same_size = bytes(len(kept[filenames.INDUCTOR_ARTEFACT]))
-    assert "is not what was published" in damaged(filenames.INDUCTOR_ARTEFACT, same_size)
+    same_size = bytes(len(kept[filenames.INDUCTOR_ARTIFACT]))
+    assert "is not what was published" in damaged(filenames.INDUCTOR_ARTIFACT, same_size)
     assert "digest differs" in damaged(filenames.FX_GRAPH, kept[filenames.FX_GRAPH] + b"x")
     assert "of this version" in damaged(filenames.FX_GRAPH, b"neuron-top fx graph 1\n")
     told = json.loads(kept[filenames.STATS])

@@ -98,7 +98,7 @@ def test_an_entry_copied_over_another_is_not_believed(folder: Path, over: str, c
         assert all(answer.right for answer in answers), (answers, victim.said())
 
 
-def test_the_copied_entry_is_not_believed_when_its_artefact_is_cut_or_its_name_mended(folder: Path) -> None:
+def test_the_copied_entry_is_not_believed_when_its_artifact_is_cut_or_its_name_mended(folder: Path) -> None:
     found = entries(folder)
     clear(found["sine"])
     shutil.copytree(found["cosine"], found["sine"])

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ("sine", "cosine", "training")
 
 
-class Answer(NamedTuple):
+class CacheLookup(NamedTuple):
     """What one run came to: numbers of the compiled and of the uncompiled program, or an error."""
 
     compiled: list[float]
@@ -39,7 +39,7 @@ class Victim:
     def __init__(self, process: subprocess.Popen[str], said: Path) -> None:
         self._process, self._said = process, said
 
-    def run(self, program: str) -> Answer:
+    def run(self, program: str) -> CacheLookup:
         """Compile and run it once."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -47,7 +47,7 @@ class Victim:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, self.said()[-3000:]
-        return Answer(**json.loads(line))
+        return CacheLookup(**json.loads(line))
 
     def said(self) -> str:
         """All it wrote to stderr so far."""

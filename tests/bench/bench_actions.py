@@ -27,7 +27,7 @@ from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Plan, Totals
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache import index, scan
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -42,10 +42,10 @@ FILES = {"model.hlo_module.pb": b"g" * 2000, "model.neff": b"", "model.done": b"
 NEFF_HEAD = (2).to_bytes(8, "little") + (1024).to_bytes(8, "little") + (3072).to_bytes(8, "little")
 
 
-def around(snapshot: Snapshot, now: float) -> Surroundings:
+def around(snapshot: Snapshot, now: float) -> PlanContext:
     """Nobody uses the cache."""
     totals = snapshot.totals().all
-    return Surroundings(
+    return PlanContext(
         now=now, before=Totals(entries=totals.entries, files=5 * totals.entries, size=totals.bytes, free=1 << 30)
     )
 
@@ -88,7 +88,7 @@ def planning(count: int) -> None:
         )
 
 
-def plan(snapshot: Snapshot, policy: EvictPolicy, facts: Surroundings) -> Plan:
+def plan(snapshot: Snapshot, policy: EvictPolicy, facts: PlanContext) -> Plan:
     """What the command does with a snapshot."""
     return plan_eviction(snapshot.entries, snapshot.root, policy, facts)
 

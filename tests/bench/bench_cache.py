@@ -1,4 +1,4 @@
-"""The catalogue against `find` and against one careful pass in Python, on the same warm tree, in the same minutes.
+"""The catalog against `find` and against one careful pass in Python, on the same warm tree, in the same minutes.
 
 `python -m tests.bench.bench_cache [ENTRIES]` builds a tree of so many entries of five files (50,000 unless told
 otherwise), prints ratios (medians of processor time: other work on the machine would be counted otherwise) and the

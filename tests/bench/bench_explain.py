@@ -2,8 +2,8 @@
 
     python -m tests.bench.bench_explain
 
-The graphs that are compared are real HLO modules on disk; the catalogue of the fifty thousand is read from its stored
-index, as the command does it (asking each folder whether it changed is the catalogue's own benchmark). Printed besides:
+The graphs that are compared are real HLO modules on disk; the catalog of the fifty thousand is read from its stored
+index, as the command does it (asking each folder whether it changed is the catalog's own benchmark). Printed besides:
 seconds of the whole, index and explanation; its processor seconds are held against the aim, since wall time tells of
 the other work on a busy machine.
 """

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top import events as ev
-from neuron_top.cli.on_screen import hurry, show
+from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 
 GIB = 1024**3
 Emit = Callable[[ev.AnyEvent], None]
@@ -76,7 +76,7 @@ class Hours:
 
 def main() -> None:
     """`synthetic_screen.py cores N`, `… hours HOURS CORES`, `… log FILE` or `… busy FILE CORES` (both at once)."""
-    hurry()
+    disable_gc()
     from neuron_top.ingest.assembly import paths_feed
     from neuron_top.ingest.sources import LogFiles
     from neuron_top.settings import Settings
@@ -84,12 +84,12 @@ def main() -> None:
 
     what, value, *more = sys.argv[1:]
     if what == "cores":
-        feed = LiveFeed([Cores(int(value))], book=LogBook())
+        feed = LiveFeed([Cores(int(value))], book=LogBuffer())
     elif what == "hours":
         source = Hours(float(value), int(more[0]))
-        feed = LiveFeed([source], book=LogBook(), clock=lambda: source.now)
+        feed = LiveFeed([source], book=LogBuffer(), clock=lambda: source.now)
     elif what == "busy":
-        book = LogBook()
+        book = LogBuffer()
         feed = LiveFeed([Cores(int(more[0]))], book=book, later=lambda: [LogFiles(lambda: [Path(value)], book)])
     else:
         feed = paths_feed(Settings(), [value])

@@ -1,4 +1,4 @@
-"""Published listings of what is no plain entry: layouts, the registry, root locks, NEFF contents, neighbours."""
+"""Published listings of what is no plain entry: layouts, the registry, root locks, NEFF contents, neighbors."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_the_crashed_compile_of_a_published_report_is_incomplete_whatever_it_lef
     assert one.files == len(paths) >= 6
 
 
-def test_the_cache_of_a_neighbour_is_found_where_it_is_named_and_only_sized(tmp_path: Path) -> None:
+def test_the_cache_of_a_neighbor_is_found_where_it_is_named_and_only_sized(tmp_path: Path) -> None:
     sizes = [
         (int(size), name)
         for size, name in re.findall(r"^-\S+ +(\d+) (\S+)$", listing("22-jax-cache-dir.txt"), re.MULTILINE)

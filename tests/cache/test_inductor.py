@@ -1,4 +1,4 @@
-"""Inductor's cache as a catalogue: what is an entry, how large, when used; and nothing is changed by looking."""
+"""Inductor's cache as a catalog: what is an entry, how large, when used; and nothing is changed by looking."""
 
 from __future__ import annotations
 

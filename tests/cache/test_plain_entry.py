@@ -10,7 +10,7 @@ import pytest
 
 from neuron_top.cache.entry_reader import EntryReader
 from neuron_top.cache.fast_scan import read_plain
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from tests.builders import COMPILER, HLO_NAME, OLD_COMPILER, neff, set_age, small_hlo, write_entry
 
 PLAIN = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b"", "wrapped_neff.hlo": b"w", "model.hlo.pb": b"g"}
@@ -32,7 +32,7 @@ def both_ways(root: Path, compiler: str, module: str) -> tuple[object, object]:
     folder = os.open(root / compiler, os.O_RDONLY)
     entry = os.open(module, os.O_RDONLY, dir_fd=folder)
     try:
-        reader = EntryReader(str(root), compiler, folder, QuietReader())
+        reader = EntryReader(str(root), compiler, folder, NoAtimeReader())
         return read_plain(reader.facts, module, entry), reader.read_any(module, entry)
     finally:
         os.close(entry)
@@ -55,7 +55,7 @@ def test_what_is_not_plain_is_left_to_the_long_way(tmp_path: Path, name: str) ->
     assert long is not None
 
 
-def test_an_artefact_that_fails_its_test_and_a_second_name_of_a_file_are_left_to_the_long_way(tmp_path: Path) -> None:
+def test_an_artifact_that_fails_its_test_and_a_second_name_of_a_file_are_left_to_the_long_way(tmp_path: Path) -> None:
     broken = write_entry(tmp_path, {**PLAIN, "model.neff": b"short"})
     shared = write_entry(tmp_path, PLAIN, graph=f"{7:020x}")
     os.link(shared / "model.neff", tmp_path / "second name")
@@ -63,11 +63,11 @@ def test_an_artefact_that_fails_its_test_and_a_second_name_of_a_file_are_left_to
     assert both_ways(tmp_path, COMPILER, shared.name)[0] is None
 
 
-def test_the_access_time_of_an_artefact_read_later_is_told_by_both_ways(tmp_path: Path) -> None:
+def test_the_access_time_of_an_artifact_read_later_is_told_by_both_ways(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, PLAIN)
     set_age(folder, 1000.0)
-    artefact = folder / "model.neff"
-    os.utime(artefact, (artefact.stat().st_mtime + 500, artefact.stat().st_mtime))
+    artifact = folder / "model.neff"
+    os.utime(artifact, (artifact.stat().st_mtime + 500, artifact.stat().st_mtime))
     short, long = both_ways(tmp_path, COMPILER, folder.name)
     assert short == long
-    assert getattr(short, "read_at", None) == artefact.stat().st_mtime + 500
+    assert getattr(short, "read_at", None) == artifact.stat().st_mtime + 500

@@ -1,4 +1,4 @@
-"""Which caches a machine has: the order of the variables, what running jobs say, neighbours, each path once."""
+"""Which caches a machine has: the order of the variables, what running jobs say, neighbors, each path once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_path_is_listed_once_with_everybody_who_uses_it(tmp_path: Path) -> Non
     assert ours[0] is found[0]
 
 
-def test_neighbours_of_a_job_are_found_with_the_variable_that_names_them(tmp_path: Path) -> None:
+def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path: Path) -> None:
     job = process(
         9, tmp_path, TORCHINDUCTOR_CACHE_DIR="/i", TRITON_CACHE_DIR="/t", JAX_COMPILATION_CACHE_DIR="/j",
         VLLM_CACHE_ROOT="/v", HF_HOME="/h", NEURON_LIBTORCH_REMOTE_CACHE="/r", TORCH_NEURONX_NEFF_CACHE_DIR="/n",

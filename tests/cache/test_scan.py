@@ -151,10 +151,10 @@ def test_what_may_not_be_read_is_shown_and_said() -> None:
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         folder = write_entry(root, HIT, graph=graph(1))
-        artefact = write_entry(root, HIT, graph=graph(2)) / "model.neff"
+        artifact = write_entry(root, HIT, graph=graph(2)) / "model.neff"
         for path in (root, *root.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
-        artefact.chmod(0)
+        artifact.chmod(0)
         folder.chmod(0)
         try:
             seen = as_nobody(lambda: told(root))
@@ -164,7 +164,7 @@ def test_what_may_not_be_read_is_shown_and_said() -> None:
     assert seen == f"{closed}; {shut}"
 
 
-def test_what_is_wrong_with_an_artefact_is_still_said_at_the_second_look(tmp_path: Path) -> None:
+def test_what_is_wrong_with_an_artifact_is_still_said_at_the_second_look(tmp_path: Path) -> None:
     write_entry(tmp_path, {**HIT, "model.neff": b"cut short"})
     first = scan.scan(str(tmp_path))
     assert "9 bytes" in first.entries[0].problems[0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache.entry import Artefact, Entry, Lock, Part, State, Verdict, classify
+from neuron_top.cache.entry import Artifact, Entry, Lock, Part, State, Verdict, classify
 from neuron_top.cache.scan import scan
 from tests.builders import (
     COMPILER,
@@ -73,10 +73,10 @@ ROWS = [
 def seen(root: Path, verdict: Verdict = Verdict.UNKNOWN) -> Entry:
     """The only entry of a root, its lock judged as told."""
 
-    def judges(_: str, locked: list[Entry], __: float | None) -> dict[str, Lock]:
+    def lock_verdicts(_: str, locked: list[Entry], __: float | None) -> dict[str, Lock]:
         return {entry.path: Lock(entry.lock.since if entry.lock else 0.0, verdict) for entry in locked}
 
-    (entry,) = scan(str(root), judges=judges).entries
+    (entry,) = scan(str(root), lock_verdicts=lock_verdicts).entries
     return entry
 
 
@@ -115,19 +115,19 @@ def test_the_five_situations_the_rival_misjudges(
 
 
 @given(
-    st.sampled_from(Artefact),
+    st.sampled_from(Artifact),
     st.integers(0, 2**14 - 1),
     st.booleans(),
     st.booleans(),
     st.sampled_from(Verdict),
 )
 def test_every_combination_of_files_has_a_state(
-    artefact: Artefact, parts: int, legacy: bool, failure_log: bool, holder: Verdict
+    artifact: Artifact, parts: int, legacy: bool, failure_log: bool, holder: Verdict
 ) -> None:
-    state = classify(artefact, parts, legacy, failure_log, holder)
+    state = classify(artifact, parts, legacy, failure_log, holder)
     assert state in State
     if state is State.HIT:
-        assert artefact is Artefact.VALID
+        assert artifact is Artifact.VALID
         assert parts & Part.DONE
         assert not parts & Part.LOCK
     if state in (State.COMPILING, State.RETRYING):

@@ -246,7 +246,7 @@ def test_a_hubs_local_copy_is_read_and_copied_but_never_evicted(root: Path, run:
     assert not found.is_symlink()
 
 
-def test_a_broken_artefact_is_moved_aside(root: Path, run: Run) -> None:
+def test_a_broken_artifact_is_moved_aside(root: Path, run: Run) -> None:
     broken = states.entry_in(root, State.CORRUPT, number=7)
     assert run("verify", root).returncode == 1
     assert run("verify", root, "--quarantine", "--yes").returncode == 0

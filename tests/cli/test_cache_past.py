@@ -6,7 +6,7 @@ from pathlib import Path
 
 from neuron_top.cache.scan import scan
 from neuron_top.cache.snapshot import total
-from neuron_top.cli.cache_commands.past import NO_PAST, Past, recorded
+from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 
 
@@ -15,7 +15,7 @@ def test_a_recorded_compile_time_is_in_the_sums_of_its_state_and_its_compiler(tm
     for number in range(3):
         write_entry(tmp_path, files, graph=f"{number:020x}")
     entries = scan(str(tmp_path)).entries
-    past = Past(compiled={entries[0].module: 100.0, entries[1].module: 10.0, "MODULE_elsewhere": 1.0})
+    past = UsageHistory(compiled={entries[0].module: 100.0, entries[1].module: 10.0, "MODULE_elsewhere": 1.0})
     sums = total(past.added_to(entries))
     assert sums.all.compile_seconds == sums.states["hit"].compile_seconds == 110.0
     assert [one.compile_seconds for one in sums.compilers.values()] == [110.0]
@@ -26,7 +26,7 @@ def test_what_an_entry_tells_itself_is_not_replaced(tmp_path: Path) -> None:
     stats = {"model.inductor": b"x" * 100, "model.done": b"", "model.stats.json": b'{"compile_seconds": 7.0}'}
     write_entry(tmp_path, {HLO_NAME: small_hlo(), **stats}, compiler="inductor-2.13.0+abcdef01")
     (entry,) = scan(str(tmp_path)).entries
-    past = Past(compiled={entry.module: 100.0})
+    past = UsageHistory(compiled={entry.module: 100.0})
     assert [one.compile_seconds for one in past.added_to([entry])] == [entry.compile_seconds or 100.0]
 
 

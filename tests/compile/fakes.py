@@ -19,10 +19,10 @@ GRAPH = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"the gra
 
 
 class Copying:
-    """Its artefact is the graph, twice; `delay` seconds each; counts in `journal` (a line per compile)."""
+    """Its artifact is the graph, twice; `delay` seconds each; counts in `journal` (a line per compile)."""
 
     graph_name = "model.fxgraph"
-    artefact_names: Sequence[str] = ("model.inductor", "model.kernels")
+    artifact_names: Sequence[str] = ("model.inductor", "model.kernels")
 
     def __init__(self, journal: Path | None = None, delay: float = 0.0, error: Exception | None = None) -> None:
         self._journal, self._delay, self.error = journal, delay, error
@@ -62,5 +62,5 @@ def wrapper(root: Path, compiler: Copying | None = None, **options: object) -> W
 
 def obtain_once(root: str, journal: str, delay: float) -> None:
     """What a rank does."""
-    obtained = wrapper(Path(root), Copying(Path(journal), delay)).obtain(GRAPH)
-    assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+    obtained = wrapper(Path(root), Copying(Path(journal), delay)).get_or_compile(GRAPH)
+    assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"

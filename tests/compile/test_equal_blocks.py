@@ -11,7 +11,7 @@ import torch
 from neuron_top.compile import side_channel
 from neuron_top.compile.equal_blocks import CALLS, counting
 from neuron_top.compile.worker_memory import Watch
-from neuron_top.events import GraphShared, decode
+from neuron_top.events import GraphReused, decode
 
 MODULE = "MODULE_0a1b+00000000"
 FORWARD = Watch("forward", (0, 1), None)
@@ -26,7 +26,7 @@ def run(arguments: list[Any]) -> list[Any]:
 
 def told(folder: Path) -> list[int]:
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_bytes().splitlines()]
-    events = [event for event in map(decode, lines) if isinstance(event, GraphShared)]
+    events = [event for event in map(decode, lines) if isinstance(event, GraphReused)]
     assert all(event.module == MODULE and event.pid is not None for event in events)
     return [event.blocks for event in events]
 

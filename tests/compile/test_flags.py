@@ -1,4 +1,4 @@
-"""`NEURON_CC_FLAGS` and its neighbours: who gets which flag, which root is in force, what gets a warning."""
+"""`NEURON_CC_FLAGS` and its neighbors: who gets which flag, which root is in force, what gets a warning."""
 
 from __future__ import annotations
 

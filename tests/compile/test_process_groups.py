@@ -62,12 +62,12 @@ def test_replicas_that_do_the_same_work_have_the_same_graph() -> None:
     assert len(set(texts)) == 1
 
 
-def test_neighbours_and_strided_ranks_do_not_look_alike() -> None:
+def test_neighbors_and_strided_ranks_do_not_look_alike() -> None:
     with rank(0):
-        neighbours, strided = summing(group_of(0, 1)), summing(group_of(0, 2))
-        process_groups.canonicalize(neighbours)
+        neighbors, strided = summing(group_of(0, 1)), summing(group_of(0, 2))
+        process_groups.canonicalize(neighbors)
         process_groups.canonicalize(strided)
-    assert names_in(neighbours) != names_in(strided)
+    assert names_in(neighbors) != names_in(strided)
 
 
 def test_every_name_leads_to_the_group_that_the_graph_named() -> None:

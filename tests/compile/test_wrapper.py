@@ -17,7 +17,7 @@ import pytest
 
 from neuron_top.cache import filenames, lock_owner
 from neuron_top.compile import log_lines
-from neuron_top.compile.compilers.base import CannotTravel, CompileOutcome, CompileTask
+from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.compiling import Graph
 from neuron_top.compile.flags import WrapperOptions
 from neuron_top.compile.lock_wait import wait_for_lock
@@ -35,7 +35,7 @@ def names(path: Path) -> set[str]:
 
 
 def test_a_miss_is_compiled_and_published_and_then_a_hit(own_caches: Path) -> None:
-    first = wrapper(own_caches).obtain(GRAPH)
+    first = wrapper(own_caches).get_or_compile(GRAPH)
     assert not first.hit
     assert names(first.entry.path) == {
         "model.fxgraph",
@@ -46,12 +46,12 @@ def test_a_miss_is_compiled_and_published_and_then_a_hit(own_caches: Path) -> No
         "model.done",
     }
     compiler = Copying()
-    assert wrapper(own_caches, compiler).obtain(GRAPH).hit
+    assert wrapper(own_caches, compiler).get_or_compile(GRAPH).hit
     assert compiler.compiled == 0
 
 
 def test_the_flags_file_and_the_directory_name_agree(own_caches: Path) -> None:
-    entry = wrapper(own_caches).obtain(GRAPH).entry
+    entry = wrapper(own_caches).get_or_compile(GRAPH).entry
     assert (entry.path / "compile_flags.json").read_bytes() == b"[]"
     assert entry.path.name.endswith("+d7517139")
 
@@ -89,7 +89,7 @@ def test_a_lock_whose_holder_died_is_taken_over(own_caches: Path, capsys: pytest
     dead = msgspec.structs.replace(lock_owner.current(), started=1, token="gone")
     for name in (entry.lock, entry.path / "model.fxgraph.lock.owner"):
         name.write_bytes(msgspec.json.encode(dead))
-    assert not wrapper(own_caches).obtain(GRAPH).hit
+    assert not wrapper(own_caches).get_or_compile(GRAPH).hit
     assert "taken over" in capsys.readouterr().err
     assert not any(filenames.LOCK_SUFFIX in name for name in names(entry.path))
 
@@ -137,21 +137,21 @@ def test_an_sdk_lock_without_owner_is_never_broken(own_caches: Path) -> None:
 def test_a_failure_is_stored_and_replayed_until_a_retry_is_asked_for(own_caches: Path) -> None:
     failing = Copying(error=CompileError("no such operator", log="line one\nline two"))
     with pytest.raises(CompileError, match="no such operator"):
-        wrapper(own_caches, failing).obtain(GRAPH)
+        wrapper(own_caches, failing).get_or_compile(GRAPH)
     entry = wrapper(own_caches).entry(GRAPH.key)
     assert entry.failure_text().startswith("Failed compilation with ['copy', ")
     assert "line two" in entry.failure_text()
     assert not entry.lock.exists()
     with pytest.raises(CachedFailure, match="--retry_failed_compilation"):
-        wrapper(own_caches).obtain(GRAPH)
-    assert not wrapper(own_caches, retry_failed=True).obtain(GRAPH).hit
+        wrapper(own_caches).get_or_compile(GRAPH)
+    assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
     assert entry.state() is State.HIT
     assert not entry.failure.exists()
 
 
 def test_an_interrupted_compile_is_no_failure_and_leaves_no_lock(own_caches: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        wrapper(own_caches, Copying(error=KeyboardInterrupt())).obtain(GRAPH)  # type: ignore[arg-type]
+        wrapper(own_caches, Copying(error=KeyboardInterrupt())).get_or_compile(GRAPH)  # type: ignore[arg-type]
     entry = wrapper(own_caches).entry(GRAPH.key)
     assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
 
@@ -165,14 +165,14 @@ def test_an_interrupted_compile_is_no_failure_and_leaves_no_lock(own_caches: Pat
         pytest.param(lambda data: b"", id="empty"),
     ],
 )
-def test_a_corrupt_artefact_is_recompiled_and_kept_aside(
+def test_a_corrupt_artifact_is_recompiled_and_kept_aside(
     own_caches: Path, capsys: pytest.CaptureFixture[str], name: str, damage: Callable[[bytes], bytes]
 ) -> None:
-    entry = wrapper(own_caches).obtain(GRAPH).entry
+    entry = wrapper(own_caches).get_or_compile(GRAPH).entry
     path = entry.path / name
     broken = damage(path.read_bytes())
     path.write_bytes(broken)
-    assert not wrapper(own_caches).obtain(GRAPH).hit
+    assert not wrapper(own_caches).get_or_compile(GRAPH).hit
     (kept,) = entry.path.glob(f"{name}.*{filenames.QUARANTINE_SUFFIX}")
     assert kept.read_bytes() == broken
     assert kept.name.replace("kernels", "inductor")[:14] in capsys.readouterr().err
@@ -180,11 +180,13 @@ def test_a_corrupt_artefact_is_recompiled_and_kept_aside(
 
 
 def test_an_entry_renamed_to_another_key_is_not_believed(own_caches: Path) -> None:
-    entry = wrapper(own_caches).obtain(GRAPH).entry
+    entry = wrapper(own_caches).get_or_compile(GRAPH).entry
     other = entry.path.with_name("MODULE_ffffffffffffffffffff+d7517139")
     entry.path.rename(other)
     compiler = Copying()
-    wrapper(own_caches, compiler).obtain(msgspec.structs.replace(GRAPH, key=GRAPH.key.__class__("f" * 20, "d7517139")))
+    wrapper(own_caches, compiler).get_or_compile(
+        msgspec.structs.replace(GRAPH, key=GRAPH.key.__class__("f" * 20, "d7517139"))
+    )
     assert compiler.compiled == 1
 
 
@@ -198,7 +200,7 @@ def test_extraction_stores_the_graph_and_a_later_compile_makes_it_a_hit(
     assert f"Extracting graphs ({entry.graph}) for ahead-of-time parallel compilation. No compilation was done." in said
     assert not wrapper(own_caches).compile_entry(entry.path).hit
     assert wrapper(own_caches).extract(GRAPH) is True
-    assert wrapper(own_caches).obtain(GRAPH).hit
+    assert wrapper(own_caches).get_or_compile(GRAPH).hit
 
 
 @pytest.mark.parametrize("field", ["workdir", "dump"])
@@ -214,15 +216,15 @@ def test_a_folder_for_the_compilers_work_is_made_or_its_lack_said_but_never_a_fa
 
     (tmp_path / "file").touch()
     for place in ("work", "file"):
-        assert not wrapper(own_caches / place, Noting(), **{field: str(tmp_path / place)}).obtain(GRAPH).hit
+        assert not wrapper(own_caches / place, Noting(), **{field: str(tmp_path / place)}).get_or_compile(GRAPH).hit
     assert [getattr(task, field) for task in tasks] == [tmp_path / "work", None]
     assert (tmp_path / "work").is_dir()
     assert f"{tmp_path / 'file'} cannot be made" in capsys.readouterr().err
 
 
 def test_without_a_cache_nothing_is_written_to_the_root(own_caches: Path) -> None:
-    obtained = wrapper(own_caches, no_cache=True).obtain(GRAPH)
-    assert obtained.entry.artefact.exists()
+    obtained = wrapper(own_caches, no_cache=True).get_or_compile(GRAPH)
+    assert obtained.entry.artifact.exists()
     assert not own_caches.exists()
 
 
@@ -230,7 +232,7 @@ def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
     own_caches: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def cannot() -> bytes:
-        raise CannotTravel("a lambda")
+        raise NotSerializable("a lambda")
 
     def inside(task: CompileTask) -> CompileOutcome:
         for path in task.outputs.values():
@@ -240,7 +242,7 @@ def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
     told: list[Event] = []
     one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), tell=told.append)
     graph = Graph(key=GRAPH.key, data=cannot, compile_inside=inside)
-    assert one.obtain(graph).entry.artefact.read_bytes() == b"made here"
+    assert one.get_or_compile(graph).entry.artifact.read_bytes() == b"made here"
     (began,) = [event for event in told if isinstance(event, CompileBegan)]
     (ended,) = [event for event in told if isinstance(event, CompileEnded)]
     assert began.inside_job
@@ -259,14 +261,14 @@ def test_a_file_in_place_of_the_root_is_an_error_that_names_it(tmp_path: Path) -
 def test_an_unwritable_root_costs_a_warning_not_the_job(own_caches: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own_caches.mkdir()
     own_caches.chmod(0o555)
-    assert wrapper(own_caches).obtain(GRAPH).entry.artefact.exists()
+    assert wrapper(own_caches).get_or_compile(GRAPH).entry.artifact.exists()
     assert "compiling without the cache" in capsys.readouterr().err
 
 
 def test_a_graph_that_only_its_job_can_compile_is_left_to_the_job(own_caches: Path) -> None:
     class Refusing(Copying):
         def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:
-            raise CannotTravel("an operator of the script")
+            raise NotSerializable("an operator of the script")
 
     one = wrapper(own_caches, Refusing())
     one.extract(GRAPH)
@@ -275,7 +277,7 @@ def test_a_graph_that_only_its_job_can_compile_is_left_to_the_job(own_caches: Pa
         one.compile_entry(entry.path)
     assert entry.state() is State.MISS
     assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
-    assert not wrapper(own_caches).obtain(GRAPH).hit
+    assert not wrapper(own_caches).get_or_compile(GRAPH).hit
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -289,7 +291,7 @@ def test_a_full_disk_costs_a_warning_not_the_job(own_caches: Path, capsys: pytes
             return outcome
 
     one = wrapper(own_caches, OnFullDisk())
-    assert one.obtain(GRAPH).entry.artefact.exists()
+    assert one.get_or_compile(GRAPH).entry.artifact.exists()
     assert "no space left" in capsys.readouterr().err
     left = one.entry(GRAPH.key)
     assert left.state() is State.MISS
@@ -305,18 +307,18 @@ def test_a_root_of_somebody_else_that_others_can_write_to_is_refused(
     own_caches.chmod(mode)
     os.chown(own_caches, 12345, 12345)
     with pytest.raises(RefusedForSafety, match="NEURONTOP_TRUST_CACHE"):
-        wrapper(own_caches).obtain(GRAPH)
+        wrapper(own_caches).get_or_compile(GRAPH)
     monkeypatch.setenv("NEURONTOP_TRUST_CACHE", "1")
-    assert not wrapper(own_caches).obtain(GRAPH).hit
+    assert not wrapper(own_caches).get_or_compile(GRAPH).hit
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
-def test_a_strangers_artefact_in_a_shared_root_is_refused(own_caches: Path) -> None:
-    entry = wrapper(own_caches).obtain(GRAPH).entry
+def test_a_strangers_artifact_in_a_shared_root_is_refused(own_caches: Path) -> None:
+    entry = wrapper(own_caches).get_or_compile(GRAPH).entry
     own_caches.chmod(stat.S_IMODE(own_caches.stat().st_mode) | stat.S_IWGRP)
-    os.chown(entry.artefact, 12345, 12345)
+    os.chown(entry.artifact, 12345, 12345)
     with pytest.raises(RefusedForSafety, match="12345"):
-        wrapper(own_caches).obtain(GRAPH)
+        wrapper(own_caches).get_or_compile(GRAPH)
 
 
 @pytest.mark.parametrize("form", ["g2", "g3"])
@@ -325,8 +327,8 @@ def test_the_lines_are_in_the_sdks_shape(own_caches: Path, form: str) -> None:
     one = Wrapper(
         Copying(), WrapperOptions(cache_url=str(own_caches)), log=log_lines.WrapperLog(form=form, stream=stream)
     )
-    one.obtain(GRAPH)
-    one.obtain(GRAPH)
+    one.get_or_compile(GRAPH)
+    one.get_or_compile(GRAPH)
     tag = r"\|\|[A-Z_]+\|\|:" if form == "g2" else ""
     header = rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.000\d{{3}}:  {os.getpid()}  " + (
         rf"INFO {tag} " if form == "g2" else r"\[INFO\]: "
@@ -343,7 +345,7 @@ def _publish_and_stop(root: str, steps: int) -> None:
     entry = one.entry(GRAPH.key)
     assert EntryLock(entry).acquire()
     entry.store_graph(b"the graph", GRAPH.key.graph, [])
-    made = {path.name: entry.temporary(path.name) for path in entry.artefacts}
+    made = {path.name: entry.temporary(path.name) for path in entry.artifacts}
     for path in made.values():
         path.write_bytes(b"the graphthe graph")
     from neuron_top.cache.record import Stats
@@ -359,10 +361,10 @@ def test_a_kill_after_any_step_of_publishing_is_repaired(own_caches: Path, steps
     victim.start()
     victim.join()
     assert victim.exitcode == -signal.SIGKILL
-    obtained = wrapper(own_caches).obtain(GRAPH)
-    assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+    obtained = wrapper(own_caches).get_or_compile(GRAPH)
+    assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"
     assert obtained.entry.broken_reason() == ""
-    assert wrapper(own_caches).obtain(GRAPH).hit
+    assert wrapper(own_caches).get_or_compile(GRAPH).hit
     if not obtained.hit:
         assert not any(name.endswith(".tmp") for name in names(obtained.entry.path))
 
@@ -377,8 +379,8 @@ def test_kills_at_random_instants_never_leave_a_false_hit_or_a_dead_end(own_cach
         entry = wrapper(own_caches).entry(GRAPH.key)
         assert entry.state() is not State.HIT or entry.broken_reason() == ""
         if round_number % 3 == 2:
-            obtained = wrapper(own_caches).obtain(GRAPH)
-            assert obtained.entry.artefact.read_bytes() == b"the graphthe graph"
+            obtained = wrapper(own_caches).get_or_compile(GRAPH)
+            assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"
             obtained.entry.done.unlink()
 
 

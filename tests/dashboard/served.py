@@ -15,8 +15,8 @@ import uvicorn
 
 from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CacheDesk
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured
@@ -26,7 +26,7 @@ from tests.tui.feeds import StillFeed
 READ, ACT = "read-token-of-the-test", "act-token-of-the-test"
 
 
-class Answer(NamedTuple):
+class CacheLookup(NamedTuple):
     """What came back."""
 
     status: int
@@ -44,15 +44,15 @@ class Served(NamedTuple):
     port: int
     prefix: str
     feed: StillFeed
-    hub: Hub
-    desk: CacheDesk
+    hub: FeedRegistry
+    desk: CachePlans
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}{self.prefix}"
 
     def ask(self, path: str, *, method: str = "GET", body: bytes | None = None, host: str | None = None,
-            token: str = "", **headers: str) -> Answer:  # fmt: skip
+            token: str = "", **headers: str) -> CacheLookup:  # fmt: skip
         """One request; `path` as it goes over the wire, header names with underscores."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -66,11 +66,11 @@ class Served(NamedTuple):
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.send(body or b"")
         answer = connection.getresponse()
-        got = Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        got = CacheLookup(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         connection.close()
         return got
 
-    def post(self, path: str, value: Any, *, token: str = ACT, **more: Any) -> Answer:
+    def post(self, path: str, value: Any, *, token: str = ACT, **more: Any) -> CacheLookup:
         """JSON, as a program with a token sends it."""
         return self.ask(path, method="POST", body=json.dumps(value).encode(), token=token,
                         Content_Type="application/json", **more)  # fmt: skip
@@ -82,8 +82,8 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
             limits: Limits = LIMITS) -> Iterator[Served]:  # fmt: skip
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
-    hub = Hub(settings, feed)
-    desk = CacheDesk(settings, roots, hub.nudge)
+    hub = FeedRegistry(settings, feed)
+    desk = CachePlans(settings, roots, hub.nudge)
     app = create_app(hub, desk, rules(read, act, frozenset(hosts)), prefix=prefix)
     config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1

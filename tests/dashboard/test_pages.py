@@ -13,11 +13,11 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.dashboard import cache_figures, components, entry_rows, explain_panel, figures, memory_figures
-from neuron_top.dashboard.cache_plans import CacheDesk
-from neuron_top.dashboard.feed_registry import Hub
+from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.look import DARK, LIGHT
-from neuron_top.dashboard.page_diff import Chart, Rows, Track
+from neuron_top.dashboard.page_diff import AppendChart, Chart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.ingest.log_line import LogLine, LogPage
@@ -28,14 +28,14 @@ from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
-from neuron_top.views.miss_explanation import Reason, Why
+from neuron_top.views.miss_explanation import MissExplanation, Reason
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
-from tests.tui.feeds import LINES, START, StillFeed, catalogue, full, job, module, recordings, samples
+from tests.tui.feeds import LINES, START, StillFeed, catalog, full, job, module, recordings, samples
 
 
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
 def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
     reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
     told = compile_page.depth(
-        Why(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
+        MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )
     assert "batch 8 here, 4 there" in words_of(told)
     assert "No cache of this machine" in words_of(compile_page.depth(None, None))
@@ -139,7 +139,7 @@ def test_a_peak_of_one_second_survives_the_joining_of_a_day_and_zooming_in_shows
         feed.run.apply(_one_core(at, (8 if second == 5890 else 2) * figures.GIB))
     feed.now = START + 70_000
     whole = memory.render(feed.read(memory_table), None, DARK)["memory-lines"]
-    assert isinstance(whole, Track)
+    assert isinstance(whole, AppendChart)
     (trace,) = whole.figure["data"]
     assert len(trace["x"]) <= 600
     assert max(trace["y"]) == 8
@@ -172,7 +172,7 @@ def test_only_a_zoom_in_time_asks_for_details(change: Any, span: tuple[float | N
 
 def test_a_stack_of_kinds_is_a_total_that_there_was_even_where_the_kinds_peaked_at_different_moments() -> None:
     feed = StillFeed(job(), now=START + 3000)
-    for second in range(3000):  # more than the history keeps: neighbours are joined
+    for second in range(3000):  # more than the history keeps: neighbors are joined
         tensors = 9 if second % 10 == 3 else 1
         constants = 8 if second % 10 == 7 else 2
         sizes = {"tensors": tensors * figures.GIB, "constants": constants * figures.GIB}
@@ -226,14 +226,14 @@ def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
 
 
 def test_the_cache_page_sums_what_its_filter_shows() -> None:
-    shown = cache.render(catalogue(), cache.chosen(catalogue(), "state:hit"), (), [], LIGHT)
+    shown = cache.render(catalog(), cache.chosen(catalog(), "state:hit"), (), [], LIGHT)
     assert shown["cache-shown"].startswith("3 entries")
     assert "5 entries" in shown["cache-summary"]
 
 
 @pytest.mark.parametrize("by", entry_rows.GROUPED_BY)
 def test_groups_of_entries_fold_and_leave_none_out(by: str) -> None:
-    rows = catalogue().rows
+    rows = catalog().rows
     closed = entry_rows.grouped(rows, by, (), [])
     names = [group.name for group in closed if isinstance(group, entry_rows.Group)]
     assert len(names) == len(closed) == len(set(names))
@@ -248,9 +248,9 @@ def test_groups_of_entries_fold_and_leave_none_out(by: str) -> None:
 
 
 def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:
-    first, *_rest = catalogue().rows
+    first, *_rest = catalog().rows
     rows = tuple(msgspec.structs.replace(first, key=str(n), compiler=f"neuronxcc-2.{n % 7}") for n in range(100_000))
-    table = msgspec.structs.replace(catalogue(), rows=rows)
+    table = msgspec.structs.replace(catalog(), rows=rows)
     made = cache.arranged(table, {"group": "compiler", "open": "neuronxcc-2.3"}, [{"colId": "module", "sort": "asc"}])
     assert len(made) == 7 + len(range(3, 100_000, 7))
     assert [entry_rows.row(one, "compiler")["module"][:15] for one in made[:5]] == [
@@ -260,32 +260,32 @@ def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:
 
 def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_selection() -> None:
     entry = InductorEntry(kind="fx-graph", key="f" * 40, path="/x", bytes=4096, files=2, changed=1e9, used=None)
-    table = msgspec.structs.replace(catalogue(), others=(other_cache("/tmp/torchinductor", "its default", [entry]),))
+    table = msgspec.structs.replace(catalog(), others=(other_cache("/tmp/torchinductor", "its default", [entry]),))
     shown = cache.render(table, list(table.rows), (), [], LIGHT)
     words = words_of(shown["cache-others"])
     assert "Inductor" in words
     assert "read-only" in words
     assert "f" * 40 in words
     assert all("f" * 40 not in one.key for one in cache.chosen(table, ""))
-    assert cache.render(catalogue(), [], (), [], LIGHT)["cache-others"] is None
+    assert cache.render(catalog(), [], (), [], LIGHT)["cache-others"] is None
 
 
 def test_an_area_of_the_treemap_is_the_sum_of_its_parts() -> None:
-    trace = cache_figures.treemap(catalogue().rows, DARK)["data"][0]
+    trace = cache_figures.treemap(catalog().rows, DARK)["data"][0]
     values = dict(zip(trace["ids"], trace["values"], strict=True))
     for parent in set(trace["parents"]) - {""}:
         parts = [values[one] for one, above in zip(trace["ids"], trace["parents"], strict=True) if above == parent]
         assert values[parent] == sum(parts)
-    assert sum(value for one, value in values.items() if "\t" not in one) == sum(row.bytes for row in catalogue().rows)
+    assert sum(value for one, value in values.items() if "\t" not in one) == sum(row.bytes for row in catalog().rows)
 
 
 def test_a_hundred_thousand_entries_are_filtered_sorted_and_cut_for_the_grid() -> None:
-    first, *_rest = catalogue().rows
+    first, *_rest = catalog().rows
     rows = [
         msgspec.structs.replace(first, key=str(n), bytes=n * 37 % 99_991, compile_seconds=None if n % 5 else float(n))
         for n in range(100_000)
     ]
-    table = EntryTable(roots=catalogue().roots, rows=tuple(rows))
+    table = EntryTable(roots=catalog().roots, rows=tuple(rows))
     began = time.process_time()
     shown = entry_rows.ordered(cache.chosen(table, "size>50KB"), [{"colId": "bytes", "sort": "desc"}])
     took = time.process_time() - began
@@ -335,8 +335,8 @@ def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every
     from neuron_top.dashboard.api import endpoints, openapi
 
     settings = Settings(state_dir=str(tmp_path))
-    hub = Hub(settings, StillFeed())
-    table = endpoints(hub, CacheDesk(settings, ()))
+    hub = FeedRegistry(settings, StillFeed())
+    table = endpoints(hub, CachePlans(settings, ()))
     described = json.loads(msgspec.json.encode(openapi(table, "/")))
     validator.validate(described)
     assert sum(len(methods) for methods in described["paths"].values()) == len(table)

@@ -9,7 +9,7 @@ from dash import Patch, no_update
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.dashboard.page_diff import Chart, Rows, Track, outputs_of
+from neuron_top.dashboard.page_diff import AppendChart, Chart, Rows, outputs_of
 
 
 def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
@@ -49,9 +49,9 @@ def test_a_chart_whose_numbers_moved_is_patched_and_one_of_another_form_is_sent_
     assert whole == heat([3, 4], "b").figure
 
 
-def series(*lengths: int, first: int = 0) -> Track:
+def series(*lengths: int, first: int = 0) -> AppendChart:
     traces = [{"x": [f"{n:06d}" for n in range(first, end)], "y": list(range(first, end))} for end in lengths]
-    return Track({"data": traces, "layout": {}}, spare=10)
+    return AppendChart({"data": traces, "layout": {}}, spare=10)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6).map(sorted), st.integers(0, 30))

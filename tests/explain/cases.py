@@ -39,7 +39,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CacheLookup:
     """What was said first."""
 
     case: Case
@@ -52,13 +52,13 @@ class Answer:
         return self.kind == self.case.expected
 
 
-def answers(cases: Iterable[Case]) -> list[Answer]:
+def answers(cases: Iterable[Case]) -> list[CacheLookup]:
     """Every case in a cache of its own."""
     found = []
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="neurontop-explain-") as folder:
             first = case.build(Path(folder) / "cache").causes[0]
-        found.append(Answer(case, first.kind, first.text))
+        found.append(CacheLookup(case, first.kind, first.text))
     return found
 
 

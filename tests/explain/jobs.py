@@ -95,7 +95,7 @@ class Convolutions(nn.Module):
 
 
 class Root(nn.Module):
-    """Normalisation by the root of the mean square."""
+    """Normalization by the root of the mean square."""
 
     def __init__(self, width: int, epsilon: float) -> None:
         super().__init__()

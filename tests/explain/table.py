@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.explain import fourth, third
-from tests.explain.cases import Answer, answers, cache_cases, hlo_cases, torch_cases
+from tests.explain.cases import CacheLookup, answers, cache_cases, hlo_cases, torch_cases
 from tests.explain.unseen import first_cases, second_cases
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "explain.md"
@@ -68,7 +68,7 @@ mean is told as the number that it is in the graph; it still counts as wrong.
 _ROWS = "| changed | expected | answered first | right | in words |\n|---|---|---|---|---|\n"
 
 
-def document(seen: Sequence[Answer], *sets: Sequence[Answer]) -> str:
+def document(seen: Sequence[CacheLookup], *sets: Sequence[CacheLookup]) -> str:
     """The whole page; `sets` are the four unseen ones, in the order in which they were met."""
     first, second, third_set, last = sets
     whole = [*seen, *first, *second, *third_set, *last]
@@ -99,12 +99,12 @@ def _met(met: Met) -> str:
     return f"{met.right} of {met.cases} ({met.right / met.cases:.0%})"
 
 
-def _share(given: Sequence[Answer]) -> str:
+def _share(given: Sequence[CacheLookup]) -> str:
     right = sum(one.right for one in given)
     return f"{right} of {len(given)} ({right / len(given):.0%})"
 
 
-def _table(given: Sequence[Answer]) -> str:
+def _table(given: Sequence[CacheLookup]) -> str:
     rows = (
         f"| {one.case.name} | {one.case.expected} | {one.kind} | {'yes' if one.right else '**no**'} "
         f"| {_cell(one.text)} |"

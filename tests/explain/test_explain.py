@@ -11,7 +11,7 @@ from neuron_top.cache.contents import LocalGraph
 from neuron_top.cli.main import main
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences
-from neuron_top.explain.signature import Sketch, likeness, of_hlo, of_local
+from neuron_top.explain.signature import GraphSignature, likeness, of_hlo, of_local
 from neuron_top.explain.why import NEAR
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
@@ -69,7 +69,7 @@ def test_what_a_reduction_does_inside_is_no_input_of_the_graph() -> None:
         assert graph.names == {"add": 1, "reduce": 1}
 
 
-def sketch(names: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Sketch:
+def sketch(names: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> GraphSignature:
     """A local graph of these operators."""
     nodes = tuple((name, "f32[8,8]", "") for name in names.split())
     return of_local(LocalGraph(nodes=nodes, inputs=inputs, outputs=outputs))
@@ -150,7 +150,7 @@ def test_a_log_without_misses_has_nothing_to_explain(cache: Path, capsys: pytest
     assert "nothing missed" in capsys.readouterr().err
 
 
-def update(*names: str, inputs: tuple[str, ...] = ("f32[8,4]", "f32[8,4]", "f32[4]", "f32[4]")) -> Sketch:
+def update(*names: str, inputs: tuple[str, ...] = ("f32[8,4]", "f32[8,4]", "f32[4]", "f32[4]")) -> GraphSignature:
     """An optimizer's graph: the same operators for each of two weights."""
     nodes = tuple((name, shape, "") for shape in ("f32[8,4]", "f32[4]") for name in names)
     return of_local(LocalGraph(inputs=inputs, outputs=inputs, nodes=nodes))
@@ -172,7 +172,7 @@ def test_weights_that_are_tied_no_longer_are_more_inputs_of_the_same_operators()
 
 
 def test_longer_data_are_the_cause_where_an_unrolled_loop_keeps_more_of_them() -> None:
-    def unrolled(length: int) -> Sketch:
+    def unrolled(length: int) -> GraphSignature:
         nodes = tuple(("aten.mm.default", "f32[8,20]", "") for _ in range(length))
         kept = tuple("f32[8,20]" for _ in range(length))
         return of_local(LocalGraph(inputs=(*kept, f"i64[8,{length}]"), outputs=(), nodes=nodes))
@@ -181,7 +181,7 @@ def test_longer_data_are_the_cause_where_an_unrolled_loop_keeps_more_of_them() -
 
 
 def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image() -> None:
-    def patches(side: int) -> Sketch:
+    def patches(side: int) -> GraphSignature:
         inputs = ("f32[4,3,32,32]", f"f32[24,3,{side},{side}]", f"f32[1,{(32 // side) ** 2},24]")
         node = ("aten.convolution.default", f"f32[4,24,{32 // side},{32 // side}]", f"3={side},{side}")
         return of_local(LocalGraph(inputs=inputs, outputs=(), nodes=(node,)))

@@ -16,7 +16,7 @@ from neuron_top.cache import lock_owner
 from neuron_top.ingest.repository import Library
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.views.miss_explanation import Question, question, questions, roots
+from neuron_top.views.miss_explanation import MissQuery, question, questions, roots
 from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
 from tests.explain.cases import FLAGS, NOW, OLD, stored
 from tests.explain.hlo_model import Step, training_step
@@ -52,7 +52,7 @@ def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(tmp_
     stored(root, training_step(Step()), 1, OLD)
     module = stored(root, training_step(Step(batch=16)), 2, NOW)
     version = COMPILER.partition("-")[2]
-    told = library.why(Question(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
+    told = library.why(MissQuery(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
     assert told.reasons[0].kind == "batch size"
     assert told.reasons[0].entry.startswith(COMPILER)
     assert told.headline == told.reasons[0].text
@@ -65,14 +65,14 @@ def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, libra
     log = FAILURE_LOG.format(message="[NCC_EXTP003] too many instructions").encode()
     files = {"model.hlo_module.pb": training_step(Step(batch=16)), "model.log": log}
     module = write_entry(root, files, flags=FLAGS, graph=f"{2:020x}", age=NOW).name
-    asked = Question(module=module, roots=(str(root),))
+    asked = MissQuery(module=module, roots=(str(root),))
     assert library.why(asked).reasons[0].kind == "failed"
-    here = Question(module=module, roots=(str(root),), compiled_here=True)
+    here = MissQuery(module=module, roots=(str(root),), compiled_here=True)
     assert library.why(here).reasons[0].kind == "batch size"
 
 
 def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Library) -> None:
-    told = library.why(Question(module=A, roots=("s3://bucket/cache",)))
+    told = library.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
     assert (told.headline, told.reasons) == (
         "cannot be told: the cache s3://bucket/cache is no folder of this machine",
         (),
@@ -85,7 +85,7 @@ def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
     root = tmp_path / "cache"
     module = stored(root, training_step(Step()), 1, OLD)
     stored(root, training_step(Step(batch=16)), 2, NOW)
-    told = library.why(Question(module=module, roots=(str(root),), compiled_here=True))
+    told = library.why(MissQuery(module=module, roots=(str(root),), compiled_here=True))
     assert told.reasons[0].kind == "nothing near"
     assert "new here" in told.headline
 
@@ -98,7 +98,7 @@ def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Pat
     others = [instruction(4 + number, "sqrt", shape(F32, *dims)) for number, dims in enumerate([(2,), (9,), (11,)])]
     stored(root, hlo([*weights, *products]), 1, OLD)
     module = stored(root, hlo([*weights, *others]), 2, NOW)
-    asked = Question(module=module, roots=(str(root),), compiled_here=True)
+    asked = MissQuery(module=module, roots=(str(root),), compiled_here=True)
     before, after = time.time() - OLD - 60, time.time() - OLD + 60
     assert library.why(replace(asked, began=after)).reasons[0].kind == "extra graph"
     assert library.why(replace(asked, began=before)).reasons[0].kind == "nothing near"
@@ -115,7 +115,7 @@ def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the
     began = {"in this run": time.time() - OLD - 60, "before it": time.time() - OLD + 5}
 
     def first(module: str, when: str) -> str:
-        asked = Question(module=module, roots=(str(root),), compiled_here=True, began=began[when])
+        asked = MissQuery(module=module, roots=(str(root),), compiled_here=True, began=began[when])
         return library.why(asked).reasons[0].kind
 
     assert [first(last_batch, when) for when in began] == ["batch size", "batch size"]
@@ -134,6 +134,6 @@ def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(tmp_
         MovesIntended(plan="p7", at=1.7e9, moves=(move,)),
         PlanEnded(plan="p7", at=1.7e9, done=1, refused=0, moved_bytes=10),
     )  # fmt: skip
-    told = library.why(Question(module=A, roots=(str(root),)))
+    told = library.why(MissQuery(module=A, roots=(str(root),)))
     assert told.reasons[0].kind == "evicted"
     assert "mallory@node3" in told.headline

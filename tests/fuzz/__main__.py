@@ -100,8 +100,8 @@ def _guided(name: str, counts: Counts, corpus: str) -> None:
     def read(data: bytes) -> None:
         # Half of the inputs pick words of the formats, so that the fuzzer need not discover them letter by letter.
         plain = not data or data[0] & 1
-        spelled = data[1:] if plain else data[1:3] + b"".join(_word(byte, target.words) for byte in data[3:])
-        one(spelled, target, counts)
+        to_ascii = data[1:] if plain else data[1:3] + b"".join(_word(byte, target.words) for byte in data[3:])
+        one(to_ascii, target, counts)
 
     options = ["-max_len=4096", "-timeout=20", f"-max_total_time={int(counts.end - counts.began)}"]
     atheris.Setup([sys.argv[0], *options, *([corpus] if corpus else [])], read)

@@ -78,7 +78,7 @@ def _telemetry(data: bytes) -> None:
     except ValueError as problem:
         invariants.printable(str(problem))
     text = data.decode("utf-8", "replace")
-    for value in (sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbours(text)):
+    for value in (sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbors(text)):
         invariants.printable(msgspec.to_builtins(value))
     assert sysfs_values.name(text).isprintable()
 
@@ -105,7 +105,7 @@ def _cache(data: bytes) -> None:
     names = [name for bit, name in enumerate(_FILES) if chosen >> bit & 1] or [_FILES[0]]
     for name, content in zip(names, data[2:].split(b"\xff\xff"), strict=False):
         (entry / name).write_bytes(content)
-    for found in scan(str(_folder), judges=lambda *_: {}).entries:
+    for found in scan(str(_folder), lock_verdicts=lambda *_: {}).entries:
         invariants.printable(msgspec.to_builtins(msgspec.structs.replace(found, flags=None)))  # kept as stored
         invariants.printable(found.flag_list())
     owner = read_record(entry / _FILES[2])

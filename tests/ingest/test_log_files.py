@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neuron_top.ingest import log_files
-from neuron_top.ingest.log_buffer import LogBook
-from neuron_top.ingest.log_file_map import Apart
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_files import lines_at, newer, older
-from neuron_top.ingest.log_ingestor import LogIntake
+from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.rotated import earlier, earlier_files
@@ -114,13 +114,13 @@ def test_lines_are_found_by_their_places_and_those_that_are_no_more_are_left_out
 
 
 def test_the_tail_of_a_recording_bears_the_marks_of_the_live_tail(tmp_path: Path) -> None:
-    from neuron_top.ingest.log_ingestor import LogIntake
+    from neuron_top.ingest.log_ingestor import LogIngestor
 
     lines = ["plain", FAILURE, "[rank1]: Traceback (most recent call last):", "[rank1]: ValueError: no", "WARNING: dry"]
     ends = written(tmp_path, "a.log", lines)
     (source,) = ends
-    book = LogBook()
-    intake = LogIntake(source.removeprefix("log:"), book)
+    book = LogBuffer()
+    intake = LogIngestor(source.removeprefix("log:"), book)
     intake.take(0, Path(source.removeprefix("log:")).read_bytes())
     intake.flush()
 
@@ -138,8 +138,8 @@ def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
 
 
 def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_one(tmp_path: Path) -> None:
-    book, path = LogBook(), tmp_path / "train.log"
-    intake, written_lines = LogIntake(str(path), book), []
+    book, path = LogBuffer(), tmp_path / "train.log"
+    intake, written_lines = LogIngestor(str(path), book), []
     for turn in range(3):
         for number in (2, 1):
             if (earlier := Path(f"{path}.{number}")).exists():
@@ -155,7 +155,7 @@ def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_
         intake.take(0, data)
         written_lines += lines
     ends = book.ends()
-    apart = Apart(earlier=earlier_files(ends, book.earlier))
+    apart = LogFileMap(earlier=earlier_files(ends, book.earlier))
     assert apart.chains(ends) == [[f"log:{path}", f"log:{path}.1"]]
     assert list(apart.earlier[f"log:{path}"]) == [f"log:{path}.1", f"log:{path}.2"]
     assert [line.text for line in book.tail(50)] == written_lines[-50:]
@@ -168,7 +168,7 @@ def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_
     assert {line.source for line in tail} == {f"log:{path}"}
 
 
-def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: Apart) -> list[LogPage]:
+def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: LogFileMap) -> list[LogPage]:
     pages: list[LogPage] = []
     while not (pages and pages[-1].ended):
         pages.append(older(ends, at, 7, None, never_late, apart))
@@ -179,8 +179,8 @@ def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: Apart) -> 
 def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_again_while_they_are_shown(
     tmp_path: Path,
 ) -> None:
-    book, path = LogBook(), tmp_path / "train.log"
-    intake = LogIntake(str(path), book)
+    book, path = LogBuffer(), tmp_path / "train.log"
+    intake = LogIngestor(str(path), book)
     path.write_bytes(b"old line\n")
     intake.take(0, b"old line\n")
     (tmp_path / "train.log.1").write_bytes(b"another's line\n")

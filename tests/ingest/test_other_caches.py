@@ -1,4 +1,4 @@
-"""PyTorch's own cache beside the catalogue: summed up, walked now and then, in no plan."""
+"""PyTorch's own cache beside the catalog: summed up, walked now and then, in no plan."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
-from neuron_top.ingest.log_buffer import LogBook
-from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIntake
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.recorder import OutputFile
 from neuron_top.ingest.recordings import OUTPUT_NAME
 from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput
@@ -102,8 +102,8 @@ def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:
-    book = LogBook()
-    intake = LogIntake("train.log", book)
+    book = LogBuffer()
+    intake = LogIngestor("train.log", book)
     line = (
         b"2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
         b"/c/neuronxcc-2.21.1+a/MODULE_1+abcdef01/model.neff"
@@ -122,7 +122,7 @@ FAILURE = (
 
 def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_before() -> None:
     now = 100.0
-    intake = LogIntake("train.log", LogBook(), clock=lambda: now)
+    intake = LogIngestor("train.log", LogBuffer(), clock=lambda: now)
     begun = intake.take(0, FAILURE)
     assert not any(isinstance(event, CompileFailed) for event in begun)
     assert not intake.settled
@@ -139,7 +139,7 @@ def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_befor
 def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
     path, heard = tmp_path / "train.log", Heard()
     path.write_bytes(FAILURE)
-    source = LogFiles(lambda: [path], LogBook())
+    source = LogFiles(lambda: [path], LogBuffer())
     thread = threading.Thread(target=source.start, args=(heard,))
     thread.start()
     try:
@@ -151,7 +151,7 @@ def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed
 
 def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
     reading, writing = os.pipe()
-    heard, source = Heard(), StandardInput(LogBook(), reading)
+    heard, source = Heard(), StandardInput(LogBuffer(), reading)
     thread = threading.Thread(target=source.start, args=(heard,))
     thread.start()
     try:
@@ -165,7 +165,7 @@ def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
 
 
 def test_a_screen_line_never_carries_an_escape_sequence() -> None:
-    book = LogBook()
+    book = LogBuffer()
     book.add("log:x", 0, b"\x1b]0;owned\x07\x1b[31mred\x1b[0m 10%\r 20%\r\n")
     (line,) = book.tail(5)
     assert "\x1b" not in line.text
@@ -174,9 +174,9 @@ def test_a_screen_line_never_carries_an_escape_sequence() -> None:
 
 WITHOUT_SPACE = """
 import os, resource, sys
-from neuron_top.ingest.log_buffer import LogBook
+from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.sources import StandardInput
-book = LogBook()
+book = LogBuffer()
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 StandardInput(book, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))
 print(len(book.tail(9000)), book.ends(), book.copies)

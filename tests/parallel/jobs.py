@@ -69,7 +69,7 @@ def compile_command(
 def interrupted(
     arguments: Sequence[str | Path], environ: Mapping[str, str], folder: Path, mark: str, number: signal.Signals
 ) -> tuple[int, list[psutil.Process]]:
-    """`neurontop compile …`, signalled when `mark` (a pattern) is found in its output.
+    """`neurontop compile …`, signaled when `mark` (a pattern) is found in its output.
 
     Gives its exit status, and the processes it had then.
     """

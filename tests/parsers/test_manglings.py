@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from neuron_top.parsers.line_unwrapper import Wraps
+from neuron_top.parsers.line_unwrapper import LineUnwrapper
 from neuron_top.parsers.reader import LogReader
 
 A, B = "MODULE_10000000000000000001+e30acd3a", "MODULE_00112233445566778899+d41d8cd9"
@@ -190,8 +190,8 @@ def test_lines_that_only_look_broken_are_given_as_they_came() -> None:
 
 
 @pytest.mark.parametrize("ending", [f"[{ENTRY}/model.neff]:", f"compiled {A}", f"the whole graph is {G0_KEY}", ENTRY])
-def test_a_line_that_ends_in_a_key_does_not_swallow_its_neighbour(ending: str) -> None:
-    wraps, first, second = Wraps(), f"notes of a script of ours, rank zero: {ending}", "face loss 2.5"
+def test_a_line_that_ends_in_a_key_does_not_swallow_its_neighbor(ending: str) -> None:
+    wraps, first, second = LineUnwrapper(), f"notes of a script of ours, rank zero: {ending}", "face loss 2.5"
     lines = [*wraps.take(first, 0), *wraps.take(second, 90), *wraps.flush()]
     assert [text for text, _, _ in lines] == [first, second]
 

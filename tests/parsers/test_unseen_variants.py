@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from neuron_top.events import CacheHit, CompileDotted, CompileFailed, CompilerPassed
+from neuron_top.events import CacheHit, CompileFailed, CompilerPassed, CompilerProgress
 from neuron_top.parsers.reader import LogReader
 
 A, B = "MODULE_10000000000000000001+e30acd3a", "MODULE_00112233445566778899+d41d8cd9"
@@ -49,12 +49,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "journal": (f"Mar 04 05:06:07 ip-10-0-0-1 python[811]: {G3}{HIT}\n", ONE_HIT),
     "slurm label": (f"3: {G3}{HIT}\n", ONE_HIT),
     "ray": (f"(RayTrainWorker pid=812, ip=10.0.0.7) {G2}{HIT}\n", ONE_HIT),
-    "ray coloured": (f"\x1b[36m(RayTrainWorker pid=812, ip=10.0.0.7)\x1b[0m {G2}{HIT}\n", ONE_HIT),
+    "ray colored": (f"\x1b[36m(RayTrainWorker pid=812, ip=10.0.0.7)\x1b[0m {G2}{HIT}\n", ONE_HIT),
     "ray repeated": (f"(RayTrainWorker pid=812) {G3}{HIT} [repeated 31x across cluster]\n", ONE_HIT),
     "engine": (f"(EngineCore_DP0 pid=37707) {G3}{HIT}\n", ONE_HIT),
-    "bold engine and coloured level": (
+    "bold engine and colored level": (
         f"\x1b[1;36m(EngineCore_DP0 pid=1)\x1b[0;0m {T}:  4711  [\x1b[32mINFO\x1b[0m]: {HIT}\x1b[0m\n", ONE_HIT),
-    "colour inside the module": (f"{G2}Using a cached neff at {D}/\x1b[35m{A}\x1b[0m/model.neff\n", ONE_HIT),
+    "color inside the module": (f"{G2}Using a cached neff at {D}/\x1b[35m{A}\x1b[0m/model.neff\n", ONE_HIT),
     "carriage return bar in front": (f"{BAR}\r{BAR}{G2}{HIT}\n", {**ONE_HIT, "cr_bytes": 1}),
     "windows line ends": (f"{G2}{OLD_HIT}\r\n{G2}{OLD_HIT}\r\n", {**ONE_HIT, "hits": 2, "cr_bytes": 2}),
     "bar glued to a header": (f"{BAR}{G1}{OLD_HIT}\n", ONE_HIT),
@@ -169,7 +169,7 @@ def test_dots_pass_and_hit_of_a_rank_behind_any_label_are_its_own(label: str) ->
     text = f"{label}....\n{label}Compiler status PASS\n{label}{G3}{HIT}\n"
     events = [*reader.feed(text.encode()), *reader.flush()]
     assert [(type(event), getattr(event, "rank", None)) for event in events] == [
-        (CompileDotted, 3),
+        (CompilerProgress, 3),
         (CompilerPassed, 3),
         (CacheHit, 3),
     ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from neuron_top.events import (
-    CachedFailureMet,
+    CachedFailureHit,
     CacheHit,
     CachePathAnnounced,
     CompileCompleted,
-    CompileDotted,
     CompileFailed,
     CompilerPassed,
+    CompilerProgress,
     CompileStarted,
     LineMalformed,
     LockWaited,
@@ -84,7 +84,7 @@ def test_a_failure_quoted_in_a_traceback_is_not_a_new_one() -> None:
 def test_a_stored_failure_that_is_retried_says_so() -> None:
     log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
     log += "[ERROR] [NCC_EXXX001] too many teapots\n[libneuronxla 9.9.9+ff]].                 Retrying...\n"
-    (met,) = only(CachedFailureMet, read(log))
+    (met,) = only(CachedFailureHit, read(log))
     assert (met.module, met.retrying, met.message) == (M1, True, "[ERROR] [NCC_EXXX001] too many teapots")
 
 
@@ -92,7 +92,7 @@ def test_steps_printed_after_a_stored_failure_are_no_part_of_its_message() -> No
     log = g3(f"Got a cached failed neff at {FOLDER}/{M1}/model.neff. With eror log: [Failed compilation with ['x']:")
     log += "[ERROR] [NCC_EXXX001] too many teapots\nstep 1 loss 4.5 throughput 12.0 seq/s\n"
     events = read(log)
-    assert only(CachedFailureMet, events)[0].message == "[ERROR] [NCC_EXXX001] too many teapots"
+    assert only(CachedFailureHit, events)[0].message == "[ERROR] [NCC_EXXX001] too many teapots"
     assert [step.loss for step in only(StepReported, events)] == [4.5]
 
 
@@ -137,7 +137,7 @@ def test_two_headers_on_a_line_are_two_events() -> None:
 def test_dots_are_counted_alone_in_front_of_text_and_behind_mpi_prefixes() -> None:
     log = ".....\n.Completed run_backend_driver.\n[1,0]<stdout>:.[1,1]<stdout>:.\n"
     log += "./run.sh\n...and so on\n        ..., 0.5]\n"
-    assert [(event.dots, event.rank) for event in only(CompileDotted, read(log))] == [
+    assert [(event.dots, event.rank) for event in only(CompilerProgress, read(log))] == [
         (5, None),
         (1, None),
         (1, 0),
@@ -150,7 +150,7 @@ def test_a_hit_without_its_path_is_counted_and_reported_as_broken() -> None:
     assert [type(event) for event in events] == [CacheHit, LineMalformed]
 
 
-def test_a_generation_of_the_future_is_recognised_by_its_words() -> None:
+def test_a_generation_of_the_future_is_recognized_by_its_words() -> None:
     (hit,) = only(CacheHit, read(f"2027-01-02T03:04:06.500Z pid=9 nxla> {HIT}\n"))
     assert (hit.module, hit.generation) == (M1, "")
     assert hit.at is None or hit.at % 60 == 6.5

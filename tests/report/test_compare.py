@@ -54,7 +54,7 @@ def test_one_graph_or_its_regions_are_told_apart_by_operators_and_by_what_equal_
         events = [ev.GraphDescribed(module=key, pid=10, operators=count, at=T0)
                   for key, count in zip(keys, operators, strict=True)]  # fmt: skip
         compiles = [event for number, key in enumerate(keys) for event in compiled(key, 10, 9 * number, 9 * number + 5)]
-        return made(events, compiles, [ev.GraphShared(module=A, pid=10, blocks=blocks, at=T0 + 30)])
+        return made(events, compiles, [ev.GraphReused(module=A, pid=10, blocks=blocks, at=T0 + 30)])
 
     whole, regions = ran(900, blocks=1), ran(60, 40, blocks=12)
     view = compare(report(whole, 0.0), report(regions, 0.0))
@@ -129,7 +129,7 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
             identity = {"pid": 10, "compile_id": f"{number}/0", "source": "torch-trace:10"}
             began = T0 + 10 * number
             events += [ev.FrameCompileBegan(at=began, **identity), ev.GraphCaptured(at=began, **identity),
-                       ev.TorchCacheAsked(cache="fx-graph", outcome="miss", at=began, **identity),
+                       ev.TorchCacheLookedUp(cache="fx-graph", outcome="miss", at=began, **identity),
                        ev.FrameCompiled(began=began, seconds=seconds, at=began + seconds, **identity)]  # fmt: skip
         return made(events)
 

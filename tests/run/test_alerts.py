@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.events import (
     AnyEvent,
-    CachedFailureMet,
+    CachedFailureHit,
     CacheHit,
     CacheScanned,
     CompileBegan,
@@ -73,7 +73,7 @@ def test_a_killed_compile_says_so_and_clears_when_the_retry_succeeds():
 
 
 def test_a_stored_failure_is_an_alert_until_the_graph_compiles():
-    met = CachedFailureMet(module=A, pid=1, at=1.0, message="too many instructions")
+    met = CachedFailureHit(module=A, pid=1, at=1.0, message="too many instructions")
     assert "too many instructions" in raised(2.0, met)["cached failure replayed"].evidence
     assert not raised(9.0, met, CompileCompleted(module=A, pid=1, at=8.0, generation="G3"))
 

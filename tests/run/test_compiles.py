@@ -8,22 +8,22 @@ import pytest
 
 from neuron_top.events import (
     AnyEvent,
-    ArtefactLoaded,
-    CachedFailureMet,
+    ArtifactLoaded,
+    CachedFailureHit,
     CacheHit,
     CacheMissed,
     CachePathAnnounced,
     CompileBegan,
     CompileCompleted,
-    CompileDotted,
     CompileEnded,
     CompileFailed,
     CompilerPassed,
+    CompilerProgress,
     CompileStarted,
     GraphExtracted,
     GraphReported,
     LockWaited,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     QueueCounted,
     RunFinished,
@@ -31,7 +31,7 @@ from neuron_top.events import (
     StepReported,
     WorkerStarted,
 )
-from neuron_top.run.graph import GraphState, Known
+from neuron_top.run.graph import GraphState, Precision
 from neuron_top.run.model import Run
 
 A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
@@ -79,7 +79,7 @@ def test_one_compile_told_by_log_lines_and_side_channel_in_any_order_is_one_miss
     assert (compiles.misses, compiles.graphs_missed, compiles.failures) == (1, 1, 0)
     assert list(compiles.graphs) == [A]
     assert (graph.state, compiles.compiling) == (GraphState.DONE, 0)
-    assert (graph.duration.seconds, graph.duration.known) == (4.9, Known.MEASURED)
+    assert (graph.duration.seconds, graph.duration.known) == (4.9, Precision.MEASURED)
 
 
 def test_a_compile_that_moves_into_the_job_is_one_compile():
@@ -115,7 +115,7 @@ def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
         CompileCompleted(generation="G0", at=140.5, source="log"),
     )
     assert (run.compiles.misses_announced, run.compiles.misses) == (1, 1)
-    assert run.compiles.graphs[A].duration.known is Known.MEASURED
+    assert run.compiles.graphs[A].duration.known is Precision.MEASURED
     assert run.compiles.graphs[A].duration.seconds == 40.0
 
 
@@ -123,7 +123,7 @@ def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
     announced = [CachePathAnnounced(path="/c", generation="G1", at=float(at), source="log") for at in range(3)]
     run = run_of(
         announced[0], CacheHit(module=A, generation="G1", at=0.5, source="log"),
-        announced[1], CompileDotted(dots=3, source="log"), CompilerPassed(source="log"),
+        announced[1], CompilerProgress(dots=3, source="log"), CompilerPassed(source="log"),
         announced[2], CacheHit(module=B, generation="G1", at=2.5, source="log"),
         RunFinished(run="r", exit_code=0, at=3.0),
     )  # fmt: skip
@@ -145,13 +145,13 @@ def test_the_third_format_brackets_a_compile_between_its_start_and_the_next_head
         CacheHit(module=B, pid=5, generation="G2", at=42.0),
     )
     duration = run.compiles.graphs[A].duration
-    assert (duration.seconds, duration.known) == (32.0, Known.BRACKETED)
+    assert (duration.seconds, duration.known) == (32.0, Precision.BRACKETED)
 
 
 def test_a_counter_line_of_the_same_process_ends_a_compile_exactly():
     counted = QueueCounted(pid=5, at=12.523, remaining=0, locked=0, failed=0, done=1, total=1)
     run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(), counted)
-    assert run.compiles.graphs[A].duration.known is Known.MEASURED
+    assert run.compiles.graphs[A].duration.known is Precision.MEASURED
     assert run.compiles.graphs[A].duration.seconds == pytest.approx(2.523)
 
 
@@ -162,13 +162,13 @@ def test_the_newest_format_measures_a_worker_by_the_distance_of_its_completions(
         CompileCompleted(module=B, pid=9, generation="G3", at=170.5),
     )
     assert [run.compiles.graphs[key].duration.seconds for key in (A, B)] == [50.0, 20.5]
-    assert {graph.duration.known for graph in run.compiles.graphs.values()} == {Known.MEASURED}
+    assert {graph.duration.known for graph in run.compiles.graphs.values()} == {Precision.MEASURED}
 
 
 def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends():
     run = run_of(
         CacheHit(module=B, pid=1, generation="G3", at=5.0, seen=5.0, source="log"),
-        CompileDotted(seen=10.0, source="log"),
+        CompilerProgress(seen=10.0, source="log"),
     )
     assert run.compiles.compiling == 1
     for event in (CompilerPassed(seen=30.0, source="log"),
@@ -180,7 +180,7 @@ def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends
 
 
 def test_dots_alone_are_no_compile_and_pass_alone_is_only_counted():
-    compiles = run_of(CompileDotted(dots=7), CompilerPassed(), CompilerPassed()).compiles
+    compiles = run_of(CompilerProgress(dots=7), CompilerPassed(), CompilerPassed()).compiles
     assert (compiles.graphs, compiles.passes, compiles.dots, compiles.misses) == ({}, 2, 7, 0)
 
 
@@ -203,7 +203,7 @@ def test_a_lock_wait_is_one_wait_however_often_it_is_reported_and_ends_with_the_
 
 
 FOUND = CacheHit(module=A, pid=2, at=9.0)
-WAITED_FOR = ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0)
+WAITED_FOR = ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ WAITED_FOR = ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_second
         ((FOUND, WAITED_FOR), 1),
         ((WAITED_FOR, FOUND), 1),
         ((LockWaited(module=A, pid=2, at=5.0, minutes=1.0), FOUND, WAITED_FOR), 1),
-        ((FOUND, ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5)), 0),
+        ((FOUND, ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5)), 0),
         ((CompileBegan(module=A, pid=2, at=5.0), CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True),
           WAITED_FOR), 0),
     ],
@@ -227,7 +227,7 @@ def test_a_hit_after_a_wait_that_no_line_told_is_counted_once(events: tuple[AnyE
 
 
 def test_our_own_component_measures_a_wait_that_was_too_short_for_a_log_line():
-    run = run_of(ArtefactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0))
+    run = run_of(ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0))
     assert run.compiles.seconds_spent(99.0, ("wait",)) == pytest.approx(4.0)
 
 
@@ -237,14 +237,14 @@ def test_compile_time_is_the_union_of_compiles_and_waits_not_their_sum():
         CompileBegan(module=B, pid=2, at=15.0),
         CompileEnded(module=A, pid=1, at=20.0, seconds=10.0, ok=True),
         CompileEnded(module=B, pid=2, at=25.0, seconds=10.0, ok=True),
-        ArtefactLoaded(module=A, pid=3, at=31.0, seconds=1.0, waited_seconds=20.0),
+        ArtifactLoaded(module=A, pid=3, at=31.0, seconds=1.0, waited_seconds=20.0),
         CompileBegan(module=C, pid=1, at=40.0),
     )
     assert run.compiles.seconds_spent(45.0) == pytest.approx(20.0 + 5.0)
 
 
 def test_a_stored_failure_is_not_a_failure_of_this_run():
-    compiles = run_of(CachedFailureMet(module=A, pid=1, at=1.0, message="from another day")).compiles
+    compiles = run_of(CachedFailureHit(module=A, pid=1, at=1.0, message="from another day")).compiles
     assert (compiles.failures, compiles.failures_met, compiles.misses) == (0, 1, 0)
     assert compiles.graphs[A].state is GraphState.CACHED_FAILURE
     assert compiles.hit_rate == 0.0
@@ -273,14 +273,14 @@ def test_the_report_does_not_count_again_what_lines_told():
     run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(),
                  GraphReported(path="p", module=A, ok=True, seconds=3.0))  # fmt: skip
     assert run.compiles.misses == 1
-    assert (run.compiles.graphs[A].duration.seconds, run.compiles.graphs[A].duration.known) == (3.0, Known.MEASURED)
+    assert (run.compiles.graphs[A].duration.seconds, run.compiles.graphs[A].duration.known) == (3.0, Precision.MEASURED)
 
 
 def test_a_compiler_process_that_names_its_graph_and_the_completion_line_are_one_compile():
     run = run_of(
         ProcessSeen(pid=70, role="compiler", module=A, started=100.0, at=100.3),
         CompileCompleted(module=A, pid=7, generation="G3", at=130.0),
-        ProcessGone(pid=70, at=130.2, exit_code=0),
+        ProcessExited(pid=70, at=130.2, exit_code=0),
     )
     assert (run.compiles.misses, run.compiles.compiling) == (1, 0)
     assert run.compiles.graphs[A].duration.seconds == 30.0
@@ -290,8 +290,8 @@ def test_a_process_that_dies_leaves_its_compile_and_its_wait_interrupted():
     run = run_of(
         CompileBegan(module=A, pid=1, at=1.0),
         LockWaited(module=A, pid=2, at=61.0, minutes=1.0),
-        ProcessGone(pid=1, at=70.0),
-        ProcessGone(pid=2, at=70.0),
+        ProcessExited(pid=1, at=70.0),
+        ProcessExited(pid=2, at=70.0),
     )
     assert run.compiles.compiling == 0
     assert not run.compiles.waits()
@@ -300,7 +300,7 @@ def test_a_process_that_dies_leaves_its_compile_and_its_wait_interrupted():
 
 
 def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
-    run = run_of(CompileBegan(module=A, pid=1, at=1.0), ProcessGone(pid=1, at=9.0),
+    run = run_of(CompileBegan(module=A, pid=1, at=1.0), ProcessExited(pid=1, at=9.0),
                  CompileCompleted(module=A, pid=1, at=8.9, generation="G3"))  # fmt: skip
     assert run.compiles.graphs[A].state is GraphState.DONE
     assert run.compiles.misses == 1
@@ -309,7 +309,7 @@ def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
 def test_dots_of_an_old_log_are_not_dated_by_the_day_it_is_read():
     run = run_of(
         CacheHit(module=B, pid=1, generation="G3", at=1000.0, seen=9e8, source="log"),
-        CompileDotted(seen=9e8, source="log"),
+        CompilerProgress(seen=9e8, source="log"),
         StepReported(step=1, seen=9e8, source="log"),
     )
     assert run.last_time == 1000.0

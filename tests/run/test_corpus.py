@@ -10,7 +10,7 @@ import pytest
 from neuron_top.events import CompileFailed
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.wrapper import STATUS_FAILED
-from neuron_top.run.graph import Known
+from neuron_top.run.graph import Precision
 from neuron_top.run.model import Run
 from tests.corpus import CORPUS, corpus
 
@@ -54,7 +54,7 @@ def test_durations_of_real_logs_are_measured_where_the_log_allows_it(name: str) 
     durations = expected.get("compile_durations_s") or {}
     for module, seconds in durations.items():
         found = run.compiles.graphs[module].duration
-        assert found.known is Known.MEASURED
+        assert found.known is Precision.MEASURED
         assert found.seconds == pytest.approx(seconds, abs=0.01)
 
 

@@ -6,7 +6,7 @@ from neuron_top.events import (
     ErrorRaised,
     GraphsListed,
     LineMarked,
-    ProcessGone,
+    ProcessExited,
     ProcessSeen,
     QueueCounted,
     RunFinished,
@@ -94,7 +94,7 @@ def test_important_lines_are_bounded():
 def test_a_process_number_given_out_again_is_a_new_process():
     run = Run()
     run.apply(ProcessSeen(pid=5, role="worker", rank=0, at=1.0))
-    run.apply(ProcessGone(pid=5, at=2.0))
+    run.apply(ProcessExited(pid=5, at=2.0))
     run.apply(ProcessSeen(pid=5, role="worker", rank=3, at=3.0))
     assert [process.rank for process in run.job.alive] == [3]
 

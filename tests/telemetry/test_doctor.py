@@ -31,7 +31,7 @@ SOUND = Facts(
     unreadable=(), listing=Listing(reason="neuron-ls is not here"), nodes=(), tools={}, on_path={},
     compilers={"g++": "/usr/bin/g++"}, packages={"torch": "2.13.0"}, system_packages={}, root_in_force="/cache",
     roots=(ROOT,), jobs=(), variables={}, warnings=(), state=msgspec.structs.replace(ROOT, path="/state"),
-    terminal=Terminal(is_terminal=True, kind="xterm", colours="truecolor", encoding="utf-8", columns=120, lines=40),
+    terminal=Terminal(is_terminal=True, kind="xterm", colors="truecolor", encoding="utf-8", columns=120, lines=40),
     open_files=65536, watches=524288,
 )  # fmt: skip
 

@@ -106,7 +106,7 @@ def test_any_document_is_a_listing_or_a_value_error(value: Any) -> None:
 @given(st.text(max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_small_texts_are_read_or_unknown(text: str) -> None:
-    sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbours(text), sysfs_values.version(text)
+    sysfs_values.whole(text), sysfs_values.power(text), sysfs_values.neighbors(text), sysfs_values.version(text)
     visible_cores(text)
     for shown in (sysfs_values.name(text), container_of(text), program_name(text.split("\0"))):
         assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in shown)

@@ -9,7 +9,7 @@ import pytest
 
 from neuron_top import events
 from neuron_top.parsers.neuron_ls import read_devices
-from neuron_top.telemetry.devices import DevicesLook, devices_found, list_devices
+from neuron_top.telemetry.devices import NeuronLsPoller, devices_found, list_devices
 from neuron_top.telemetry.instances import GIB
 from tests.telemetry.executables import executable
 
@@ -72,7 +72,7 @@ def test_output_that_is_no_json_is_a_reason(tmp_path: Path) -> None:
 def test_a_look_tells_only_what_changed(tmp_path: Path) -> None:
     tool = executable(tmp_path, "neuron-ls", f"print(open({str(tmp_path / 'out')!r}).read(), end='')")
     (tmp_path / "out").write_text(json.dumps([NEW]))
-    look = DevicesLook(tool)
+    look = NeuronLsPoller(tool)
     assert [type(event) for event in look()] == [events.SourceAvailable, events.DevicesFound]
     assert look() == []
     (tmp_path / "out").write_text(json.dumps([NEW | {"neuron_processes": []}]))

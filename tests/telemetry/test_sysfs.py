@@ -11,7 +11,7 @@ import pytest
 from neuron_top.events import CoreSample
 from neuron_top.parsers import sysfs_values
 from neuron_top.telemetry.instances import GIB
-from neuron_top.telemetry.sources import SysfsLook
+from neuron_top.telemetry.sources import SysfsPoller
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 from tests.telemetry import trees
 
@@ -123,7 +123,7 @@ def test_the_overlay_takes_memory_and_power_from_the_driver_and_the_rest_from_th
 
 
 def test_a_driver_that_comes_later_is_noticed_and_its_absence_is_told_once(tmp_path: Path) -> None:
-    look = SysfsLook(SysfsTree(tmp_path), clock=lambda: 1.0)
+    look = SysfsPoller(SysfsTree(tmp_path), clock=lambda: 1.0)
     (absent,) = look()
     assert "not loaded" in absent.reason  # type: ignore[union-attr]
     assert look() == []
@@ -135,7 +135,7 @@ def test_a_driver_that_comes_later_is_noticed_and_its_absence_is_told_once(tmp_p
 def test_the_look_is_silent_while_the_monitor_delivers(tmp_path: Path) -> None:
     trees.device(tmp_path, 0, 2, used=USED)
     delivering = True
-    look = SysfsLook(SysfsTree(tmp_path), silent=lambda: delivering)
+    look = SysfsPoller(SysfsTree(tmp_path), silent=lambda: delivering)
     assert "CoresSampled" not in [type(event).__name__ for event in look()]
     delivering = False
     assert [type(event).__name__ for event in look()] == ["CoresSampled"]

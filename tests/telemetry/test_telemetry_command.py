@@ -95,7 +95,7 @@ def test_a_file_without_any_record_is_a_failure_and_a_missing_one_nothing_to_sho
     assert telemetry("--sysfs-root", str(tmp_path / "z")).returncode == 2
 
 
-def test_a_listing_of_neuron_ls_is_recognised() -> None:
+def test_a_listing_of_neuron_ls_is_recognized() -> None:
     result = telemetry("--source", str(corpus("telemetry", "neuron_ls_trn2.48xlarge_one_device_container.json")))
     assert b"trn2.48xlarge" in result.stdout
     assert b"logical core = 2 physical" in result.stdout

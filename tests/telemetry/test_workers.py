@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessGone, ProcessSeen
-from neuron_top.telemetry.worker_placement import Place, is_compiler, is_launcher, module_in, place_of
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessSeen
+from neuron_top.telemetry.worker_placement import WorkerPlacement, is_compiler, is_launcher, module_in, place_of
 from neuron_top.telemetry.workers import WorkerSampler
 
 WORKER = """
@@ -81,7 +81,7 @@ def test_a_worker_that_ended_is_gone_and_sampled_no_more(launcher: subprocess.Po
     say(launcher)
     assert said(launcher) == b"over\n"
     events = sampler.look()
-    assert {event.pid for event in events if isinstance(event, ProcessGone)} == pids
+    assert {event.pid for event in events if isinstance(event, ProcessExited)} == pids
     assert cores_in(events) == {}
 
 
@@ -123,15 +123,17 @@ def test_a_root_that_does_not_exist_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("environment", "place"),
     [
-        ({"LOCAL_RANK": "3", "RANK": "11", "WORLD_SIZE": "16"}, Place(3, 11, 3, 16)),
-        ({"NEURON_RT_VISIBLE_CORES": "4-7"}, Place(4, None, None, None)),
-        ({"NEURON_RT_VISIBLE_CORES": "8,9", "RANK": "1"}, Place(8, 1, None, None)),
-        ({"OMPI_COMM_WORLD_LOCAL_RANK": "2", "OMPI_COMM_WORLD_RANK": "2"}, Place(2, 2, 2, None)),
+        ({"LOCAL_RANK": "3", "RANK": "11", "WORLD_SIZE": "16"}, WorkerPlacement(3, 11, 3, 16)),
+        ({"NEURON_RT_VISIBLE_CORES": "4-7"}, WorkerPlacement(4, None, None, None)),
+        ({"NEURON_RT_VISIBLE_CORES": "8,9", "RANK": "1"}, WorkerPlacement(8, 1, None, None)),
+        ({"OMPI_COMM_WORLD_LOCAL_RANK": "2", "OMPI_COMM_WORLD_RANK": "2"}, WorkerPlacement(2, 2, 2, None)),
         ({"LOCAL_RANK": "", "RANK": "x"}, None),
         ({}, None),
     ],
 )
-def test_a_place_is_read_from_any_launchers_variables(environment: dict[str, str], place: Place | None) -> None:
+def test_a_place_is_read_from_any_launchers_variables(
+    environment: dict[str, str], place: WorkerPlacement | None
+) -> None:
     assert place_of(environment) == place
 
 

@@ -20,7 +20,7 @@ from neuron_top.events import (
     GraphCaptured,
     LineMalformed,
     RunStarted,
-    TorchCacheAsked,
+    TorchCacheLookedUp,
     TritonKernelsCompiled,
     decode,
     encode,
@@ -29,7 +29,7 @@ from neuron_top.parsers import torch_trace
 from neuron_top.parsers.torch_trace import TorchTraceReader
 from neuron_top.run.model import Run
 from neuron_top.views.torch_trace import torch_view
-from tests.torch_trace.traces import START, WHOLE, artefact, context, phase, record
+from tests.torch_trace.traces import START, WHOLE, artifact, context, phase, record
 
 
 def read(text: str | bytes, rank: int | None = None) -> list[AnyEvent]:
@@ -72,7 +72,7 @@ def test_breaks_recompiles_and_cache_answers_come_with_their_reasons() -> None:
     assert broken.reason.startswith("Failed to trace builtin operator: Dynamo does not know how to trace")
     assert only(events, FrameRecompiled)[0].compile_id == "0/1"
     assert "expected 4, actual 6" in only(events, FrameRecompiled)[0].reasons[0]
-    asked = {one.cache: one for one in only(events, TorchCacheAsked)}
+    asked = {one.cache: one for one in only(events, TorchCacheLookedUp)}
     assert (asked["aot-autograd"].outcome, asked["aot-autograd"].reason) == ("bypass", "a custom operator")
     assert (asked["fx-graph"].outcome, asked["fx-graph"].key, asked["fx-graph"].saved_seconds) == ("hit", "fabc", 2.5)
 
@@ -135,8 +135,8 @@ def test_values_of_any_kind_where_others_are_expected_never_raise(
 
 @given(_VALUES, st.sampled_from(("fx_graph_cache_hit", "aotautograd_cache_bypass", "recompile_reasons",
                                  "triton_kernel_info", "dynamo_graph_break_reason")))  # fmt: skip
-def test_artefacts_of_any_content_never_raise(payload: object, name: str) -> None:
-    read(artefact(name, json.dumps(payload)))
+def test_artifacts_of_any_content_never_raise(payload: object, name: str) -> None:
+    read(artifact(name, json.dumps(payload)))
 
 
 def test_a_line_without_an_end_is_given_up_once_and_takes_bounded_memory() -> None:
@@ -154,7 +154,7 @@ def test_a_line_without_an_end_is_given_up_once_and_takes_bounded_memory() -> No
 def test_of_a_payload_that_is_too_long_the_key_is_still_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_trace, "PAYLOAD_BYTES", 4096)
     payload = json.dumps({"key": "fkey", "components": ["y" * 900] * 20}, indent=0)
-    (asked,) = only(read(artefact("fx_graph_cache_miss", payload)), TorchCacheAsked)
+    (asked,) = only(read(artifact("fx_graph_cache_miss", payload)), TorchCacheLookedUp)
     assert asked.key == "fkey"
 
 
@@ -187,8 +187,8 @@ def test_frames_of_our_own_back_end_are_not_counted_twice() -> None:
     assert [row.backend for row in view.frames] == ["neurontop", "other"]
 
 
-def test_an_artefact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours() -> None:
-    from neuron_top.events import ArtefactLoaded
+def test_an_artifact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours() -> None:
+    from neuron_top.events import ArtifactLoaded
 
     run = Run()
     run.apply(RunStarted(run="r", command=("x",), at=START, source="job"))
@@ -196,10 +196,10 @@ def test_an_artefact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours()
         identity = {"pid": 71, "compile_id": f"{number}/0", "source": "torch-trace:x"}
         run.apply(FrameCompileBegan(at=START + 10 * number, **identity))
         run.apply(GraphCaptured(at=START + 10 * number + 1, **identity))
-        run.apply(TorchCacheAsked(cache="fx-graph", outcome=outcome, at=START + 10 * number + 2, **identity))
+        run.apply(TorchCacheLookedUp(cache="fx-graph", outcome=outcome, at=START + 10 * number + 2, **identity))
         run.apply(FrameCompiled(began=START + 10 * number, seconds=4.0, at=START + 10 * number + 4, **identity))
         run.apply(BackwardCompiled(began=START + 10 * number + 6, seconds=2.0, **identity))
-    run.apply(ArtefactLoaded(module="MODULE_1+2", pid=71, seconds=0.1, at=START + 3, source="worker:71"))
+    run.apply(ArtifactLoaded(module="MODULE_1+2", pid=71, seconds=0.1, at=START + 3, source="worker:71"))
     view = torch_view(run, START + 20)
     assert view is not None
     assert [row.backend for row in view.frames] == ["neurontop", "inductor"]

@@ -28,8 +28,8 @@ def phase(name: str, kind: str, seconds: float, compile_id: str = "0/0") -> str:
     return record({"chromium_event": {}, **context()}, json.dumps(event, indent=0), second=20 + int(seconds))
 
 
-def artefact(name: str, payload: str, **fields: Any) -> str:
-    """An artefact with its payload."""
+def artifact(name: str, payload: str, **fields: Any) -> str:
+    """An artifact with its payload."""
     return record({"artifact": {"name": name, "encoding": "string"}, **(fields or context())}, payload)
 
 
@@ -44,17 +44,17 @@ WHOLE = "".join((
     phase("dynamo", "B", 0.25),
     record({"str": ["/home/someone/model.py", 4]}),
     record({"dynamo_start": {"stack": [{"line": 30, "name": "forward", "filename": 4}]}, **context()}),
-    artefact("dynamo_graph_break_reason", BREAK),
+    artifact("dynamo_graph_break_reason", BREAK),
     record({"dynamo_output_graph": {"sizes": {}}, **context(attempt=1)}, "def forward(self): pass"),
     phase("inductor_compile", "B", 1.0),
     phase("inductor_compile", "E", 3.5),
-    artefact("aotautograd_cache_bypass", json.dumps({"cache_bypass_reason": "a custom operator", "key": None})),
-    artefact("fx_graph_cache_hit", json.dumps({"key": "fabc", "components": ["x"], "time_saved_ns": 2_500_000_000})),
-    artefact("triton_kernel_info", json.dumps({"triton_poi_0": {"us": 5}, "triton_red_1": {"us": 6}})),
-    artefact("cudagraph_something_new", "never seen before"),
+    artifact("aotautograd_cache_bypass", json.dumps({"cache_bypass_reason": "a custom operator", "key": None})),
+    artifact("fx_graph_cache_hit", json.dumps({"key": "fabc", "components": ["x"], "time_saved_ns": 2_500_000_000})),
+    artifact("triton_kernel_info", json.dumps({"triton_poi_0": {"us": 5}, "triton_red_1": {"us": 6}})),
+    artifact("cudagraph_something_new", "never seen before"),
     record({"compilation_metrics": {"compile_id": "0/0", "co_name": "forward", "co_filename": "/home/someone/model.py",
             "co_firstlineno": 30, "entire_frame_compile_time_s": 4.5, "inductor_compile_time_s": 2.5,
             "graph_op_count": 12, "fail_reason": None}, **context(attempt=1)}),
-    artefact("recompile_reasons", "0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6", **context(0, 1)),
+    artifact("recompile_reasons", "0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6", **context(0, 1)),
     record({"bwd_compilation_metrics": {"compile_id": "0/0", "inductor_compile_time_s": 1.5}, **context()}),
 ))  # fmt: skip

@@ -15,7 +15,7 @@ from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
-from neuron_top.views.miss_explanation import Misses, Question, Reason, Why
+from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, Reason
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
@@ -80,7 +80,7 @@ def job(at: float = START) -> list[ev.AnyEvent]:
 
 
 def samples(count: int, seconds: int, at: float = START, capacity: int | None = 16 * 1024**3) -> list[ev.AnyEvent]:
-    """`count` cores sampled once a second, each a little different from its neighbour."""
+    """`count` cores sampled once a second, each a little different from its neighbor."""
     made: list[ev.AnyEvent] = []
     for second in range(seconds):
         cores = tuple(
@@ -136,7 +136,7 @@ def compiles(at: float = START) -> list[ev.AnyEvent]:
         ev.CacheHit(module=module(2), at=at + 3, **common),
         ev.CompileBegan(module=module(3), at=at + 4, pid=4001, rank=0, node="trn1"),
         ev.CompileEnded(module=module(3), at=at + 16, seconds=12.0, ok=True, pid=4001, rank=0, node="trn1",
-                        artefact_bytes=3_400_000, peak_rss_bytes=900_000_000),
+                        artifact_bytes=3_400_000, peak_rss_bytes=900_000_000),
         ev.CompileBegan(module=module(4), at=at + 17, pid=4002, rank=1, node="trn1"),
         ev.CompileFailed(module=module(4), at=at + 30, pid=4002, rank=1, node="trn1", exit_status=-9,
                          message="[F137] neuronx-cc was forcibly killed", code="F137"),
@@ -177,7 +177,7 @@ class StillLibrary:
         self._entries = entries or EntryTable(roots=nowhere, rows=())
         self.played: list[str] = []
         self.deleted: list[str] = []
-        self.asked: list[Question] = []
+        self.asked: list[MissQuery] = []
 
     def runs(self) -> tuple[RunRow, ...]:
         return self._runs
@@ -194,17 +194,19 @@ class StillLibrary:
         reports = [report(Run(), START), report(Run(), START)]
         return msgspec.structs.replace(compare(*reports), a=a, b=b)
 
-    def why(self, asked: Question) -> Why:
+    def why(self, asked: MissQuery) -> MissExplanation:
         self.asked.append(asked)
         reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
         headline = "another batch size was compiled: 8 here, 4 there"
-        return Why(module=asked.module, headline=headline, footnote="compared with 5 graphs", reasons=(reason,))
+        return MissExplanation(
+            module=asked.module, headline=headline, footnote="compared with 5 graphs", reasons=(reason,)
+        )
 
-    def misses(self, asked: Sequence[Question]) -> Misses:
+    def misses(self, asked: Sequence[MissQuery]) -> Misses:
         return Misses(met=len(asked), told=tuple(self.why(one) for one in asked[:2]))
 
     def misses_of(self, run: str) -> Misses:
-        return self.misses([Question(module=f"{module(7)} of {run}")])
+        return self.misses([MissQuery(module=f"{module(7)} of {run}")])
 
     def replay(self, run: str) -> StillFeed:
         self.played.append(run)
@@ -220,7 +222,7 @@ class UnreadableLibrary(StillLibrary):
     def entries(self) -> EntryTable:
         raise StoreUnusable(f"{self.place}/cache-index: permission denied")
 
-    def misses(self, asked: Sequence[Question]) -> Misses:
+    def misses(self, asked: Sequence[MissQuery]) -> Misses:
         raise StoreUnusable(f"{self.place}/cache-index: permission denied")
 
 
@@ -240,12 +242,12 @@ def recordings() -> tuple[RunRow, ...]:
     )  # fmt: skip
 
 
-def catalogue() -> EntryTable:
+def catalog() -> EntryTable:
     """Five entries of two compilers in one root."""
     root = "/var/tmp/neuron-compile-cache"
 
     def row(number: int, state: str, compiler: str, size: int, age: float, **more: object) -> EntryRow:
-        fields = {"artefact_bytes": size, "compile_seconds": 61.0, "flags": "--target=trn1", "lock": "", "failure": "",
+        fields = {"artifact_bytes": size, "compile_seconds": 61.0, "flags": "--target=trn1", "lock": "", "failure": "",
                   "advice": "", "problems": ()} | more  # fmt: skip
         name = module(number)
         return EntryRow(key=f"{root}/{compiler}/{name}", root=root, compiler=compiler, module=name, state=state,
@@ -265,14 +267,14 @@ def catalogue() -> EntryTable:
     )  # fmt: skip
 
 
-def catalogue_beside_inductor() -> EntryTable:
+def catalog_beside_inductor() -> EntryTable:
     """The same with PyTorch's own cache on the machine."""
     entries = [
         InductorEntry(kind=kind, key=f"{number}", path="", bytes=size, files=2, changed=START - 60, used=None)
         for number, (kind, size) in enumerate((("fx-graph", 90_000), ("aot-autograd", 50_000), ("code", 3_000_000)))
     ]
     return msgspec.structs.replace(
-        catalogue(), others=(other_cache("/var/tmp/torchinductor_ubuntu", "its default", entries),)
+        catalog(), others=(other_cache("/var/tmp/torchinductor_ubuntu", "its default", entries),)
     )
 
 

@@ -16,7 +16,7 @@ from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
 from neuron_top.ingest.repository import Library
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.keys import PLACES
+from neuron_top.tui.keys import SCREENS
 
 SIZE = (112, 30)
 
@@ -30,7 +30,7 @@ async def take(run: str, folder: Path, at: float) -> None:
     async with app.run_test(size=SIZE) as pilot:
         feed.clock.pause()
         feed.clock.seek(feed.clock.start + (feed.clock.end - feed.clock.start) * at)
-        for place in PLACES:
+        for place in SCREENS:
             await pilot.press(place.key)
             await at_rest(app, pilot)
             write(app, folder / f"{place.name}.svg")

@@ -6,7 +6,7 @@ import asyncio
 
 from neuron_top.tui import preload
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.keys import PLACES
+from neuron_top.tui.keys import SCREENS
 from neuron_top.tui.screens.base import LiveScreen
 from tests.tui import feeds
 
@@ -18,8 +18,8 @@ async def test_all_screens_are_made_ahead_and_are_the_ones_that_keys_go_to() -> 
         await asyncio.to_thread(preload.load, app)
         await pilot.pause()
         assert app.current_mode == "compile", "loading ahead went somewhere"
-        made = {place.name: app._screen_stacks[place.name][0] for place in PLACES}
-        for place in PLACES:
+        made = {place.name: app._screen_stacks[place.name][0] for place in SCREENS}
+        for place in SCREENS:
             await pilot.press(place.key)
             assert app.screen is made[place.name]
             assert isinstance(app.screen, LiveScreen)

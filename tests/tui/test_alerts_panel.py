@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from neuron_top import events as ev
 from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
-from neuron_top.tui.look import DARK, UNICODE, Look
+from neuron_top.tui.look import DARK, UNICODE, Theme
 from neuron_top.tui.panels.alerts import alerts_panel, wish
 from neuron_top.tui.panels.welcome import welcome_panel
 from neuron_top.views.overview import overview
 
-LOOK = Look(DARK, UNICODE)
+LOOK = Theme(DARK, UNICODE)
 WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=12), max_size=30).map(" ".join)
 ALERTS = st.lists(
     st.builds(Alert, key=WORDS, severity=st.sampled_from(("error", "warning", "info")), since=st.none(),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neuron_top.tui.arrange import Box, Wish, arrange, share_out
+from neuron_top.tui.arrange import Box, SizeRequest, arrange, share_out
 
 WISHES = st.fixed_dictionaries(
     {
         name: st.tuples(st.integers(0, 6), st.integers(0, 140), st.booleans()).map(
-            lambda it: Wish(it[0], it[0] + it[1], it[1] if it[2] else 0, 26)
+            lambda it: SizeRequest(it[0], it[0] + it[1], it[1] if it[2] else 0, 26)
         )
         for name in ("cores", "compile", "training", "alerts")
     }
@@ -18,7 +18,9 @@ WISHES = st.fixed_dictionaries(
 
 
 @given(st.integers(40, 300), st.integers(10, 120), WISHES)
-def test_no_panel_overlaps_another_or_leaves_the_screen(width: int, height: int, wishes: dict[str, Wish]) -> None:
+def test_no_panel_overlaps_another_or_leaves_the_screen(
+    width: int, height: int, wishes: dict[str, SizeRequest]
+) -> None:
     seen: set[tuple[int, int]] = set()
     for box in arrange(width, height, wishes).values():
         cells = {(x, y) for x in (box.x, box.x + box.width - 1) for y in range(box.y, box.y + box.height)}
@@ -29,19 +31,25 @@ def test_no_panel_overlaps_another_or_leaves_the_screen(width: int, height: int,
 
 
 NO_TITLE = {
-    "cores": Wish(0, 0), "compile": Wish(0, 2, 2, 26), "training": Wish(4, 4), "alerts": Wish(6, 6)
+    "cores": SizeRequest(0, 0), "compile": SizeRequest(0, 2, 2, 26), "training": SizeRequest(4, 4),
+    "alerts": SizeRequest(6, 6)
 }  # fmt: skip
 
 
 @example(40, 15, NO_TITLE)
 @given(st.integers(40, 300), st.integers(10, 120), WISHES)
-def test_the_last_line_is_always_used(width: int, height: int, wishes: dict[str, Wish]) -> None:
+def test_the_last_line_is_always_used(width: int, height: int, wishes: dict[str, SizeRequest]) -> None:
     boxes = arrange(width, height, wishes).values()
     assert max(box.y + box.height for box in boxes) == height
 
 
 def test_a_small_screen_shows_every_panel() -> None:
-    wishes = {"cores": Wish(3, 5), "compile": Wish(3, 5), "training": Wish(2, 3), "alerts": Wish(2, 2)}
+    wishes = {
+        "cores": SizeRequest(3, 5),
+        "compile": SizeRequest(3, 5),
+        "training": SizeRequest(2, 3),
+        "alerts": SizeRequest(2, 2),
+    }
     boxes = arrange(80, 21, wishes)
     assert set(boxes) == {"cores", "compile", "training", "alerts", "log"}
     assert boxes["cores"] == Box(0, 0, 80, 5)
@@ -49,15 +57,15 @@ def test_a_small_screen_shows_every_panel() -> None:
 
 
 def test_needs_come_before_wishes() -> None:
-    assert share_out(5, [Wish(1, 9), Wish(3, 3)]) == [2, 3]
+    assert share_out(5, [SizeRequest(1, 9), SizeRequest(3, 3)]) == [2, 3]
 
 
 def test_many_cores_stand_above_both_columns_and_few_in_the_left_one() -> None:
-    others = {"compile": Wish(3, 3), "training": Wish(2, 3), "alerts": Wish(1, 1)}
-    many = arrange(160, 45, {"cores": Wish(3, 130, 128, 26), **others})
+    others = {"compile": SizeRequest(3, 3), "training": SizeRequest(2, 3), "alerts": SizeRequest(1, 1)}
+    many = arrange(160, 45, {"cores": SizeRequest(3, 130, 128, 26), **others})
     assert many["cores"].width == 160
     assert (many["cores"].height - 1) * (160 // 26) >= 128
     assert many["compile"].y == many["training"].y == many["cores"].height
-    few = arrange(160, 45, {"cores": Wish(3, 18, 16, 26), **others})
+    few = arrange(160, 45, {"cores": SizeRequest(3, 18, 16, 26), **others})
     assert few["cores"].width < 100
     assert few["compile"].y == 0

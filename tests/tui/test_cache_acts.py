@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.actions.desk import Desk
+from neuron_top.actions.desk import CacheService
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Outcome, Plan, Progress
@@ -20,14 +20,14 @@ from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen
 from neuron_top.tui.screens.plan import DONE, PREVIEW, PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.entries import EntryTable, entry_row
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler
 from tests.tui import feeds
 
 
-class QuietDesk(Desk):
+class QuietDesk(CacheService):
     """A desk on a machine where nobody else uses the cache, whatever runs beside the tests."""
 
     def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
@@ -85,7 +85,7 @@ def page(app: TopApp) -> PlanPage:
 
 
 def title(app: TopApp) -> str:
-    return screen(app).query_one("#title", Drawn).render_line(0).text
+    return screen(app).query_one("#title", RenderWidget).render_line(0).text
 
 
 def said(app: TopApp) -> str:
@@ -176,7 +176,7 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
     async with cache_screen(root) as (app, pilot):
         screen(app).filtered("state:failed")
         await press(app, pilot, "M", "r")
-        buttons = page(app).query_one("#choice", Drawn)
+        buttons = page(app).query_one("#choice", RenderWidget)
         assert "[ Cancel ]" in buttons.render_line(0).text
         assert "Compile now: 1 graph" in buttons.render_line(0).text
         await press(app, pilot, "right", "right")
@@ -270,7 +270,7 @@ async def test_where_no_forced_lock_is_confirmed_nothing_is_done(tmp_path: Path)
 
 def bottom(app: TopApp) -> str:
     """What is chosen, or asked, below the plan."""
-    return page(app).query_one("#choice", Drawn).render_line(0).text
+    return page(app).query_one("#choice", RenderWidget).render_line(0).text
 
 
 async def test_pins_protect_and_say_so_in_the_preview(root: Path) -> None:

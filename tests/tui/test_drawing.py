@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from neuron_top.tui import drawing
-from neuron_top.tui.look import ASCII, DARK, NO_COLOUR, UNICODE, Look
+from neuron_top.tui.look import ASCII, DARK, NO_COLOR, UNICODE, Theme
 
-LOOK = Look(DARK, UNICODE)
-PLAIN = Look(NO_COLOUR, ASCII)
+LOOK = Theme(DARK, UNICODE)
+PLAIN = Theme(NO_COLOR, ASCII)
 SHARES = st.one_of(st.none(), st.floats(-1, 3, allow_nan=False))
 
 
@@ -39,7 +39,7 @@ def test_an_ascii_look_draws_ascii_only(text: str, width: int) -> None:
 
 @pytest.mark.parametrize("look", [LOOK, PLAIN])
 @given(share=SHARES, width=st.integers(1, 80))
-def test_a_bar_fills_its_width(look: Look, share: float | None, width: int) -> None:
+def test_a_bar_fills_its_width(look: Theme, share: float | None, width: int) -> None:
     assert sum(len(text) for text, _ in drawing.bar(look, share, width)) == width
 
 

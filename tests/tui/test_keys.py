@@ -13,7 +13,7 @@ from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.keys import EVERYWHERE, KEYS, PLACES
+from neuron_top.tui.keys import EVERYWHERE, KEYS, SCREENS
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
@@ -31,7 +31,7 @@ from . import feeds
 async def running(
     first: str = "overview", feed: feeds.StillFeed | None = None, size: tuple[int, int] = (120, 40)
 ) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
-    library = feeds.StillLibrary(feeds.recordings(), feeds.catalogue())
+    library = feeds.StillLibrary(feeds.recordings(), feeds.catalog())
     app = TopApp(feed or feeds.full(), Settings(), first=first, library=library)
     async with app.run_test(size=size) as pilot:
         await drawn(app, pilot)
@@ -57,7 +57,7 @@ def table(app: TopApp) -> Table[object]:
     return found
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+@pytest.mark.parametrize("place", SCREENS, ids=lambda place: place.name)
 async def test_a_digit_goes_to_its_screen(place: object) -> None:
     async with running("logs" if place.key == "1" else "overview") as (app, pilot):
         await pilot.press(place.key)
@@ -67,7 +67,7 @@ async def test_a_digit_goes_to_its_screen(place: object) -> None:
 async def test_tab_goes_round_all_screens_and_back() -> None:
     async with running() as (app, pilot):
         seen = []
-        for _ in PLACES:
+        for _ in SCREENS:
             await pilot.press("tab")
             seen.append(app.current_mode)
         assert seen == ["cores", "compile", "cache", "logs", "runs", "overview"]
@@ -420,7 +420,7 @@ def test_no_key_means_two_things_on_a_screen(place: str) -> None:
 
 async def test_every_action_of_the_table_exists_where_it_is_bound() -> None:
     async with running() as (app, pilot):
-        for place in PLACES:
+        for place in SCREENS:
             app.go(place.name)
             await drawn(app, pilot)
             missing = [row.action for row in KEYS if place.name in row.places
@@ -431,7 +431,7 @@ async def test_every_action_of_the_table_exists_where_it_is_bound() -> None:
 async def test_a_resize_at_any_moment_breaks_nothing() -> None:
     async with running() as (app, pilot):
         for size in ((20, 5), (300, 90), (80, 24), (1, 1), (120, 40)):
-            for place in PLACES:
+            for place in SCREENS:
                 app.go(place.name)
                 await pilot.resize_terminal(*size)
                 app.draw()

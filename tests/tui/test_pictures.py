@@ -73,7 +73,7 @@ STATES: dict[str, Callable[[], feeds.StillFeed]] = {
 
 @pytest.fixture(autouse=True)
 def _same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One time zone, one locale, colours on: whatever the machine has."""
+    """One time zone, one locale, colors on: whatever the machine has."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -95,7 +95,7 @@ async def come_to_rest(pilot: Pilot[int]) -> None:
 
 
 def app_on(feed: feeds.StillFeed, first: str = "overview", filled: bool = True, **settings: object) -> TopApp:
-    library = feeds.StillLibrary(feeds.recordings(), feeds.catalogue()) if filled else feeds.StillLibrary()
+    library = feeds.StillLibrary(feeds.recordings(), feeds.catalog()) if filled else feeds.StillLibrary()
     return TopApp(feed, Settings(**settings), first=first, library=library)
 
 
@@ -113,7 +113,7 @@ def test_screen(snap_compare: Callable[..., bool], place: str, size: tuple[int, 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_cache_beside_pytorchs_own(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
-    library = feeds.StillLibrary((), feeds.catalogue_beside_inductor())
+    library = feeds.StillLibrary((), feeds.catalog_beside_inductor())
     app = TopApp(feeds.full(), Settings(), first="cache", library=library)
     assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
 
@@ -166,6 +166,6 @@ def test_ascii(snap_compare: Callable[..., bool]) -> None:
     assert snap_compare(app_on(feeds.full(), ascii=True), terminal_size=(120, 40), run_before=come_to_rest)
 
 
-def test_no_colour(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert snap_compare(app_on(feeds.full()), terminal_size=(120, 40), run_before=come_to_rest)

@@ -16,9 +16,9 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = (
     Subcommand("ls", "listing", "the entries of a cache, with state, size, age and cause of failure"),
     Subcommand("stats", "stats", "sums by state and compiler version, free disk space"),
-    Subcommand("show", "show", "one entry in full: graph, artefact, flags, lock, failure log"),
+    Subcommand("show", "show", "one entry in full: graph, artifact, flags, lock, failure log"),
     Subcommand("verify", "verify", "look for entries that are broken, and move them aside"),
-    Subcommand("roots", "roots", "every compile cache of this machine, neighbours and work folders included"),
+    Subcommand("roots", "roots", "every compile cache of this machine, neighbors and work folders included"),
     Subcommand("evict", "evict", "free disk: by size, free space, age, compiler, state or name; undoable"),
     Subcommand("retry", "retry", "compile failed graphs again, now or on the next run"),
     Subcommand("unlock", "unlock", "remove locks whose holder is proved dead"),

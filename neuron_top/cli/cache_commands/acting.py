@@ -14,15 +14,15 @@ from pathlib import Path
 from neuron_top import settings
 from neuron_top.actions import gather, history
 from neuron_top.actions import plan as plans
+from neuron_top.actions.copy_targets import CopyTarget
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.shelves import Shelf
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
@@ -67,7 +67,7 @@ def open_trash(arguments: argparse.Namespace) -> Trash:
 def tell_remarks(trash: Trash) -> None:
     """What went wrong in the trash beside what was asked for."""
     for remark in trash.remarks:
-        narrate(f"neurontop: {visible(remark)}")
+        log_stderr(f"neurontop: {visible(remark)}")
 
 
 def root_meant(given: str | None) -> str:
@@ -86,7 +86,7 @@ def local_root(given: str | None) -> str:
     return root
 
 
-def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, Surroundings]:
+def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, PlanContext]:
     """The cache as it is, and all that planners must know besides; `with_logs`: of a bucket, failure logs too."""
     if root.startswith("s3://"):
         from neuron_top.cli.cache_commands import bucket
@@ -107,7 +107,7 @@ def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -
     return snapshot, around
 
 
-def pictured(place: Shelf) -> Snapshot:
+def pictured(place: CopyTarget) -> Snapshot:
     """The entries of a root on either kind of shelf."""
     if place.name.startswith("s3://"):
         from neuron_top.cache import s3
@@ -160,10 +160,10 @@ def _nothing(found: Sequence[Plan], arguments: argparse.Namespace) -> int:
     protected = sum(len(plan.exclusions) for plan in found)
     if protected:
         left = f"{counted(protected, 'entry is', 'entries are')} left alone"
-        narrate(f"neurontop: nothing was done: {left}, see above or --dry-run")
+        log_stderr(f"neurontop: nothing was done: {left}, see above or --dry-run")
         return 0 if all(plan.verb == "copy" for plan in found) else REFUSED
     if arguments.yes and not arguments.json:
-        narrate("neurontop: nothing to do")
+        log_stderr("neurontop: nothing to do")
     return 0
 
 
@@ -172,7 +172,7 @@ def _save(path: Path, found: Sequence[Plan]) -> None:
         path.write_bytes(plans.encode(*found))
     except OSError as problem:
         raise UsageError(f"--save-plan {path}: {problem.strerror}") from None
-    narrate(f"neurontop: saved; carry it out with: neurontop cache apply {path}")
+    log_stderr(f"neurontop: saved; carry it out with: neurontop cache apply {path}")
 
 
 def _print(found: Sequence[Plan], most: int | None) -> None:

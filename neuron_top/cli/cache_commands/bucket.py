@@ -12,21 +12,21 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import settings
-from neuron_top.actions import bucket_restore, history
-from neuron_top.actions.bucket_journal import BucketJournal
+from neuron_top.actions import history, s3_restore
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Totals
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.s3_journal import BucketJournal
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache import failures, s3, scan, verify
 from neuron_top.cache.entry import FAILURES, HITS, Entry
 from neuron_top.cache.filenames import FAILURE_LOG
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
-from neuron_top.cli.output import narrate, print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.units import bytes_text, count_text
 
 
-def look(url: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, Surroundings]:
+def look(url: str, arguments: argparse.Namespace, *, with_logs: bool = False) -> tuple[Snapshot, PlanContext]:
     """The listing, and what planners must know besides; `with_logs` reads the failures' logs, a request each."""
     bucket = s3.connect(url)
     listing = s3.take(bucket)
@@ -49,11 +49,11 @@ def bring_back(url: str, arguments: argparse.Namespace) -> int:
     """`neurontop cache restore PLAN s3://…`."""
     bucket = s3.connect(url)
     trash = BucketJournal(bucket.url, common.state_path())
-    record = bucket_restore.restore(arguments.plan, bucket, trash, read_only=arguments.read_only)
+    record = s3_restore.restore(arguments.plan, bucket, trash, read_only=arguments.read_only)
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
-        narrate(f"neurontop: plan {record.plan}: {count_text(record.restored)} objects brought back")
+        log_stderr(f"neurontop: plan {record.plan}: {count_text(record.restored)} objects brought back")
         for key, reason in record.kept:
             print_text(f"stays deleted: {key}: {reason}")
     return 1 if record.kept else 0
@@ -95,17 +95,17 @@ def fetched(bucket: s3.Bucket, objects: Iterable[s3.Object], entry: Entry) -> It
         yield root, msgspec.structs.replace(found, allocated=found.apparent) if found else entry
 
 
-def _around(listing: s3.Listing, bucket: s3.Bucket, arguments: argparse.Namespace) -> Surroundings:
+def _around(listing: s3.Listing, bucket: s3.Bucket, arguments: argparse.Namespace) -> PlanContext:
     current = settings.load()[0]
     past = history.known(current.state_path)
-    caveats = ["states are from the listing: headers of artefacts were not read (neurontop cache verify reads them)",
+    caveats = ["states are from the listing: headers of artifacts were not read (neurontop cache verify reads them)",
                "a bucket keeps no access times: last use is known from recordings only"]  # fmt: skip
     if not bucket.versioned():
         caveats.append("this bucket keeps no versions: what goes is gone, nothing can be undone")
     else:
         caveats.append("the space is free when the bucket's old versions expire")
     snapshot = listing.snapshot
-    return Surroundings(
+    return PlanContext(
         now=snapshot.taken_at,
         before=Totals(
             entries=len(snapshot.entries),

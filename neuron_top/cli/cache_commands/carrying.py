@@ -9,14 +9,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from neuron_top.actions.copy_targets import CopyTarget, LocalCopyTarget
 from neuron_top.actions.execute import execute
 from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.shelves import Folder, Shelf
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.live_line import LiveLine
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.views.plan import VERBS
@@ -52,7 +52,7 @@ def carried_out(plan: Plan, arguments: argparse.Namespace) -> Outcome:
         trash = Trash(plan.root, arguments.trash)
         outcome = execute(plan, trash, read_only=arguments.read_only, watch=line.show)
     for remark in trash.remarks:
-        narrate(f"neurontop: {visible(remark)}")
+        log_stderr(f"neurontop: {visible(remark)}")
     return outcome
 
 
@@ -97,35 +97,35 @@ def _copied(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcom
 
 
 def _done_in_bucket(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
-    from neuron_top.actions import bucket_hand
-    from neuron_top.actions.bucket_journal import BucketJournal
+    from neuron_top.actions import s3_executor
+    from neuron_top.actions.s3_journal import BucketJournal
     from neuron_top.cache import s3
 
     bucket = s3.connect(plan.root)
-    if bucket_hand.takes_marks(plan):
-        narrate(f"neurontop: the marks go first; then {arguments.drain} for downloads under way, then the rest")
-    return bucket_hand.execute(
+    if s3_executor.takes_marks(plan):
+        log_stderr(f"neurontop: the marks go first; then {arguments.drain} for downloads under way, then the rest")
+    return s3_executor.execute(
         plan, bucket, BucketJournal(bucket.url, common.state_path()), read_only=arguments.read_only,
         drain_seconds=parse_seconds(arguments.drain), watch=line.show,
     )  # fmt: skip
 
 
 @contextlib.contextmanager
-def shelf(place: str) -> Iterator[Shelf]:
+def shelf(place: str) -> Iterator[CopyTarget]:
     """A root to copy from or to: a folder or an `s3://` URL."""
     if place.startswith("s3://"):
-        from neuron_top.actions.bucket_shelf import BucketShelf
+        from neuron_top.actions.s3_copy_target import S3CopyTarget
         from neuron_top.cache import s3
 
-        yield BucketShelf(s3.connect(place))
+        yield S3CopyTarget(s3.connect(place))
     else:
-        yield Folder(Path(place))
+        yield LocalCopyTarget(Path(place))
 
 
 def journal_at(place: str, trash: Path | None = None) -> Trash:
     """The journal of a root of either kind."""
     if place.startswith("s3://"):
-        from neuron_top.actions.bucket_journal import BucketJournal
+        from neuron_top.actions.s3_journal import BucketJournal
 
         return BucketJournal(place, common.state_path())
     return Trash(place, trash)

@@ -16,8 +16,8 @@ from neuron_top.cache.entry import Entry, Failure, Lock, State
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.snapshot import Snapshot, Tally, Totals
-from neuron_top.cli.cache_commands.past import NO_PAST, Past, recorded
-from neuron_top.cli.output import narrate
+from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.parsers.escapes import without_secret
 from neuron_top.units import bytes_text
@@ -74,18 +74,20 @@ def chosen_root(given: str | None, *, buckets: bool = False) -> str:
 
 
 def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
-    """The catalogue's current picture of `root`; what could not be seen is said on stderr."""
+    """The catalog's current picture of `root`; what could not be seen is said on stderr."""
     if root.startswith("s3://"):
         from neuron_top.cache import s3
 
         return s3.take(s3.connect(root)).snapshot
     snapshot = catalog.open_root(root, state_path(), full=full)
     for problem in snapshot.problems[:10]:
-        narrate(f"neurontop: {problem}")
+        log_stderr(f"neurontop: {problem}")
     if len(snapshot.problems) > 10:
-        narrate(f"neurontop: and {len(snapshot.problems) - 10} more that could not be read")
-    if snapshot.disturbed:
-        narrate(f"neurontop: {snapshot.disturbed} files of other users were opened; their access times may have moved")
+        log_stderr(f"neurontop: and {len(snapshot.problems) - 10} more that could not be read")
+    if snapshot.atime_fallbacks:
+        log_stderr(
+            f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have moved"
+        )
     return snapshot
 
 
@@ -96,7 +98,7 @@ def name_others(root: str) -> None:
     own = os.path.realpath(root)
     for other in roots.find():
         if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != own:
-            narrate(f"neurontop: another cache lies in {other.path} ({other.origin})")
+            log_stderr(f"neurontop: another cache lies in {other.path} ({other.origin})")
 
 
 def state_path() -> Path:
@@ -140,7 +142,7 @@ def instant(seconds: float | None) -> str | None:
         return None
 
 
-def known_past() -> Past:
+def known_past() -> UsageHistory:
     """What earlier runs recorded, by the settings in force."""
     return recorded(state_path())
 
@@ -150,7 +152,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
-def entry_json(entry: Entry, now: float, past: Past = NO_PAST) -> dict[str, Any]:
+def entry_json(entry: Entry, now: float, past: UsageHistory = NO_PAST) -> dict[str, Any]:
     """One entry as `--json` gives it: raw bytes and seconds, instants in UTC, unknown as null."""
     return {
         "compiler": entry.compiler,
@@ -159,7 +161,7 @@ def entry_json(entry: Entry, now: float, past: Past = NO_PAST) -> dict[str, Any]
         "bytes": entry.allocated,
         "apparent_bytes": entry.apparent,
         "neff_bytes": entry.neff_bytes,
-        "artefact_bytes": entry.artefact_bytes,
+        "artifact_bytes": entry.artifact_bytes,
         "graph_bytes": entry.graph_bytes,
         "flags": entry.flag_list(),
         "flags_hash_ok": entry.flags_hash_ok,

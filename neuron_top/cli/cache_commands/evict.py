@@ -26,7 +26,7 @@ from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.plan import Plan
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
 
@@ -87,6 +87,6 @@ def _plans(root: str, policy: EvictPolicy, arguments: argparse.Namespace) -> lis
     if arguments.workdirs:
         sweeps = sweep.plan_sweeps(sweep.look(), around, os.getuid())
         if not sweeps:
-            narrate("neurontop: no work folder of a compile was found on this machine")
+            log_stderr("neurontop: no work folder of a compile was found on this machine")
         found += sweeps
     return found

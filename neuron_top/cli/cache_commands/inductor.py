@@ -9,7 +9,7 @@ from typing import Any
 from neuron_top.cache import inductor, roots
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.cli.cache_commands import common
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
@@ -38,7 +38,7 @@ def listing(arguments: argparse.Namespace) -> int:
              _age(one.used, now)) for one in found]  # fmt: skip
     if rows:
         print(table(("kind", "key", "size", "files", "age", "last used"), rows, right=(2, 3, 4, 5)))
-    narrate(f"{count_text(len(found))} entries in {visible(root)} (Inductor's; read-only)")
+    log_stderr(f"{count_text(len(found))} entries in {visible(root)} (Inductor's; read-only)")
     return 0
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.cli.cache_commands import acting, common
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
@@ -37,13 +37,13 @@ def execute(arguments: argparse.Namespace) -> int:
         print(table(header, [_row(each) for each in chapters], right=(5, 6)))
         for each in chapters:
             if each.apart and not each.purged:
-                narrate(f"neurontop: plan {each.begun.plan} could not be purged: {visible(each.apart.why)}")
+                log_stderr(f"neurontop: plan {each.begun.plan} could not be purged: {visible(each.apart.why)}")
     else:
-        narrate(f"neurontop: nothing was ever done to {visible(root)}")
+        log_stderr(f"neurontop: nothing was ever done to {visible(root)}")
     return 0
 
 
-def _row(chapter: Chapter) -> tuple[str, ...]:
+def _row(chapter: PlanHistory) -> tuple[str, ...]:
     begun, ended = chapter.begun, chapter.ended
     return (
         begun.plan,
@@ -57,7 +57,7 @@ def _row(chapter: Chapter) -> tuple[str, ...]:
     )
 
 
-def _json(chapter: Chapter) -> dict[str, Any]:
+def _json(chapter: PlanHistory) -> dict[str, Any]:
     begun, ended, purged = chapter.begun, chapter.ended, chapter.purged
     return {
         "plan": begun.plan,

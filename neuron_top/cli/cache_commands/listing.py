@@ -7,7 +7,7 @@
 
 The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
 holder, what is wrong with a file. `last used` is the newer of the last use by a recorded run (`neurontop run`) and the
-artefact's access time where the mount keeps it (with `relatime` to the day); an entry of which neither is known has
+artifact's access time where the mount keeps it (with `relatime` to the day); an entry of which neither is known has
 none. Compile times are known of local compiles and of recorded runs.
 """
 
@@ -20,13 +20,13 @@ from typing import Any
 from neuron_top.cache.entry import FAILURES, MEANINGS, Entry, State
 from neuron_top.cache.snapshot import total
 from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import Past
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.cache_commands.past import UsageHistory
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 
 _LAST = float("-inf")
-SORTS: dict[str, tuple[Callable[[Entry, Past], Any], bool]] = {
+SORTS: dict[str, tuple[Callable[[Entry, UsageHistory], Any], bool]] = {
     "module": (lambda entry, past: (entry.compiler, entry.module), False),
     "compiler": (lambda entry, past: (entry.compiler, entry.module), False),
     "state": (lambda entry, past: (entry.state, entry.compiler, entry.module), False),
@@ -83,7 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     if entries:
         print(table(_HEADER, (_row(entry, now, past) for entry in entries), right=(2, 3, 4, 5)))
-    narrate(_closing(len(entries), len(snapshot.entries), snapshot.root))
+    log_stderr(_closing(len(entries), len(snapshot.entries), snapshot.root))
     common.name_others(root)
     return 0
 
@@ -91,7 +91,7 @@ def execute(arguments: argparse.Namespace) -> int:
 _HEADER = ("module", "state", "size", "age", "compile", "last used", "compiler", "")
 
 
-def _row(entry: Entry, now: float, past: Past) -> tuple[str, ...]:
+def _row(entry: Entry, now: float, past: UsageHistory) -> tuple[str, ...]:
     return (
         entry.module,
         entry.state,

@@ -5,7 +5,7 @@
 
 First what lies in the trash for longer than the grace period is purged; then the classes of the policy go, then what
 was not used for its age, then the least recently used until the cache keeps its size and the disk its free space. A
-cache that somebody uses, a shared file system without --i-am-alone, collected graphs and half-stored artefacts are
+cache that somebody uses, a shared file system without --i-am-alone, collected graphs and half-stored artifacts are
 left alone.
 
 exit status: 0 done, or nothing to do · 1 some steps were not done · 3 no such cache · 4 refused for safety
@@ -24,11 +24,11 @@ from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.execute import execute as carry_out
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.policy import policy_of
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.amounts import parse_seconds
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common, purge
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import outcome_lines, plan_lines
@@ -66,12 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         _tell(found, outcomes, arguments)
     if any(plan.refused for plan in found):
-        narrate(f"neurontop: nothing was done: {next(plan.refused for plan in found if plan.refused)}")
+        log_stderr(f"neurontop: nothing was done: {next(plan.refused for plan in found if plan.refused)}")
         return acting.REFUSED
     return 1 if stuck or any(outcome.refused for outcome in outcomes) else 0
 
 
-def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, around: Surroundings) -> list[Plan]:
+def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, around: PlanContext) -> list[Plan]:
     """The plans of a run that meets the cache as `snapshot` has it: each without what those before it take."""
     found = []
     entries = list(snapshot.entries)
@@ -85,7 +85,7 @@ def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, aroun
     return found
 
 
-def _after(plan: Plan, around: Surroundings) -> Surroundings:
+def _after(plan: Plan, around: PlanContext) -> PlanContext:
     """What a look after `plan` would find: a smaller cache on a disk as full as before, its trash not yet purged."""
     before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
     return msgspec.structs.replace(around, before=before, waiting=around.waiting + plan.frees)
@@ -100,17 +100,17 @@ def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings)
         return 0, False
     records, failed = purge.purged(trash, expired)
     freed = sum(record.freed for record in records)
-    narrate(f"neurontop: {counted(len(records), 'plan')} purged from the trash, {bytes_text(freed)} free")
+    log_stderr(f"neurontop: {counted(len(records), 'plan')} purged from the trash, {bytes_text(freed)} free")
     return freed, bool(failed)
 
 
 def _tell(found: list[Plan], outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
     if not found:
-        narrate("neurontop: no policy is set (neurontop cache policy --max-size 200GB)")
+        log_stderr("neurontop: no policy is set (neurontop cache policy --max-size 200GB)")
     for plan in found if arguments.dry_run else ():
         print("\n".join(visible(line.text) for line in plan_lines(plan)))
     for outcome in outcomes:
         print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
     for plan in found:
         if plan.goal_missed:
-            narrate(f"neurontop: {plan.goal_missed}")
+            log_stderr(f"neurontop: {plan.goal_missed}")

@@ -14,14 +14,14 @@ STORE_NAME = "neurontop.db"
 """As `store.sqlite` calls it, which is not loaded just to look for it."""
 
 
-class Past(NamedTuple):
+class UsageHistory(NamedTuple):
     """Module → last use (seconds since the epoch) and seconds of its newest measured compile."""
 
     used: Mapping[str, float] = {}
     compiled: Mapping[str, float] = {}
 
     def last_used(self, entry: Entry) -> float | None:
-        """The newer of the artefact's access time and the last use in a recording; None when neither is known."""
+        """The newer of the artifact's access time and the last use in a recording; None when neither is known."""
         known = [at for at in (entry.read_at, self.used.get(entry.module)) if at is not None]
         return max(known, default=None)
 
@@ -46,15 +46,15 @@ class Past(NamedTuple):
         ]
 
 
-NO_PAST = Past()
+NO_PAST = UsageHistory()
 """Nothing is recorded, or nobody asked."""
 
 
-def recorded(state: Path) -> Past:
+def recorded(state: Path) -> UsageHistory:
     """What the recordings in `state` know."""
     if not (state / STORE_NAME).exists():
         return NO_PAST
     from neuron_top.actions import history  # a store is opened only where there is one and somebody asks
 
     known = history.known(state)
-    return Past(known.used, known.compiled)
+    return UsageHistory(known.used, known.compiled)

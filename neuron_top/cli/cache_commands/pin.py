@@ -19,7 +19,7 @@ from neuron_top.actions import history
 from neuron_top.actions.pins import Pin, Pins
 from neuron_top.cache.entry import MODULE
 from neuron_top.cli.cache_commands import common
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 
 _IS_PATTERN = re.compile(r"[*?\[]")
@@ -68,4 +68,4 @@ def tell(arguments: argparse.Namespace, changed: list[Pin], did: str) -> None:
     if arguments.json:
         print_json({did: [pin.pattern for pin in changed]})
     else:
-        narrate(f"neurontop: {len(changed)} {did}")
+        log_stderr(f"neurontop: {len(changed)} {did}")

@@ -7,7 +7,7 @@ import argparse
 from neuron_top import settings
 from neuron_top.actions.pins import Pins
 from neuron_top.cli.cache_commands import common
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import UNKNOWN
 
@@ -28,5 +28,5 @@ def execute(arguments: argparse.Namespace) -> int:
     elif rows:
         print(table(("pattern", "why", "by", "when"), [[visible(word or UNKNOWN) for word in row] for row in rows]))
     else:
-        narrate("neurontop: nothing is pinned")
+        log_stderr("neurontop: nothing is pinned")
     return 0

@@ -14,7 +14,7 @@ import argparse
 
 from neuron_top import settings
 from neuron_top.actions.policy import NEVER, policy_of
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import FileMalformed, RefusedForSafety, UsageError
 
 FIELDS = {
@@ -86,6 +86,6 @@ def _edit(changes: dict[str, str]) -> None:
         temporary.replace(path)
     except OSError as problem:
         raise UsageError(f"{path} cannot be written: {problem.strerror}") from None
-    narrate(f"neurontop: written to {path}")
+    log_stderr(f"neurontop: written to {path}")
     for state in sorted(set(changes.get("cache_states", "").replace(" ", "").split(",")) & set(NEVER)):
-        narrate(f"neurontop: {state} may be somebody's work: maintain leaves it alone; evict --state {state} asks")
+        log_stderr(f"neurontop: {state} may be somebody's work: maintain leaves it alone; evict --state {state} asks")

@@ -16,11 +16,11 @@ import argparse
 from collections.abc import Sequence
 
 from neuron_top.actions.journal import CannotPurge, Trash
-from neuron_top.actions.plan_history import Chapter
+from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.actions.records import PlanPurged
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
         taken = bytes_text(chapter.ended.moved_bytes if chapter.ended else None)
         print(visible(f"plan {chapter.begun.plan}: {chapter.begun.verb}, {chapter.begun.policy}, {taken}"))
     if not chapters or arguments.dry_run:
-        narrate(f"neurontop: {counted(len(chapters), 'plan')} in {visible(str(trash.folder))} could be purged")
+        log_stderr(f"neurontop: {counted(len(chapters), 'plan')} in {visible(str(trash.folder))} could be purged")
         return 0
     if arguments.read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")
@@ -63,13 +63,13 @@ def execute(arguments: argparse.Namespace) -> int:
         print_json({"root": str(trash.root), "plans": [record.plan for record in records], "freed_bytes": freed,
                     "files": files, "failed": failed})  # fmt: skip
     else:
-        narrate(
+        log_stderr(
             f"neurontop: {counted(len(records), 'plan')} purged: {bytes_text(freed)} free, {counted(files, 'file')}"
         )
     return 1 if failed else 0
 
 
-def purged(trash: Trash, chapters: Sequence[Chapter]) -> tuple[list[PlanPurged], list[str]]:
+def purged(trash: Trash, chapters: Sequence[PlanHistory]) -> tuple[list[PlanPurged], list[str]]:
     """(what went, the names of plans that could not be deleted); each of those is told."""
     records, failed = [], []
     with trash.exclusively():
@@ -80,14 +80,14 @@ def purged(trash: Trash, chapters: Sequence[Chapter]) -> tuple[list[PlanPurged],
             except NothingToShow as problem:  # somebody removed its folder meanwhile
                 if len(chapters) == 1:
                     raise
-                narrate(f"neurontop: {visible(str(problem))}")
+                log_stderr(f"neurontop: {visible(str(problem))}")
             except CannotPurge as problem:
-                narrate(f"neurontop: {visible(str(problem))}")
+                log_stderr(f"neurontop: {visible(str(problem))}")
                 failed.append(chapter.begun.plan)
     return records, failed
 
 
-def _chosen(trash: Trash, arguments: argparse.Namespace) -> list[Chapter]:
+def _chosen(trash: Trash, arguments: argparse.Namespace) -> list[PlanHistory]:
     if arguments.plan is not None:
         return [trash.chapter(arguments.plan)]
     age = parse_seconds(arguments.older_than) if arguments.older_than is not None else 0.0

@@ -15,7 +15,7 @@ import argparse
 
 from neuron_top.actions.restore import restore
 from neuron_top.cli.cache_commands import acting, common
-from neuron_top.cli.output import narrate, print_json
+from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import counted
 
@@ -44,7 +44,7 @@ def execute(arguments: argparse.Namespace) -> int:
         back = counted(record.restored, "entry or file", "entries or files")
         none = record.restored == 0 and not record.kept
         told = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
-        narrate(f"neurontop: plan {record.plan}: {told}")
+        log_stderr(f"neurontop: plan {record.plan}: {told}")
         for path, reason in record.kept:
             print(visible(f"stays in the trash: {path}: {reason}"))
     return 1 if record.kept else 0

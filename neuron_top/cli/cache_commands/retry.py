@@ -21,10 +21,10 @@ import msgspec
 
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.retry import for_memory, plan_retry
-from neuron_top.actions.surroundings import Surroundings
+from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
 
@@ -57,12 +57,12 @@ def execute(arguments: argparse.Namespace) -> int:
     return acting.settle([plan], arguments)
 
 
-def _compiled_here(entries: tuple[Entry, ...], root: str, around: Surroundings, arguments: argparse.Namespace) -> Plan:
+def _compiled_here(entries: tuple[Entry, ...], root: str, around: PlanContext, arguments: argparse.Namespace) -> Plan:
     from neuron_top.actions.compilers import compilers_for
 
     compilers, missing = compilers_for(root, (entry.path for entry in entries if entry.state in FAILURES))
     for problem in missing:
-        narrate(f"neurontop: {problem}")
+        log_stderr(f"neurontop: {problem}")
     folders = {compiler.directory() for compiler in compilers.values()}
     plan = plan_retry(entries, root, around, deterministic=arguments.deterministic, compilers=folders)
     if not arguments.fewer_jobs and for_memory(plan):

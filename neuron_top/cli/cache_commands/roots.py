@@ -1,7 +1,7 @@
-"""Name every compile cache of this machine: the Neuron caches, their neighbours, and work folders.
+"""Name every compile cache of this machine: the Neuron caches, their neighbors, and work folders.
 
 Found from defaults, from our environment and from the environments of running processes that may be read; `users`
-are the processes that name a cache. Neighbours (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
+are the processes that name a cache. Neighbors (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
 Of vLLM-Neuron's cache each entry is judged by its completion marker; `neurontop cache ls` lists the entries of the
 caches of kind `neuron`.
 """

@@ -1,4 +1,4 @@
-"""Show one entry in full: files, flags, graph, artefact, lock and failure log.
+"""Show one entry in full: files, flags, graph, artifact, lock and failure log.
 
 MODULE is a key or a part of one that names a single entry. The NEFF's header is read; --payload reads the whole
 archive too: digest, target, inputs and outputs, constants, scratch and code bytes.
@@ -20,7 +20,7 @@ import msgspec
 from neuron_top.cache.contents import Contents, File, LocalGraph, Neff
 from neuron_top.cache.entry import MEANINGS, Entry
 from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import Past
+from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.hlo import HloSummary
@@ -115,7 +115,7 @@ def _size(root: str, entry: Entry) -> str:
     return length if _in_bucket(root) else f"{bytes_text(entry.allocated)} on disk, {length}"
 
 
-def _head(entry: Entry, past: Past, size: str) -> str:
+def _head(entry: Entry, past: UsageHistory, size: str) -> str:
     now = common.now()
     rows = [
         ("entry", entry.path),
@@ -263,7 +263,7 @@ def _listed(texts: list[str]) -> str:
     return f"{shown}{rest}" if texts else "none"
 
 
-def _last_used(entry: Entry, past: Past, now: float) -> str:
+def _last_used(entry: Entry, past: UsageHistory, now: float) -> str:
     known_by = past.known_by(entry)
     return f"{_when(past.last_used(entry), now)}" + (f" (by {known_by})" if known_by else "")
 

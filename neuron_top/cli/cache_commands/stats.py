@@ -16,7 +16,7 @@ from neuron_top.cache.entry import MEANINGS, State
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.snapshot import Snapshot, Tally, total
 from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import Past
+from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -68,7 +68,7 @@ def _in_bucket(url: str) -> tuple[Sums, Filesystem]:
     return _with_past(common.take_snapshot(url), common.known_past())
 
 
-def _with_past(snapshot: Snapshot, past: Past) -> tuple[Sums, Filesystem]:
+def _with_past(snapshot: Snapshot, past: UsageHistory) -> tuple[Sums, Filesystem]:
     """The sums, with compile times from recordings where an entry's own files tell none."""
     sums = Sums(
         root=snapshot.root,

@@ -20,7 +20,7 @@ import msgspec
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.cli.output import narrate
+from neuron_top.cli.output import log_stderr
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.escapes import visible
 
@@ -56,7 +56,7 @@ def _asked_again(plan: Plan) -> Plan:
             raise RefusedForSafety(
                 "nothing was done: a lock without proof is removed only when somebody types yes to it"
             )
-        narrate(f"{visible(step.path)}: {step.warning}")
+        log_stderr(f"{visible(step.path)}: {step.warning}")
         if acting.ask("Remove this lock? Type yes: ") == "yes":
             kept.append(step)
     return msgspec.structs.replace(plan, steps=tuple(kept))

@@ -1,7 +1,7 @@
 """Look for entries that are broken: a cheap look at every header and flags hash, or all bytes with --full.
 
   neurontop cache verify                        headers, marks, flags hashes
-  neurontop cache verify --full                 also digest, archive and graph of every artefact (reads them all)
+  neurontop cache verify --full                 also digest, archive and graph of every artifact (reads them all)
   neurontop cache verify --full MODULE_0123     one entry of the cache in force, or ROOT MODULE_…
 
 Broken is what a client takes for a hit and cannot load. A warning is what a person should know: flags that do not
@@ -26,7 +26,7 @@ from neuron_top.cache import verify
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.cli.output import narrate, print_json, table
+from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.parsers.escapes import visible
 from neuron_top.units import bytes_text, counted
 
@@ -35,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache verify`."""
     common.add_root(parser)
     common.add_entry(parser, required=False)
-    parser.add_argument("--full", action="store_true", help="read artefacts and graphs, not only headers")
-    parser.add_argument("--quarantine", action="store_true", help="move broken artefacts to the trash")
+    parser.add_argument("--full", action="store_true", help="read artifacts and graphs, not only headers")
+    parser.add_argument("--quarantine", action="store_true", help="move broken artifacts to the trash")
     carrying.add_drain(parser)
     acting.add_options(parser)
 
@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
         looked = "read in full" if arguments.full else "looked at"
         warned = {one.entry.path for one in findings} - broken
         asked = counted(len(entries), "entry", "entries")
-        narrate(f"{asked} {looked}: {len(broken)} broken, {len(warned)} with a warning")
+        log_stderr(f"{asked} {looked}: {len(broken)} broken, {len(warned)} with a warning")
     return 1 if broken else 0
 
 
@@ -81,11 +81,11 @@ def _quarantine(snapshot: Snapshot, findings: list[verify.Finding], arguments: a
 
 def _deep(snapshot: Snapshot, entries: tuple[Entry, ...]) -> Iterator[verify.Finding]:
     """Full verification with progress on stderr where a person looks on."""
-    total = sum(entry.artefact_bytes or 0 for entry in entries)
+    total = sum(entry.artifact_bytes or 0 for entry in entries)
     done, live = 0, sys.stderr.isatty()
     for entry in entries:
         yield from verify.deep(snapshot.root, entry)
-        done += entry.artefact_bytes or 0
+        done += entry.artifact_bytes or 0
         if live:
             print(f"\r{bytes_text(done)} of {bytes_text(total)} read\x1b[K", end="", file=sys.stderr, flush=True)
     if live:

@@ -1,6 +1,6 @@
 """What a compiler is to the wrapper: names of its files, a directory for its version, and one call.
 
-A compiler reads a graph file and writes its artefact under temporary names; it knows nothing of caches. It runs in a
+A compiler reads a graph file and writes its artifact under temporary names; it knows nothing of caches. It runs in a
 process of its own, so that a crash or the out-of-memory killer takes a compile, not a training job.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 
 
 class CompileTask(msgspec.Struct, frozen=True, kw_only=True):
-    """One compile: `graph` in, the files of `outputs` (artefact name → where to write it) out."""
+    """One compile: `graph` in, the files of `outputs` (artifact name → where to write it) out."""
 
     module: str
     graph: Path
@@ -44,7 +44,7 @@ class CompileOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Assumptions about symbolic sizes, see `persistent_cache.Stats.guards`."""
 
 
-class CannotTravel(Exception):
+class NotSerializable(Exception):
     """The graph refers to something that only exists in the job's own process (an operator the script defines)."""
 
 
@@ -53,8 +53,8 @@ class Compiler(Protocol):
 
     graph_name: str
     """File name of the graph in an entry."""
-    artefact_names: Sequence[str]
-    """File names of the artefact; the first one is what log lines name."""
+    artifact_names: Sequence[str]
+    """File names of the artifact; the first one is what log lines name."""
 
     def directory(self) -> str:
         """`<compiler>-<version>`, the cache directory of everything that this very compiler makes."""
@@ -68,7 +68,7 @@ class Compiler(Protocol):
         """Compile `task`, telling `began` the compile process's pid.
 
         Raises CompileError (with what the compiler said in `log`) for what is the graph's own fault; CompilerKilled,
-        CompilerMissing, DiskFull or CannotTravel for what is not.
+        CompilerMissing, DiskFull or NotSerializable for what is not.
         """
         ...
 

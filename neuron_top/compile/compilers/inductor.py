@@ -27,7 +27,7 @@ class Inductor:
     """The local compiler. Safe to share between threads; one compile server serves them all."""
 
     graph_name = filenames.FX_GRAPH
-    artefact_names: Sequence[str] = (filenames.INDUCTOR_ARTEFACT, filenames.INDUCTOR_KERNELS)
+    artifact_names: Sequence[str] = (filenames.INDUCTOR_ARTIFACT, filenames.INDUCTOR_KERNELS)
 
     def __init__(self, client: CompileClient | None = None) -> None:
         self._client = client or CompileClient()
@@ -42,7 +42,7 @@ class Inductor:
 
     def command(self, task: CompileTask) -> list[str]:
         """What a log line quotes: there is no such program, but the shape is the SDK's."""
-        output = str(task.outputs[filenames.INDUCTOR_ARTEFACT])
+        output = str(task.outputs[filenames.INDUCTOR_ARTIFACT])
         return ["inductor", "compile", "--framework=FX", str(task.graph), "--output", output, *task.flags]
 
     def compile(self, task: CompileTask, *, began: Callable[[int], None]) -> CompileOutcome:

@@ -32,7 +32,7 @@ class NeuronxCC:
     """`neuronx-cc` on the PATH (or at `program`)."""
 
     graph_name = filenames.HLO_NAMES[0]
-    artefact_names: Sequence[str] = (filenames.NEFF,)
+    artifact_names: Sequence[str] = (filenames.NEFF,)
 
     def __init__(self, program: str = "neuronx-cc", *, graph_name: str = filenames.HLO_NAMES[0]) -> None:
         self._program, self.graph_name = program, graph_name

@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from textual.strip import Strip
 
 from neuron_top.run.alerts import Alert
-from neuron_top.tui.arrange import Wish
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
 
 _WHOLE = 30
 """Alerts whose text is measured; no screen has room for the whole text of more."""
 
 
-def wish(alerts: Sequence[Alert], width: int) -> Wish:
+def wish(alerts: Sequence[Alert], width: int) -> SizeRequest:
     """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns."""
     whole, rest = alerts[:_WHOLE], alerts[_WHOLE:]
     lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in whole)
-    return Wish(1 + min(2, len(alerts)), 1 + lines + 3 * len(rest))
+    return SizeRequest(1 + min(2, len(alerts)), 1 + lines + 3 * len(rest))
 
 
-def alerts_panel(look: Look, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
+def alerts_panel(look: Theme, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
     """The panel."""
     strips = [rule(look, width, "Alerts", _summary(alerts))]
     room = height - 1
@@ -61,7 +61,7 @@ def _summary(alerts: Sequence[Alert]) -> str:
     return " · ".join(f"{count} {word}{'s' if count > 1 and word != 'info' else ''}" for count, word in counts if count)
 
 
-def alert_line(look: Look, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
+def alert_line(look: Theme, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
     """Sign, severity, title, since when, and the evidence if it has no line of its own."""
     glyphs = look.glyphs
     sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
@@ -71,7 +71,7 @@ def alert_line(look: Look, alert: Alert, now: float, width: int, evidence: bool 
     return line.gap(2).put(alert.evidence, look.text).strip() if evidence else line.strip()
 
 
-def alert_page(look: Look, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
+def alert_page(look: Theme, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do. The third value is the key of the chosen one."""
     found, now, chosen = view
     strips = [rule(look, width, "Alerts", _summary(found))]

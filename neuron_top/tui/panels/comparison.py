@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.units import bytes_text, duration_text, number_text, percent_text
 from neuron_top.views.compare import Comparison, Curves, GraphPair, MemoryPair, Pair
@@ -20,7 +20,7 @@ LABEL = 34
 VALUE = 14
 
 
-def comparison_lines(look: Look, view: Comparison, width: int) -> list[Strip]:
+def comparison_lines(look: Theme, view: Comparison, width: int) -> list[Strip]:
     """The whole page."""
     strips = [rule(look, width, "Two recordings", "esc goes back")]
     for name, label in ((view.a, "A"), (view.b, "B")):
@@ -46,18 +46,18 @@ def change_text(change: float | None) -> str:
     return "" if change is None else f"{'+' if change >= 0 else '-'}{percent_text(abs(change))}"
 
 
-def _change(look: Look, change: float | None) -> Style:
+def _change(look: Theme, change: float | None) -> Style:
     return look.quiet if change is None or abs(change) < SAME else look.strong
 
 
-def _environment(look: Look, row: tuple[str, str, str], width: int) -> Strip:
+def _environment(look: Theme, row: tuple[str, str, str], width: int) -> Strip:
     name, in_a, in_b = row
     line = Line(look, width).gap(2).put(name, look.quiet, LABEL).gap()
     half = max(8, line.left // 2 - 2)
     return line.put(in_a or look.glyphs.unknown, look.text, half).gap(2).put(in_b or look.glyphs.unknown).strip()
 
 
-def _pair(look: Look, pair: Pair, width: int) -> Strip:
+def _pair(look: Theme, pair: Pair, width: int) -> Strip:
     line = Line(look, width).gap(2).put(pair.label, look.quiet, LABEL)
     for value in (pair.a, pair.b):
         line.gap().put(value_text(value, pair.unit), look.text, VALUE, right=True)
@@ -70,7 +70,7 @@ def _largest(view: Comparison) -> float:
     return max((value for pair in view.memory for value in (pair.a, pair.b) if value is not None), default=0.0) or 1.0
 
 
-def _memory(look: Look, pair: MemoryPair, largest: float, width: int) -> Strip:
+def _memory(look: Theme, pair: MemoryPair, largest: float, width: int) -> Strip:
     line = Line(look, width).gap(2).put(pair.kind.replace("_", " "), look.quiet, 16)
     size = max(4, min(24, (width - 60) // 2))
     for value in (pair.a, pair.b):
@@ -79,11 +79,11 @@ def _memory(look: Look, pair: MemoryPair, largest: float, width: int) -> Strip:
     return line.gap().put(change_text(pair.change), _change(look, pair.change), 9, right=True).strip()
 
 
-def _all_curves(look: Look, view: Comparison, width: int) -> list[Strip]:
+def _all_curves(look: Theme, view: Comparison, width: int) -> list[Strip]:
     return [strip for curves in view.curves for strip in _curves(look, curves, width)]
 
 
-def _curves(look: Look, curves: Curves, width: int) -> list[Strip]:
+def _curves(look: Theme, curves: Curves, width: int) -> list[Strip]:
     """Both on one height, so that their sizes can be compared."""
     top = max((point.value for point in (*curves.a, *curves.b)), default=0.0)
     if top <= 0:
@@ -102,7 +102,7 @@ def _value(curves: Curves, value: float) -> str:
     return bytes_text(value) if curves.unit == "bytes" else f"{number_text(value)} {curves.unit}".strip()
 
 
-def _graph(look: Look, graph: GraphPair, width: int) -> Strip:
+def _graph(look: Theme, graph: GraphPair, width: int) -> Strip:
     line = Line(look, width).gap(2)
     for state, seconds in ((graph.a, graph.a_seconds), (graph.b, graph.b_seconds)):
         words = f"{state} {duration_text(seconds)}" if state and seconds is not None else state

@@ -5,20 +5,20 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.run.estimate import Range
-from neuron_top.tui.arrange import Wish
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule, stacked
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
 
 
-def wish(card: CompileCard) -> Wish:
+def wish(card: CompileCard) -> SizeRequest:
     """Title, progress, cache, then a line per graph that is compiled or waited for."""
     active = len(card.running) + len(card.waiting)
-    return Wish(3 + min(2, active), 3 + active + (card.queue_total is not None) + card.trial_run)
+    return SizeRequest(3 + min(2, active), 3 + active + (card.queue_total is not None) + card.trial_run)
 
 
-def compile_panel(look: Look, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
+def compile_panel(look: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
     """The panel."""
     lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width),
              _cache(look, cache, width, card.over)]  # fmt: skip
@@ -50,7 +50,7 @@ def _summary(card: CompileCard) -> str:
     return " · ".join(words)
 
 
-def _progress(look: Look, card: CompileCard, width: int) -> Strip:
+def _progress(look: Theme, card: CompileCard, width: int) -> Strip:
     if not card.total:
         short = "No graph." if card.over else "No graph yet."
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
@@ -77,7 +77,7 @@ def _progress(look: Look, card: CompileCard, width: int) -> Strip:
     return line.strip()
 
 
-def _cache(look: Look, cache: CacheCard, width: int, over: bool) -> Strip:
+def _cache(look: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
     line = Line(look, width).put("cache", look.quiet).gap()
     if cache.failures_met:  # said first, and never cut off
         plural = "s" * (cache.failures_met > 1)
@@ -98,7 +98,7 @@ def _cache(look: Look, cache: CacheCard, width: int, over: bool) -> Strip:
     return line.strip()
 
 
-def _queue(look: Look, card: CompileCard, width: int) -> Strip:
+def _queue(look: Theme, card: CompileCard, width: int) -> Strip:
     line = Line(look, width).put("queue", look.quiet).gap()
     line.put(f"{card.queue_done} of {card.queue_total} done", look.text)
     for count, word, style in (
@@ -110,7 +110,7 @@ def _queue(look: Look, card: CompileCard, width: int) -> Strip:
     return line.put("  (whole cache of this compiler)", look.quiet).strip()
 
 
-def graph_line(look: Look, graph: RunningGraph, width: int) -> Strip:
+def graph_line(look: Theme, graph: RunningGraph, width: int) -> Strip:
     """One graph at work: sign, state, elapsed, who, time left, name."""
     waiting = graph.state == "waiting"
     style = look.warn if waiting else look.kinds[0]

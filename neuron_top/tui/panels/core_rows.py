@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from neuron_top.events.runtime import MemoryRow
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
@@ -60,36 +60,36 @@ def _rank(core: CoreRow) -> str:
     return f"r{core.rank}" if core.rank is not None else ""
 
 
-def _head(group: DeviceGroup, folded: bool, look: Look) -> Cell:
+def _head(group: DeviceGroup, folded: bool, look: Theme) -> Cell:
     sign = "+" if folded else "-"
     errors = sum(group.errors.values())
     text = f"{sign} {group.name}"
     return [(text, look.title), (f" {errors} hardware errors" if errors else "", look.bad)]
 
 
-def _name(item: Item, look: Look, width: int) -> Cell:
+def _name(item: Item, look: Theme, width: int) -> Cell:
     if item.group is not None:
         return _head(item.group, item.folded, look)
     core = item.core
     return [] if core is None else [(f"  {core.core}", look.quiet if core.stale else look.strong)]
 
 
-def _of_core(draw: Callable[[CoreRow, Look, int], Cell]) -> Callable[[Item, Look, int], Cell]:
+def _of_core(draw: Callable[[CoreRow, Theme, int], Cell]) -> Callable[[Item, Theme, int], Cell]:
     return lambda item, look, width: draw(item.core, look, width) if item.core is not None else []
 
 
-def _use(item: Item, look: Look, width: int) -> Cell:
+def _use(item: Item, look: Theme, width: int) -> Cell:
     row = item.core or item.group
     return bar(look, row.utilization, width, look.faint if row.stale else None) if row is not None else []
 
 
-def _percent(item: Item, look: Look, width: int) -> Cell:
+def _percent(item: Item, look: Theme, width: int) -> Cell:
     row = item.core or item.group
     text = "stale" if row is not None and row.stale else percent_text(row.utilization if row is not None else None)
     return [(text, look.text if item.core is not None else look.quiet)]
 
 
-def _memory(item: Item, look: Look, width: int) -> Cell:
+def _memory(item: Item, look: Theme, width: int) -> Cell:
     if item.core is not None:
         return memory_bar(look, item.core, item.kinds, item.scale, width)
     group = item.group
@@ -98,13 +98,13 @@ def _memory(item: Item, look: Look, width: int) -> Cell:
     return bar(look, group.memory / group.capacity, width, look.faint if group.stale else look.kinds[0])
 
 
-def _bytes(item: Item, look: Look, width: int) -> Cell:
+def _bytes(item: Item, look: Theme, width: int) -> Cell:
     if item.core is None:
         return [(bytes_text(item.group.memory if item.group is not None else None), look.quiet)]
     return [(bytes_text(item.core.memory), look.load(used_share(item.core)))]
 
 
-def _text(text: Callable[[CoreRow], str]) -> Callable[[Item, Look, int], Cell]:
+def _text(text: Callable[[CoreRow], str]) -> Callable[[Item, Theme, int], Cell]:
     return _of_core(lambda core, look, width: [(text(core), look.quiet)])
 
 
@@ -112,7 +112,7 @@ def _by(value: Callable[[CoreRow], float | str | None]) -> Callable[[Item], floa
     return lambda item: value(item.core) if item.core is not None else None
 
 
-def _trend(core: CoreRow, look: Look, width: int) -> Cell:
+def _trend(core: CoreRow, look: Theme, width: int) -> Cell:
     return [(spark(look, core.trend, width, top=1.0), look.faint if core.stale else look.accent)]
 
 
@@ -138,7 +138,7 @@ def host_lines(view: CoreTable) -> int:
     return 1 + bool(view.host.cpu is not None or view.host.memory_used is not None or _facts(view))
 
 
-def host_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Strip]:
+def host_panel(look: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The host, the machine's kind, executions and latency, on a line below the title."""
     cores = sum(len(group.rows) for group in view.groups)
     stale = sum(row.stale for group in view.groups for row in group.rows)
@@ -179,7 +179,7 @@ def exhausted_lines(view: CoreTable) -> int:
     return 1 + min(5, len(view.exhausted[-1].rows)) if view.exhausted else 0
 
 
-def exhausted_panel(look: Look, view: CoreTable, width: int, height: int) -> list[Strip]:
+def exhausted_panel(look: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The newest out-of-memory table, drawn as the bars above."""
     if not view.exhausted:
         return []
@@ -193,7 +193,7 @@ def exhausted_panel(look: Look, view: CoreTable, width: int, height: int) -> lis
     return strips + [_memory_row(look, row, largest, width) for row in table.rows[: height - 1]]
 
 
-def _memory_row(look: Look, row: MemoryRow, largest: int, width: int) -> Strip:
+def _memory_row(look: Theme, row: MemoryRow, largest: int, width: int) -> Strip:
     total = row.total if row.total is not None else sum(row.kinds.values())
     kinds = sorted(row.kinds, key=lambda kind: -row.kinds[kind])
     line = Line(look, width).put(f"{row.scope} {row.index if row.index is not None else row.name}", look.text, 14).gap()
@@ -206,7 +206,7 @@ def _memory_row(look: Look, row: MemoryRow, largest: int, width: int) -> Strip:
     return line.strip()
 
 
-def core_page_lines(look: Look, page: CorePage, width: int) -> list[Strip]:
+def core_page_lines(look: Theme, page: CorePage, width: int) -> list[Strip]:
     """One core: what it does now, its memory by kind, its history."""
     row = page.row
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
@@ -246,7 +246,7 @@ def core_page_lines(look: Look, page: CorePage, width: int) -> list[Strip]:
 
 
 def _history(
-    look: Look, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
+    look: Theme, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
 ) -> list[Strip]:
     if len(values) < 2:
         return []

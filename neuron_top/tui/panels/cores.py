@@ -13,9 +13,9 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
-from neuron_top.tui.arrange import Wish
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, rule, short_command, spark, stacked
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.core_rows import CoreRow
 
@@ -24,14 +24,14 @@ COMPACT = 26
 KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
 
 
-def wish(cores: Sequence[CoreRow]) -> Wish:
+def wish(cores: Sequence[CoreRow]) -> SizeRequest:
     """Title, a line per core, a legend where memory is known by kind."""
     if not cores:
-        return Wish(2, 2)
-    return Wish(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
+        return SizeRequest(2, 2)
+    return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
 
 
-def cores_panel(look: Look, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
+def cores_panel(look: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
     """The panel; when the cores are more than the lines, several stand side by side."""
     title = rule(look, width, "Cores", _summary(cores, now))
     if not cores:
@@ -83,7 +83,7 @@ def _summary(cores: Sequence[CoreRow], now: float) -> str:
     return " · ".join(words)
 
 
-def core_line(look: Look, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> Strip:
+def core_line(look: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> Strip:
     """One core on one line; what does not fit is left out from the right."""
     quiet = core.stale
     line = Line(look, width)
@@ -107,7 +107,7 @@ def used_share(core: CoreRow) -> float | None:
     return None if core.headroom is None else 1 - core.headroom
 
 
-def memory_bar(look: Look, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> list[tuple[str, Style]]:
+def memory_bar(look: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> list[tuple[str, Style]]:
     """Memory stacked by kind against the capacity, with the peak's mark."""
     if core.memory is None:
         return bar(look, None, width)
@@ -121,25 +121,25 @@ def memory_bar(look: Look, core: CoreRow, kinds: Sequence[str], scale: Scale, wi
     return stacked(look, [*parts, (max(0.0, core.memory / whole - told), style)], width, peak)
 
 
-def memory_style(look: Look, share: float) -> Style:
-    """Memory without kinds: calm, then a warning, as `Look.load` draws the line."""
+def memory_style(look: Theme, share: float) -> Style:
+    """Memory without kinds: calm, then a warning, as `Theme.load` draws the line."""
     return look.kinds[0] if share < 0.85 else look.load(share)
 
 
-def kind_parts(look: Look, core: CoreRow, kinds: Sequence[str], whole: int) -> list[tuple[float, Style]]:
-    """Shares of the whole by kind, in the legend's colours."""
+def kind_parts(look: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[tuple[float, Style]]:
+    """Shares of the whole by kind, in the legend's colors."""
     return [
         (core.kinds[kind] / whole, kind_style(look, index)) for index, kind in enumerate(kinds) if core.kinds.get(kind)
     ]
 
 
-def kind_style(look: Look, index: int) -> Style:
-    """The colour of the kind at this place of the legend."""
+def kind_style(look: Theme, index: int) -> Style:
+    """The color of the kind at this place of the legend."""
     return look.kinds[index % len(look.kinds)]
 
 
-def legend_line(look: Look, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
-    """Which colour is which kind, with the sum over all cores where there is room."""
+def legend_line(look: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
+    """Which color is which kind, with the sum over all cores where there is room."""
     line = Line(look, width).put("memory", look.quiet).gap()
     names = [kind.replace("_", " ") for kind in kinds]
     sums = [bytes_text(sum(core.kinds.get(kind, 0) for core in cores)) for kind in kinds]
@@ -154,7 +154,7 @@ def legend_line(look: Look, cores: Sequence[CoreRow], kinds: Sequence[str], widt
     return line.strip()
 
 
-def _compact(look: Look, cores: Sequence[CoreRow], scale: Scale, width: int, room: int) -> list[Strip]:
+def _compact(look: Theme, cores: Sequence[CoreRow], scale: Scale, width: int, room: int) -> list[Strip]:
     across = max(1, min(width // COMPACT, -(-len(cores) // max(1, room))))
     size = width // across
     fits = len(cores) if across * room >= len(cores) else across * room - 1

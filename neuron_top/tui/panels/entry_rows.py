@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from neuron_top.cache.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.tui.drawing import Line, bar, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import short_key
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
@@ -22,8 +22,8 @@ NEVER = 1_000_000
 """A table width that no terminal has: a column that a tree does not need."""
 
 
-def state_sign(look: Look, state: str) -> tuple[str, Style]:
-    """Symbol and colour of an entry's state."""
+def state_sign(look: Theme, state: str) -> tuple[str, Style]:
+    """Symbol and color of an entry's state."""
     glyphs = look.glyphs
     if state in HITS:
         return glyphs.done, look.good
@@ -60,20 +60,20 @@ def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
     return lambda item: value(item) if isinstance(item, EntryRow) else None
 
 
-def _trouble(row: EntryRow, look: Look, width: int) -> Cell:
+def _trouble(row: EntryRow, look: Theme, width: int) -> Cell:
     return [(row.failure, look.bad)] if row.failure else [(row.lock, look.warn)]
 
 
-def _state(row: EntryRow, look: Look, width: int) -> Cell:
+def _state(row: EntryRow, look: Theme, width: int) -> Cell:
     sign, style = state_sign(look, row.state)
     return [(f"{sign} {row.state}", style)]
 
 
-def _module(row: EntryRow, look: Look, width: int) -> Cell:
+def _module(row: EntryRow, look: Theme, width: int) -> Cell:
     return [(short_key(row.module, width, look.glyphs.more), look.text)]
 
 
-def head(item: Item, look: Look, width: int, *, folded: bool, roots: int) -> Cell | None:
+def head(item: Item, look: Theme, width: int, *, folded: bool, roots: int) -> Cell | None:
     """The line of a compiler version: what it takes as a bar, entries, failures, last use; None for an entry."""
     if isinstance(item, EntryRow):
         return None
@@ -122,16 +122,16 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     known = [row.compile_seconds for row in marked if row.compile_seconds is not None]
     text = f"{len(marked):,} marked · {bytes_text(sum(row.bytes for row in marked))}"
     text += f" · {duration_text(sum(known))} of compiles" if known else ""
-    unknown = sum(row.compile_seconds is None and bool(row.artefact_bytes) for row in marked)
+    unknown = sum(row.compile_seconds is None and bool(row.artifact_bytes) for row in marked)
     return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
-def entry_lines(look: Look, row: EntryRow, width: int) -> list[Strip]:
-    """Everything the catalogue knows about one entry."""
+def entry_lines(look: Theme, row: EntryRow, width: int) -> list[Strip]:
+    """Everything the catalog knows about one entry."""
     sign, style = state_sign(look, row.state)
     facts = (
         ("root", row.root), ("compiler", row.compiler), ("size", bytes_text(row.bytes)),
-        ("artefact", bytes_text(row.artefact_bytes)), ("last used", f"{duration_text(row.age)} ago"),
+        ("artifact", bytes_text(row.artifact_bytes)), ("last used", f"{duration_text(row.age)} ago"),
         ("compiled in", duration_text(row.compile_seconds)), ("flags", row.flags), ("lock", row.lock),
         ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
     )  # fmt: skip

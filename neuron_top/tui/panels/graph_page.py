@@ -8,21 +8,23 @@ from collections.abc import Sequence
 from textual.strip import Strip
 
 from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.graph import Known, LinePlace
+from neuron_top.run.graph import LinePlace, Precision
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text
 from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
-from neuron_top.views.miss_explanation import Why
+from neuron_top.views.miss_explanation import MissExplanation
 
 FACT_CELLS = 15
 """Cells in front of a fact."""
 
 
-def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why | None], width: int) -> list[Strip]:
+def graph_page_lines(
+    look: Theme, view: tuple[GraphPage, Sequence[LogLine], MissExplanation | None], width: int
+) -> list[Strip]:
     """Everything about one graph, why it missed once that was asked, and those of its log lines that can be read."""
     page, lines, why = view
     row = page.row
@@ -39,7 +41,7 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
         ("inputs", ", ".join(page.inputs)),
         ("flags", " ".join(page.flags)),
         ("graph size", bytes_text(row.graph_bytes) if row.graph_bytes is not None else ""),
-        ("artefact", bytes_text(row.artefact_bytes) if row.artefact_bytes is not None else ""),
+        ("artifact", bytes_text(row.artifact_bytes) if row.artifact_bytes is not None else ""),
         ("cache root", page.cache_root or page.root or ""),
         ("cache entry", page.cache_state or ""),
         ("not on hub", ", ".join(page.hub_missing)),
@@ -67,7 +69,7 @@ def graph_page_lines(look: Look, view: tuple[GraphPage, Sequence[LogLine], Why |
     return strips
 
 
-def _line(look: Look, place: LinePlace, text: str | None, width: int) -> Strip:
+def _line(look: Theme, place: LinePlace, text: str | None, width: int) -> Strip:
     """One of a graph's log lines: its text, or where it stood if that can't be read."""
     line = Line(look, width).gap(2)
     if text is not None:
@@ -83,7 +85,9 @@ def _standing(row: GraphRow) -> str:
     if row.left is not None:
         words.append(f"{left_text(row.left)} left, going by {row.left.ground}")
     if row.seconds is not None:
-        words.append(f"compiled in {'at most ' if row.known is Known.BRACKETED else ''}{duration_text(row.seconds)}")
+        words.append(
+            f"compiled in {'at most ' if row.known is Precision.BRACKETED else ''}{duration_text(row.seconds)}"
+        )
     words.append(
         f"{counted(row.hits, 'hit')}, {counted(row.misses, 'miss', 'misses')}, {counted(row.failures, 'failure')}"
     )
@@ -97,20 +101,20 @@ def _lock(row: GraphRow, now: float) -> str:
     return f"{lock_text(row.lock)}{seen}"
 
 
-def _fact(look: Look, width: int, label: str, value: str) -> list[Strip]:
+def _fact(look: Theme, width: int, label: str, value: str) -> list[Strip]:
     first, *others = textwrap.wrap(value, max(20, width - FACT_CELLS)) or [""]
     line = Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(first, look.text)
     return [line.strip(), *(strip for other in others for strip in paragraph(look, other, width, left=FACT_CELLS))]
 
 
-def _none(look: Look, width: int, text: str) -> Strip:
+def _none(look: Theme, width: int, text: str) -> Strip:
     return Line(look, width).gap(2).put(text, look.quiet).strip()
 
 
-def _attempt(look: Look, attempt: AttemptRow, width: int) -> Strip:
+def _attempt(look: Theme, attempt: AttemptRow, width: int) -> Strip:
     state = attempt.outcome or "compiling"
     sign, style = state_sign(look, state)
-    bound = "≤" if attempt.known is Known.BRACKETED else ""
+    bound = "≤" if attempt.known is Precision.BRACKETED else ""
     line = Line(look, width).gap(2).put(f"{sign} {state}", style, 14)
     line.put(bound + duration_text(attempt.seconds), look.text, 11, right=True).gap(2)
     line.put(_by(attempt.rank, attempt.pid), look.quiet, 18)
@@ -124,7 +128,7 @@ def _attempt(look: Look, attempt: AttemptRow, width: int) -> Strip:
     return line.put(" · ".join(word for word in words if word), look.quiet).strip()
 
 
-def _worker(look: Look, worker: WorkerRow, width: int) -> Strip:
+def _worker(look: Theme, worker: WorkerRow, width: int) -> Strip:
     sign, style = state_sign(look, worker.state)
     line = Line(look, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
     line.put(_by(worker.rank, worker.pid), look.text, 18)

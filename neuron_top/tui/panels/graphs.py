@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from neuron_top.run.graph import Known
-from neuron_top.tui.look import Look
+from neuron_top.run.graph import Precision
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
@@ -14,8 +14,8 @@ from neuron_top.views.graphs import GraphRow
 STATE_ORDER = ("compiling", "waiting", "failed", "cached failure", "interrupted", "extracted", "known", "done", "hit")
 
 
-def state_sign(look: Look, state: str) -> tuple[str, Style]:
-    """Symbol and colour of a graph's state."""
+def state_sign(look: Theme, state: str) -> tuple[str, Style]:
+    """Symbol and color of a graph's state."""
     glyphs = look.glyphs
     return {
         "compiling": (glyphs.running, look.kinds[0]),
@@ -28,12 +28,12 @@ def state_sign(look: Look, state: str) -> tuple[str, Style]:
     }.get(state, (glyphs.queued, look.quiet))
 
 
-def _state(row: GraphRow, look: Look, width: int) -> Cell:
+def _state(row: GraphRow, look: Theme, width: int) -> Cell:
     sign, style = state_sign(look, row.state)
     return [(f"{sign} {row.state}", style)]
 
 
-def _who(row: GraphRow, look: Look, width: int) -> Cell:
+def _who(row: GraphRow, look: Theme, width: int) -> Cell:
     if len(row.ranks) > 1:
         return [
             (f"r{row.ranks[0]}" if row.rank is None else f"r{row.rank}", look.text),
@@ -44,28 +44,28 @@ def _who(row: GraphRow, look: Look, width: int) -> Cell:
     return [(f"{row.pid}" if row.pid is not None else look.glyphs.unknown, look.quiet)]
 
 
-def _time(row: GraphRow, look: Look, width: int) -> Cell:
+def _time(row: GraphRow, look: Theme, width: int) -> Cell:
     if row.elapsed is not None:
         return [(clock_text(row.elapsed), look.strong)]
-    bound = "≤" if row.known is Known.BRACKETED else ""
+    bound = "≤" if row.known is Precision.BRACKETED else ""
     return [(bound + duration_text(row.seconds), look.text if row.seconds is not None else look.faint)]
 
 
-def _left(row: GraphRow, look: Look, width: int) -> Cell:
+def _left(row: GraphRow, look: Theme, width: int) -> Cell:
     return [(left_text(row.left), look.accent)] if row.left is not None else [("", look.quiet)]
 
 
-def _name(row: GraphRow, look: Look, width: int) -> Cell:
+def _name(row: GraphRow, look: Theme, width: int) -> Cell:
     return [(short_key(row.key, width, look.glyphs.more), look.text)]
 
 
-def _message(row: GraphRow, look: Look, width: int) -> Cell:
+def _message(row: GraphRow, look: Theme, width: int) -> Cell:
     told = lock_text(row.lock)
     behind = f"{row.waiters} wait" if row.waiters else ""
     return [(row.message, look.bad)] if row.message else [("; ".join(one for one in (told, behind) if one), look.warn)]
 
 
-def _count(value: int | None, look: Look) -> Cell:
+def _count(value: int | None, look: Theme) -> Cell:
     return [(count_text(value), look.text if value else look.faint)]
 
 
@@ -78,8 +78,8 @@ COLUMNS = (
     Column("Tries", 5, lambda row, look, width: _count(row.attempts, look), lambda row: row.attempts, True, down=True),
     Column("Ops", 6, lambda row, look, width: _count(row.operators, look), lambda row: row.operators, True, least=150,
            down=True),
-    Column("Artefact", 9, lambda row, look, width: [(bytes_text(row.artefact_bytes), look.text)],
-           lambda row: row.artefact_bytes, True, least=132, down=True),
+    Column("Artifact", 9, lambda row, look, width: [(bytes_text(row.artifact_bytes), look.text)],
+           lambda row: row.artifact_bytes, True, least=132, down=True),
     Column("Waited", 9, lambda row, look, width: [(duration_text(row.wait_seconds), look.text)],
            lambda row: row.wait_seconds, True, least=136, down=True),
     Column("Part", 9, lambda row, look, width: [(row.direction, look.quiet)], lambda row: row.direction, least=160),

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.timeline import Bar, Lane, Timeline
 
@@ -21,7 +21,7 @@ def timeline_lines(view: Timeline) -> int:
     return 1 + min(8, len(view.lanes)) if view.lanes else 0
 
 
-def timeline_panel(look: Look, view: Timeline, width: int, height: int) -> list[Strip]:
+def timeline_panel(look: Theme, view: Timeline, width: int, height: int) -> list[Strip]:
     """A lane per worker, a bar per compile or wait, from the first compile to now."""
     if view.start is None or view.end is None:
         return []
@@ -47,7 +47,7 @@ def _name(lane: Lane) -> str:
     return f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
 
 
-def _lane(look: Look, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
+def _lane(look: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
     line = Line(look, width).put(_name(lane), look.quiet, label)
     cells: list[tuple[str, Style]] = [(look.glyphs.track, look.faint)] * line.left
     for bar in lane.bars:
@@ -55,7 +55,7 @@ def _lane(look: Look, lane: Lane, start: float, span: float, width: int, label: 
     return line.add(list(_joined(cells))).strip()
 
 
-def _place(look: Look, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
+def _place(look: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
     style = look.kinds[0] if bar.end is None else look.bad if bar.outcome == "failed" else look.good
@@ -65,7 +65,7 @@ def _place(look: Look, bar: Bar, start: float, span: float, cells: list[tuple[st
 
 
 def _joined(cells: Sequence[tuple[str, Style]]) -> Iterator[tuple[str, Style]]:
-    """Neighbours of one style as one piece."""
+    """Neighbors of one style as one piece."""
     text, style = "", cells[0][1] if cells else Style()
     for glyph, its_style in cells:
         if its_style is not style:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.torch_trace import BreakRow, FrameRow, TorchView, cache_words, summary_words
 
@@ -26,7 +26,7 @@ def torch_lines(view: TorchView | None) -> int:
     )
 
 
-def torch_panel(look: Look, view: TorchView, width: int, height: int) -> list[Strip]:
+def torch_panel(look: Theme, view: TorchView, width: int, height: int) -> list[Strip]:
     """The panel: what is compiled now stands first, then the newest."""
     lines = [rule(look, width, "torch.compile", summary_words(view.summary))]
     lines += [
@@ -40,7 +40,7 @@ def torch_panel(look: Look, view: TorchView, width: int, height: int) -> list[St
     return lines[:height]
 
 
-def _phases(look: Look, view: TorchView, width: int) -> Strip:
+def _phases(look: Theme, view: TorchView, width: int) -> Strip:
     """Where compiling spends its time, the longest first; phases nest, so they are no shares of a whole."""
     line = Line(look, width).put("phases", look.quiet, 13)
     longest = sorted(view.phases, key=lambda row: -row.seconds)
@@ -49,7 +49,7 @@ def _phases(look: Look, view: TorchView, width: int) -> Strip:
     return line.strip()
 
 
-def _frame(look: Look, row: FrameRow, width: int) -> Strip:
+def _frame(look: Theme, row: FrameRow, width: int) -> Strip:
     glyphs = look.glyphs
     sign, style = {
         "compiling": (glyphs.running, look.kinds[0]), "failed": (glyphs.failed, look.bad),
@@ -65,6 +65,6 @@ def _frame(look: Look, row: FrameRow, width: int) -> Strip:
     return line.strip()
 
 
-def _break(look: Look, row: BreakRow, width: int) -> Strip:
+def _break(look: Theme, row: BreakRow, width: int) -> Strip:
     line = Line(look, width).put(f"{look.glyphs.warn} {row.times} × break", look.warn, 14).gap()
     return line.put(row.place, look.text).gap().put(row.reason, look.quiet).strip()

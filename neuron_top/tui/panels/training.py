@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from neuron_top.tui.arrange import Wish
+from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import count_text, duration_text, number_text, percent_text
 from neuron_top.views.overview import TrainingCard
 
@@ -14,12 +14,12 @@ STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def wish(card: TrainingCard) -> Wish:
+def wish(card: TrainingCard) -> SizeRequest:
     """Title and two lines; one line while nothing was printed."""
-    return Wish(3, 3) if card.step is not None or card.loss is not None else Wish(2, 2)
+    return SizeRequest(3, 3) if card.step is not None or card.loss is not None else SizeRequest(2, 2)
 
 
-def training_panel(look: Look, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
+def training_panel(look: Theme, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
     """The panel; `over`: nothing more is expected."""
     title = rule(look, width, "Training", _since(card))
     if card.step is None and card.loss is None:
@@ -40,7 +40,7 @@ def _since(card: TrainingCard) -> str:
     return f"last step {duration_text(card.since_last)} ago" if is_stale(card) else ""
 
 
-def _numbers(look: Look, card: TrainingCard, width: int) -> Strip:
+def _numbers(look: Theme, card: TrainingCard, width: int) -> Strip:
     line = Line(look, width).put("step", look.quiet).gap().put(count_text(card.step), look.strong)
     if card.total_steps:
         line.put(f"/{count_text(card.total_steps)}", look.quiet).gap()
@@ -58,7 +58,7 @@ def _numbers(look: Look, card: TrainingCard, width: int) -> Strip:
     return line.strip()
 
 
-def _loss(look: Look, card: TrainingCard, width: int) -> Strip:
+def _loss(look: Theme, card: TrainingCard, width: int) -> Strip:
     line = Line(look, width)
     if len(card.losses) < 2:
         return line.put("the loss line begins with the second report", look.quiet).strip()

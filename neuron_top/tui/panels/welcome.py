@@ -7,7 +7,7 @@ import textwrap
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, fit_start, rule, safe
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels import alerts
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.overview import Overview
@@ -26,7 +26,7 @@ _TEXT = 23
 """Column of what was found."""
 
 
-def welcome_panel(look: Look, view: Overview, width: int, height: int) -> list[Strip]:
+def welcome_panel(look: Theme, view: Overview, width: int, height: int) -> list[Strip]:
     """The page that stands in place of all panels; what was not found is told in full where there is room for it."""
     above = []
     if view.alerts:  # a cache's disk fills up without a job, too
@@ -40,7 +40,7 @@ def welcome_panel(look: Look, view: Overview, width: int, height: int) -> list[S
     return [*above, *found, *below]
 
 
-def _next(look: Look, width: int) -> list[Strip]:
+def _next(look: Theme, width: int) -> list[Strip]:
     strips = [Line(look, width).strip(), rule(look, width, "What you can do")]
     for command, text in NEXT:
         line = Line(look, width).gap(2).put(command, look.accent)
@@ -48,7 +48,7 @@ def _next(look: Look, width: int) -> list[Strip]:
     return strips
 
 
-def _looked_for(look: Look, view: Overview, width: int, *, whole: bool) -> list[Strip]:
+def _looked_for(look: Theme, view: Overview, width: int, *, whole: bool) -> list[Strip]:
     glyphs = look.glyphs
     strips = []
     for source in view.sources:
@@ -72,7 +72,7 @@ def _looked_for(look: Look, view: Overview, width: int, *, whole: bool) -> list[
     return strips
 
 
-def _place(look: Look, place: CachePlace, width: int) -> Strip:
+def _place(look: Theme, place: CachePlace, width: int) -> Strip:
     """A cache with what it holds; its path loses its beginning where there is no room for it."""
     line = Line(look, width).put(f"  {look.glyphs.done} ", look.good).put("compile cache", look.text, 18).gap()
     facts = counted(place.entries, "entry", "entries")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.units import counted
-from neuron_top.views.miss_explanation import Misses, Why
+from neuron_top.views.miss_explanation import Misses, MissExplanation
 
 REASON_CELLS = 23
 """Cells in front of a reason."""
 
 
-def why_lines(look: Look, why: Why, width: int, title: str = "Why it missed") -> list[Strip]:
+def why_lines(look: Theme, why: MissExplanation, width: int, title: str = "Why it missed") -> list[Strip]:
     """The likeliest cause in words, the others below it, and what the answer rests on."""
     strips = [rule(look, width, title), *paragraph(look, why.headline, width, look.strong)]
     for reason in (one for one in why.reasons if one.text != why.headline):
@@ -24,7 +24,7 @@ def why_lines(look: Look, why: Why, width: int, title: str = "Why it missed") ->
     return strips + (paragraph(look, why.footnote, width, look.quiet) if why.footnote else [])
 
 
-def misses_lines(look: Look, view: Misses | str, width: int) -> list[Strip]:
+def misses_lines(look: Theme, view: Misses | str, width: int) -> list[Strip]:
     """Every miss of a run with its answer, or the words that stand there until the answers come."""
     if isinstance(view, str):
         return [rule(look, width, "Why they missed", "esc goes back"), *paragraph(look, view, width, look.quiet)]

@@ -8,10 +8,10 @@ from typing import Any
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.screens.detail import DetailPage, Draw
-from neuron_top.views.miss_explanation import Question, Why
+from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
 
-class AnswerPage(DetailPage):
+class AsyncPage(DetailPage):
     """`find` is called once; until it answers `waiting` stands there, and `failed` with what it raised when it did."""
 
     def __init__(self, find: Callable[[], Any], draw: Draw, *, waiting: str, failed: str) -> None:
@@ -35,14 +35,14 @@ class AnswerPage(DetailPage):
         self.show(answer)
 
 
-class AskingPage(DetailPage):
+class ExplainablePage(DetailPage):
     """`ask`: ask at once. Subclasses say what is asked (`action_why`) and show what came (`answered`)."""
 
     def __init__(self, *page: Any, ask: bool, **options: Any) -> None:
         """`page` and `options` as DetailPage takes them."""
         super().__init__(*page, **options)
         self._ask = ask
-        self._why: Why | None = None
+        self._why: MissExplanation | None = None
 
     def on_mount(self) -> None:
         """Ask, if that is what the page was opened for."""
@@ -53,16 +53,16 @@ class AskingPage(DetailPage):
         """Ask why."""
         raise NotImplementedError
 
-    def look_up(self, asked: Question) -> None:
+    def look_up(self, asked: MissQuery) -> None:
         """Ask the caches."""
         self.notice("looking into the cache…")
         self.run_worker(partial(self._find, asked), thread=True)
 
-    def _find(self, asked: Question) -> None:
+    def _find(self, asked: MissQuery) -> None:
         answer = self.top.library.why(asked)
         self.top.call_from_thread(self._came, answer)
 
-    def _came(self, answer: Why) -> None:
+    def _came(self, answer: MissExplanation) -> None:
         self._why = answer
         self.notice("")
         self.answered()

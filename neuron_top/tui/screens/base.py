@@ -11,12 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
-from neuron_top.tui.keys import PLACES, keys_for
+from neuron_top.tui.keys import SCREENS, keys_for
 from neuron_top.tui.screens.filtered import FilteredScreen
 from neuron_top.tui.ui_state import Kept
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.poller import Shelf
+from neuron_top.tui.widgets.poller import Poller
 from neuron_top.tui.widgets.table import Opened
 
 
@@ -93,7 +93,7 @@ class LiveScreen(FilteredScreen):
         if self.is_current:
             self.top.draw()
             self.top.arrived()
-            for shelf in self.query(Shelf):
+            for shelf in self.query(Poller):
                 shelf.look_anew()
 
     def update(self, header: Any, view: Any) -> None:
@@ -121,14 +121,14 @@ class LiveScreen(FilteredScreen):
 
     def action_next_place(self) -> None:
         """The next screen."""
-        self._neighbour(1)
+        self._neighbor(1)
 
     def action_previous_place(self) -> None:
         """The screen before."""
-        self._neighbour(-1)
+        self._neighbor(-1)
 
-    def _neighbour(self, by: int) -> None:
-        names = [place.name for place in PLACES]
+    def _neighbor(self, by: int) -> None:
+        names = [place.name for place in SCREENS]
         at = names.index(self.PLACE) if self.PLACE in names else 0
         self.top.go(names[(at + by) % len(names)])
 

@@ -1,4 +1,4 @@
-"""The catalogue of compile caches: every entry of every root below its compiler, what it takes, why it failed."""
+"""The catalog of compile caches: every entry of every root below its compiler, what it takes, why it failed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from neuron_top.tui.screens.base import bindings_for
 from neuron_top.tui.screens.cache_acts import CacheActs
 from neuron_top.tui.screens.misses import EntryDetail
 from neuron_top.tui.ui_state import Kept
-from neuron_top.tui.widgets.poller import Shelf, title
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.poller import Poller, title
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
@@ -40,7 +40,7 @@ class CacheScreen(CacheActs):
 
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
-        yield Drawn(
+        yield RenderWidget(
             "title", lambda look, text, width, height: [title(look, "Compile cache", text, width)], lambda text: 1
         )
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
@@ -50,12 +50,12 @@ class CacheScreen(CacheActs):
         table.order.group = self._place
         table.nothing = ("Looking through the caches…",)
         yield table
-        yield Drawn("others", other_caches.lines, other_caches.height)
-        yield Shelf(self._look_up, self._came, period=10.0)
+        yield RenderWidget("others", other_caches.lines, other_caches.height)
+        yield Poller(self._look_up, self._came, period=10.0)
 
     def on_mount(self) -> None:
         """The title stands there before the caches have been looked through."""
-        self.query_one("#title", Drawn).show("")
+        self.query_one("#title", RenderWidget).show("")
 
     def _columns(self) -> tuple[Any, ...]:
         return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=self._tree)
@@ -75,7 +75,7 @@ class CacheScreen(CacheActs):
         return self.query_one("#entries", Table)
 
     def read(self, run: Run, now: float) -> None:
-        """Nothing of the run: entries come from the catalogue."""
+        """Nothing of the run: entries come from the catalog."""
 
     def show(self, view: Any) -> None:
         """Nothing moves with the run."""
@@ -85,14 +85,14 @@ class CacheScreen(CacheActs):
 
     def _came(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):
-            self.table.nothing = (f"The catalogue cannot be read: {view}",)
+            self.table.nothing = (f"The catalog cannot be read: {view}",)
             view = EntryTable(roots=(), rows=())
         else:
             self.table.nothing = ("No compile cache entry was found. Looked in:", *entry_rows.places(view))
         there = {row.key: row for row in view.rows}
         self.marked = {key: there[key] for key in self.marked if key in there}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
-        self.query_one("#others", Drawn).show(view.others)
+        self.query_one("#others", RenderWidget).show(view.others)
         self._show_rows()
 
     # The tree
@@ -223,7 +223,7 @@ class CacheScreen(CacheActs):
         kept = [row for row in self._view.rows if keep(row)] if keep is not None else []
         matching = entry_rows.matching_text(kept) if keep is not None else ""
         text = entry_rows.marks_text(self.marked.values()) or matching + entry_rows.summary(self._view)
-        self.query_one("#title", Drawn).show(text)
+        self.query_one("#title", RenderWidget).show(text)
         self.table.redraw()
 
     def meant(self) -> list[EntryRow]:

@@ -11,14 +11,14 @@ from neuron_top.actions.plan import Plan
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
-from neuron_top.tui.widgets.poller import Shelf
+from neuron_top.tui.widgets.poller import Poller
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
 
-WAYS = {"retry": ("compile", "retry")}
+ALTERNATIVES = {"retry": ("compile", "retry")}
 """Verbs that have several ways to the same end, each a plan of its own to choose from: now, or on the next run."""
 
-LAST_WAYS = {"retry": "insist", "unlock": "force"}
+FALLBACKS = {"retry": "insist", "unlock": "force"}
 """What is offered where no other way finds anything to do; the preview warns of each step and asks for a word."""
 
 
@@ -60,9 +60,9 @@ class CacheActs(LiveScreen):
                 self.app.call_from_thread(self.notice, f"{done} of {total} entries read")
 
         try:
-            plans = [desk.plan(each, root, paths, watch) for each in WAYS.get(verb, (verb,))]
-            if verb in LAST_WAYS and not any(plan.steps for plan in plans):
-                plans.append(desk.plan(LAST_WAYS[verb], root, paths, watch))
+            plans = [desk.plan(each, root, paths, watch) for each in ALTERNATIVES.get(verb, (verb,))]
+            if verb in FALLBACKS and not any(plan.steps for plan in plans):
+                plans.append(desk.plan(FALLBACKS[verb], root, paths, watch))
         except (NeuronTopError, OSError) as problem:
             self.app.call_from_thread(self.notice, str(problem))
             return
@@ -75,7 +75,7 @@ class CacheActs(LiveScreen):
         """Keep the outcome, drop the marks, look again."""
         self.outcome_page = page
         self.marked.clear()
-        self.query_one(Shelf).look_again()
+        self.query_one(Poller).look_again()
 
     def action_outcome(self) -> None:
         """The last outcome again."""
@@ -126,7 +126,7 @@ class CacheActs(LiveScreen):
             except (NeuronTopError, OSError) as problem:
                 text = str(problem)
             self.app.call_from_thread(self.notice, text)
-            self.app.call_from_thread(self.query_one(Shelf).look_again)
+            self.app.call_from_thread(self.query_one(Poller).look_again)
 
         self.run_worker(run, thread=True, exclusive=True)
 

@@ -7,20 +7,20 @@ from collections.abc import Callable
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.comparison import comparison_lines
-from neuron_top.tui.screens.async_page import AnswerPage
+from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.views.compare import Comparison
 
 
-class CompareRunsPage(AnswerPage):
+class CompareRunsPage(AsyncPage):
     """What `compare` finds."""
 
     def __init__(self, compare: Callable[[], Comparison]) -> None:
         super().__init__(compare, self._lines, waiting="Reading both recordings…", failed="They cannot be compared")
 
     @staticmethod
-    def _lines(look: Look, view: Comparison | str, width: int) -> list[Strip]:
+    def _lines(look: Theme, view: Comparison | str, width: int) -> list[Strip]:
         if isinstance(view, str):
             title = rule(look, width, "Two recordings", "esc goes back")
             return [title, Line(look, width).gap(2).put(view, look.quiet).strip()]

@@ -15,7 +15,7 @@ from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
 from neuron_top.views.progress import CompileCard, cache_card
@@ -42,12 +42,12 @@ class CompileScreen(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """Card, table, timeline."""
-        yield Drawn("card", lambda look, view, w, h: compile_panel(look, view[0], view[1], w, h), _card_lines)
+        yield RenderWidget("card", lambda look, view, w, h: compile_panel(look, view[0], view[1], w, h), _card_lines)
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
         table.nothing, table.lasting = NOTHING, True
         yield table
-        yield Drawn("torch", torch_panel, torch_lines)
-        yield Drawn("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
+        yield RenderWidget("torch", torch_panel, torch_lines)
+        yield RenderWidget("timeline", timeline_panel.timeline_panel, timeline_panel.timeline_lines)
 
     @property
     def table(self) -> Table[GraphRow]:
@@ -61,11 +61,11 @@ class CompileScreen(LiveScreen):
     def show(self, view: Any) -> None:
         """Hand them on."""
         table, cache, times, frames = view
-        self.query_one("#card", Drawn).show((table.card, cache))
+        self.query_one("#card", RenderWidget).show((table.card, cache))
         self.table.nothing = NOTHING_CAME if table.card.over else NOTHING
         self.table.show(table.rows)
-        self.query_one("#torch", Drawn).show(frames)
-        self.query_one("#timeline", Drawn).show(times)
+        self.query_one("#torch", RenderWidget).show(frames)
+        self.query_one("#timeline", RenderWidget).show(times)
 
     def opened(self, row: GraphRow) -> None:
         """A graph's page."""

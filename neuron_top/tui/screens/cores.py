@@ -16,7 +16,7 @@ from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.ui_state import Kept
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CoreTable, core_page, core_table
@@ -52,13 +52,13 @@ class CoresScreen(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """Host, table, legend, out-of-memory table."""
-        yield Drawn("host", core_rows.host_panel, core_rows.host_lines)
+        yield RenderWidget("host", core_rows.host_panel, core_rows.host_lines)
         table: Table[Item] = Table(core_rows.COLUMNS, lambda item: item.key, core_rows.filter_text, id="cores")
         table.nothing, table.lasting = NOTHING, True
         table.order.group = lambda item: item.place
         yield table
-        yield Drawn("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)
-        yield Drawn("exhausted", core_rows.exhausted_panel, core_rows.exhausted_lines)
+        yield RenderWidget("legend", _legend, lambda cores: 1 if legend_kinds(cores) else 0)
+        yield RenderWidget("exhausted", core_rows.exhausted_panel, core_rows.exhausted_lines)
 
     @property
     def table(self) -> Table[Item]:
@@ -73,9 +73,9 @@ class CoresScreen(LiveScreen):
         """Hand it on."""
         self._view = view
         cores = _cores(view)
-        self.query_one("#host", Drawn).show(view)
-        self.query_one("#legend", Drawn).show(cores)
-        self.query_one("#exhausted", Drawn).show(view)
+        self.query_one("#host", RenderWidget).show(view)
+        self.query_one("#legend", RenderWidget).show(cores)
+        self.query_one("#exhausted", RenderWidget).show(view)
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.runs import RunRow
@@ -23,7 +23,7 @@ class DeleteRunPage(DetailPage):
         self._row, self._delete = row, delete
         self.chosen = 0
 
-    def _lines(self, look: Look, row: RunRow, width: int) -> list[Strip]:
+    def _lines(self, look: Theme, row: RunRow, width: int) -> list[Strip]:
         facts = (
             ("recording", row.id),
             ("name", row.name or " ".join(row.command)),

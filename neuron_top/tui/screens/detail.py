@@ -10,12 +10,12 @@ from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.widgets.page import Page
 
 Read = Callable[[Run, float], Any]
-Draw = Callable[[Look, Any, int], Sequence[Strip]]
+Draw = Callable[[Theme, Any, int], Sequence[Strip]]
 
 
 class DetailPage(LiveScreen):

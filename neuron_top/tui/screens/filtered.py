@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from neuron_top.errors import UsageError
 from neuron_top.filters import MOST_CHARACTERS, words_filter
-from neuron_top.tui.screens.single_paint import PaintedScreen
+from neuron_top.tui.screens.single_paint import SinglePaintScreen
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.table import Table
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
 
-class FilteredScreen(PaintedScreen):
+class FilteredScreen(SinglePaintScreen):
     """A screen whose rows can be filtered while typing."""
 
     FILTER_HINT: ClassVar[str] = "words to keep; !word to leave out"

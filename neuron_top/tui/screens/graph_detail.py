@@ -7,14 +7,14 @@ from functools import partial
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.graph_page import graph_page_lines
-from neuron_top.tui.screens.async_page import AskingPage
+from neuron_top.tui.screens.async_page import ExplainablePage
 from neuron_top.views.graphs import GraphPage, graph_page
-from neuron_top.views.miss_explanation import Why, question
+from neuron_top.views.miss_explanation import MissExplanation, question
 
-Shown = tuple[GraphPage, list[LogLine], Why | None]
+Shown = tuple[GraphPage, list[LogLine], MissExplanation | None]
 
 
-class GraphDetail(AskingPage):
+class GraphDetail(ExplainablePage):
     """One graph by its key."""
 
     def __init__(self, key: str, *, ask: bool = False) -> None:

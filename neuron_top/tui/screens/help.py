@@ -7,14 +7,14 @@ from textual.app import ComposeResult
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.keys import PLACES, Key, keys_for
-from neuron_top.tui.look import Look
+from neuron_top.tui.keys import SCREENS, Key, keys_for
+from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import bindings_for
-from neuron_top.tui.screens.single_paint import PaintedScreen
+from neuron_top.tui.screens.single_paint import SinglePaintScreen
 from neuron_top.tui.widgets.page import Page
 
 
-class HelpPage(PaintedScreen):
+class HelpPage(SinglePaintScreen):
     """Help for one screen; escape, `q` and `?` close it, arrows move it."""
 
     BINDINGS = bindings_for("detail")
@@ -53,9 +53,9 @@ class HelpPage(PaintedScreen):
         self.dismiss()
 
 
-def help_lines(look: Look, width: int, place: str) -> list[Strip]:
+def help_lines(look: Theme, width: int, place: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then the signs."""
-    title = next((row.title for row in PLACES if row.name == place), "Help")
+    title = next((row.title for row in SCREENS if row.name == place), "Help")
     keys = keys_for(place)
     strips = [rule(look, width, f"Keys of {title}", "esc closes")]
     if width >= 110:
@@ -83,7 +83,7 @@ def _key(line: Line, key: Key, start: int, end: int) -> None:
     line.to(start).gap(2).put(key.shown, line.look.key, width=10).put(key.text, line.look.text, width=end - start - 13)
 
 
-def _signs(look: Look) -> list[tuple[str, Style, str]]:
+def _signs(look: Theme) -> list[tuple[str, Style, str]]:
     glyphs = look.glyphs
     return [
         (glyphs.done, look.good, "done, or found in the cache"),

@@ -15,8 +15,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
-from neuron_top.tui.arrange import Box, Wish, arrange, width_of_alerts
-from neuron_top.tui.look import Look
+from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
+from neuron_top.tui.look import Theme
 from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.widgets.lines import Lines
@@ -27,7 +27,7 @@ from neuron_top.views.overview import Header, Overview, overview
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
 
-Draw = Callable[[Look, Overview, int, int], Sequence[Strip]]
+Draw = Callable[[Theme, Overview, int, int], Sequence[Strip]]
 
 
 class CoresDrawn:
@@ -38,7 +38,7 @@ class CoresDrawn:
         self._rows: tuple[CoreRow, ...] = ()
         self._strips: Sequence[Strip] = ()
 
-    def __call__(self, look: Look, view: Overview, width: int, height: int) -> Sequence[Strip]:
+    def __call__(self, look: Theme, view: Overview, width: int, height: int) -> Sequence[Strip]:
         """The lines, those of last time if they would be the same."""
         key = look, width, height, len(view.cores)
         same = key == self._key and all(map(operator.is_, view.cores, self._rows))
@@ -89,7 +89,7 @@ class Arranged(Layout):
     name = "arranged"
 
     def __init__(self) -> None:
-        self.wishes: dict[str, Wish] = {}
+        self.wishes: dict[str, SizeRequest] = {}
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Placements in the order of the children."""
@@ -119,7 +119,7 @@ class Board(Container):
         """What shows between the panels; Textual would work it out line by line."""
         return [Strip.blank(crop.width, cast("TopApp", self.app).look.text)] * crop.height
 
-    def wish(self, wishes: dict[str, Wish]) -> None:
+    def wish(self, wishes: dict[str, SizeRequest]) -> None:
         """Place the panels anew when what they need has changed."""
         if wishes != self._arranged.wishes:
             self._arranged.wishes = wishes
@@ -165,7 +165,7 @@ def last_line_text(header: Header) -> str:
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def wishes(view: Overview, width: int) -> dict[str, Wish]:
+def wishes(view: Overview, width: int) -> dict[str, SizeRequest]:
     """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
     if is_idle(view):
         return {}

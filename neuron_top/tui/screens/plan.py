@@ -17,18 +17,18 @@ from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.actions.desk import Desk
+from neuron_top.actions.desk import CacheService
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.widgets.page import Page
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
-from neuron_top.views.forced import Forced
+from neuron_top.views.forced import ForcedUnlockPrompt
 from neuron_top.views.plan import PlanLine
 
 PREVIEW, WORKING, DONE = "preview", "working", "done"
@@ -41,7 +41,9 @@ class PlanPage(LiveScreen):
     PLACE: ClassVar[str] = "detail"
     BINDINGS = bindings_for("detail")
 
-    def __init__(self, plan: Plan, desk: Desk, done: Callable[[PlanPage], None], others: Sequence[Plan] = ()) -> None:
+    def __init__(
+        self, plan: Plan, desk: CacheService, done: Callable[[PlanPage], None], others: Sequence[Plan] = ()
+    ) -> None:
         super().__init__()
         self.desk, self._done = desk, done
         self.choices = [each for each in (plan, *others) if self._allowed(each)]
@@ -51,7 +53,7 @@ class PlanPage(LiveScreen):
         """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
         self.word = _word(self.plan)
-        self.forced = Forced(self.plan)
+        self.forced = ForcedUnlockPrompt(self.plan)
         self.lines: Sequence[PlanLine] = plan_view.plan_lines(self.plan)
         self._stop = False
         self.progress: Progress | None = None
@@ -59,7 +61,7 @@ class PlanPage(LiveScreen):
     def body(self) -> Iterable[Widget]:
         """The lines, and below them the choice."""
         yield Page(self._draw_lines)
-        yield Drawn("choice", self._draw_choice, lambda view: 2)
+        yield RenderWidget("choice", self._draw_choice, lambda view: 2)
 
     def on_mount(self) -> None:
         """Draw the choice once; it has nothing to wait for."""
@@ -92,7 +94,7 @@ class PlanPage(LiveScreen):
         """Show another of the choices."""
         if plan is not self.plan:
             self.plan, self.typed, self.word = plan, "", _word(plan)
-            self.forced = Forced(plan)
+            self.forced = ForcedUnlockPrompt(plan)
             self.lines = plan_view.plan_lines(plan)
             self.query_one(Page).first = 0
         self._redraw()
@@ -133,7 +135,7 @@ class PlanPage(LiveScreen):
                 self._begin()
                 return
             self.notice("no lock was confirmed: nothing is done")
-            self.chosen, self.forced = 0, Forced(self.plan)
+            self.chosen, self.forced = 0, ForcedUnlockPrompt(self.plan)
         self._redraw()
 
     def action_back(self) -> None:
@@ -215,9 +217,9 @@ class PlanPage(LiveScreen):
 
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
-        self.query_one("#choice", Drawn).show(self.stage)
+        self.query_one("#choice", RenderWidget).show(self.stage)
 
-    def _draw_lines(self, look: Look, width: int) -> list[Strip]:
+    def _draw_lines(self, look: Theme, width: int) -> list[Strip]:
         head = {PREVIEW: "nothing is done yet", WORKING: "esc stops before the next step", DONE: "enter closes"}
         strips = [rule(look, width, f"{plan_view.VERBS.get(self.plan.verb, self.plan.verb)}", head[self.stage])]
         return strips + [
@@ -226,7 +228,7 @@ class PlanPage(LiveScreen):
             for text in _folded(line.text, width)
         ]
 
-    def _draw_choice(self, look: Look, stage: Any, width: int, height: int) -> list[Strip]:
+    def _draw_choice(self, look: Theme, stage: Any, width: int, height: int) -> list[Strip]:
         line = Line(look, width).gap(2)
         if self.stage == PREVIEW and self.chosen and self.forced.question:
             question = f"type {self.word} to take this lock, enter leaves it, esc cancels: {self.typed}_"
@@ -272,12 +274,12 @@ def _word(plan: Plan) -> str:
     return plan_view.typed_word(plan) or (plan.verb if any(step.warning for step in plan.steps) else "")
 
 
-def _button(line: Line, look: Look, text: str, *, chosen: bool) -> Line:
-    """Brackets tell the chosen one where colours don't."""
+def _button(line: Line, look: Theme, text: str, *, chosen: bool) -> Line:
+    """Brackets tell the chosen one where colors don't."""
     return line.put(f"[ {text} ]" if chosen else f"  {text}  ", look.key if chosen else look.quiet)
 
 
-def _style(look: Look, kind: str) -> Style:
+def _style(look: Theme, kind: str) -> Style:
     return {
         plan_view.HEADING: look.title,
         plan_view.STEP: look.text,

@@ -11,10 +11,10 @@ from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen, bindings_for
-from neuron_top.tui.widgets.poller import Shelf, title
-from neuron_top.tui.widgets.render_widget import Drawn
+from neuron_top.tui.widgets.poller import Poller, title
+from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.runs import RunRow
@@ -26,14 +26,14 @@ NOTHING = (
 )
 
 
-def _state(row: RunRow, look: Look, width: int) -> Cell:
+def _state(row: RunRow, look: Theme, width: int) -> Cell:
     glyphs = look.glyphs
     sign, style = {"finished": (glyphs.done, look.good), "running": (glyphs.running, look.accent),
                    "cut off": (glyphs.warn, look.warn)}.get(row.state, (glyphs.failed, look.bad))  # fmt: skip
     return [(f"{sign} {row.state}", style)]
 
 
-def _started(row: RunRow, look: Look, width: int) -> Cell:
+def _started(row: RunRow, look: Theme, width: int) -> Cell:
     text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else look.glyphs.unknown
     return [(text, look.text)]
 
@@ -79,12 +79,14 @@ class RunsScreen(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """Title and table."""
-        yield Drawn("title", lambda look, text, width, height: [title(look, "Recordings", text, width)], lambda text: 1)
+        yield RenderWidget(
+            "title", lambda look, text, width, height: [title(look, "Recordings", text, width)], lambda text: 1
+        )
         marks = Column("", 1, lambda row, look, width: [(self._letter(row), look.title)])
         table: Table[RunRow] = Table((marks, *COLUMNS), lambda row: row.id, filter_text, id="runs")
         table.nothing = ("Looking for recordings…",)
         yield table
-        yield Shelf(self._look_up, self._came, period=5.0)
+        yield Poller(self._look_up, self._came, period=5.0)
 
     def _letter(self, row: RunRow) -> str:
         return "AB"[self.marked.index(row.id)] if row.id in self.marked else " "
@@ -111,7 +113,7 @@ class RunsScreen(LiveScreen):
             self.table.nothing = NOTHING
             told = f"{len(rows)} in {self.top.library.place} · enter plays one"
         self.marked = [one for one in self.marked if one in {row.id for row in rows}]
-        self.query_one("#title", Drawn).show(told)
+        self.query_one("#title", RenderWidget).show(told)
         self.table.show(rows)
 
     def action_mark(self) -> None:
@@ -170,7 +172,7 @@ class RunsScreen(LiveScreen):
         except (NeuronTopError, OSError) as problem:
             words = f"not deleted: {problem}"
         self.top.call_from_thread(self.notice, words)
-        self.top.call_from_thread(self.query_one(Shelf).look_again)
+        self.top.call_from_thread(self.query_one(Poller).look_again)
 
     def opened(self, row: RunRow) -> None:
         """Play it on these screens."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
 
 
-class PaintedScreen(Screen[None]):
+class SinglePaintScreen(Screen[None]):
     """A screen that is covered by its widgets, all of them `Lines`."""
 
     @property

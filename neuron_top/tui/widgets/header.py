@@ -7,8 +7,8 @@ from textual import events
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.keys import PLACES
-from neuron_top.tui.look import Look
+from neuron_top.tui.keys import SCREENS
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
 from neuron_top.views.overview import Header as HeaderView
@@ -34,7 +34,7 @@ class Header(Lines):
         return [header_line(self.look, self._view, width)]
 
 
-def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
+def header_line(look: Theme, view: HeaderView | None, width: int) -> Strip:
     """The first line for a view; without one, the program is still looking."""
     line = Line(look, width).gap().put("neuron-top", look.title).gap(2)
     if view is None:
@@ -56,8 +56,8 @@ def header_line(look: Look, view: HeaderView | None, width: int) -> Strip:
     return line.end(end, look.text).strip()
 
 
-def state_sign(look: Look, view: HeaderView) -> tuple[str, Style]:
-    """Symbol and colour of a state; the word stands beside it."""
+def state_sign(look: Theme, view: HeaderView) -> tuple[str, Style]:
+    """Symbol and color of a state; the word stands beside it."""
     glyphs = look.glyphs
     if view.silent is not None:
         return glyphs.waiting, look.warn
@@ -81,7 +81,7 @@ class Tabs(Lines):
         look = self.look
         line = Line(look, width)
         self._spans = []
-        for place in PLACES:
+        for place in SCREENS:
             start = line.used
             here = place.name == self._place
             text = f" {place.key} {place.title} "

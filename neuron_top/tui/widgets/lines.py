@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
-    from neuron_top.tui.look import Look
+    from neuron_top.tui.look import Theme
 
 
 class Lines(Widget):
@@ -35,7 +35,7 @@ class Lines(Widget):
         return cast("TopApp", self.app)
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Theme:
         """Palette and glyphs in force."""
         return self.top.look
 
@@ -60,7 +60,7 @@ class Lines(Widget):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a region; after a resize all are drawn anew, once.
 
-        Textual works out borders, padding and opacity, which no line of ours has, and looks for colours of the
+        Textual works out borders, padding and opacity, which no line of ours has, and looks for colors of the
         terminal's own to spell out, of which we use none.
         """
         size = self.size

@@ -8,17 +8,17 @@ from textual.strip import Strip
 
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 
-def mark(look: Look, level: str) -> str:
+def mark(look: Theme, level: str) -> str:
     """The gutter sign of a line's level; a blank for ordinary lines."""
     glyphs = look.glyphs
     return {"error": glyphs.failed, "warning": glyphs.warn, "event": glyphs.note}.get(level, " ")
 
 
-def log_strip(look: Look, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
+def log_strip(look: Theme, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
     """One line of a log: mark, then text from column `skip` on."""
     style = look.level(line.level)
     drawn = Line(look, width, selected).put(mark(look, line.level), style).gap()
@@ -31,9 +31,9 @@ class LogStrips:
 
     def __init__(self) -> None:
         self._known: dict[tuple[LogLine, bool], Strip] = {}
-        self._drawn_for: tuple[Look, int, int] | None = None
+        self._drawn_for: tuple[Theme, int, int] | None = None
 
-    def draw(self, look: Look, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
+    def draw(self, look: Theme, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
         """These lines, each with whether the cursor is on it."""
         before = self._known if (look, width, skip) == self._drawn_for else {}
         self._drawn_for = (look, width, skip)

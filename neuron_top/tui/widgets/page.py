@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 
 class Page(Lines):
     """Lines made by a function of look and width, scrolled by keys and wheel."""
 
-    def __init__(self, lines: Callable[[Look, int], Sequence[Strip]]) -> None:
+    def __init__(self, lines: Callable[[Theme, int], Sequence[Strip]]) -> None:
         super().__init__(id="page")
         self._lines = lines
         self.first = 0
         self._count = 0
 
-    def show(self, lines: Callable[[Look, int], Sequence[Strip]]) -> None:
+    def show(self, lines: Callable[[Theme, int], Sequence[Strip]]) -> None:
         """Other lines; the place stays."""
         self._lines = lines
         self.redraw()

@@ -10,13 +10,13 @@ from textual.strip import Strip
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.drawing import rule
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 LATELY_SECONDS = 1.0
 
 
-class Shelf(Lines):
+class Poller(Lines):
     """No lines of its own: calls `look_up` in a thread every `period` seconds and hands the answer to `came`."""
 
     DEFAULT_CSS = "Shelf { display: none; }"
@@ -54,6 +54,6 @@ class Shelf(Lines):
         return []
 
 
-def title(look: Look, name: str, text: str, width: int) -> Strip:
+def title(look: Theme, name: str, text: str, width: int) -> Strip:
     """The title line of a shelf's screen."""
     return rule(look, width, name, text)

@@ -7,13 +7,13 @@ from typing import Any
 
 from textual.strip import Strip
 
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 
-Draw = Callable[[Look, Any, int, int], Sequence[Strip]]
+Draw = Callable[[Theme, Any, int, int], Sequence[Strip]]
 
 
-class Drawn(Lines):
+class RenderWidget(Lines):
     """Draws `draw(look, view, width, height)`; as many lines high as `lines(view)` says."""
 
     def __init__(self, name: str, draw: Draw, lines: Callable[[Any], int]) -> None:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.look import Look
+from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.order import Order
 
@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
     title: str
     width: int
-    cell: Callable[[Any, Look, int], Cell]
+    cell: Callable[[Any, Theme, int], Cell]
     sort: Callable[[Any], Any] | None = None
     right: bool = False
     grow: int = 0
@@ -61,7 +61,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.first = 0
         self.nothing: Sequence[str] = ()
         self.query_text = ""
-        self.across: Callable[[Row, Look, int], Cell | None] = lambda row, look, width: None
+        self.across: Callable[[Row, Theme, int], Cell | None] = lambda row, look, width: None
         """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
         self.lasting = False
@@ -103,7 +103,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         for index, (column, size) in enumerate(zip(self.columns, widths, strict=True)):
             if size:
                 arrow = (
-                    ("▼" if self.reversed else "▲") if self.look.spelled("▼") == "▼" else "v" if self.reversed else "^"
+                    ("▼" if self.reversed else "▲") if self.look.to_ascii("▼") == "▼" else "v" if self.reversed else "^"
                 )
                 title = f"{column.title}{arrow}" if index == self.sorted_by else column.title
                 line.put(title, self.look.title, size, column.right).gap()

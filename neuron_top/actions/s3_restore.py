@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 
 from neuron_top.actions import journal
-from neuron_top.actions.bucket_hand import tag_number
-from neuron_top.actions.bucket_journal import BucketJournal
 from neuron_top.actions.records import Move, PlanRestored
+from neuron_top.actions.s3_executor import tag_number
+from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.actions.user import user_name
 from neuron_top.cache import s3
 from neuron_top.errors import NothingToShow, RefusedForSafety

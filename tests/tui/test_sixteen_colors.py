@@ -1,4 +1,4 @@
-"""On a terminal of sixteen colours: nothing else is sent, and no two states differ by their colour alone."""
+"""On a terminal of sixteen colors: nothing else is sent, and no two states differ by their color alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.run.alerts import SEVERITIES, Alert
-from neuron_top.tui.look import ASCII, DARK, LIGHT, NO_COLOUR, UNICODE, Look
+from neuron_top.tui.look import ASCII, DARK, LIGHT, NO_COLOR, UNICODE, Theme
 from neuron_top.tui.panels.alerts import alert_line
 
 PATIENCE = 240.0
@@ -57,7 +57,7 @@ def read_until(terminal: int, text: bytes) -> bytes:
 
 
 @pytest.mark.e2e
-def test_a_terminal_of_sixteen_colours_is_sent_no_others(tmp_path: Path) -> None:
+def test_a_terminal_of_sixteen_colors_is_sent_no_others(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(LOG)
     with shown(log, TERM="xterm-16color", LC_ALL="C.UTF-8") as terminal:
@@ -66,9 +66,9 @@ def test_a_terminal_of_sixteen_colours_is_sent_no_others(tmp_path: Path) -> None
     assert styles, sent
     wide = [style for style in styles if re.search(rb"(?:^|;)[34]8;[25]", style)]
     assert not wide
-    colours = {int(number) for style in styles for number in style.split(b";")}
-    assert colours & {*range(30, 38), *range(90, 98)}, colours
-    assert colours <= {
+    colors = {int(number) for style in styles for number in style.split(b";")}
+    assert colors & {*range(30, 38), *range(90, 98)}, colors
+    assert colors <= {
         *range(10),
         *range(21, 30),
         *range(30, 38),
@@ -81,8 +81,8 @@ def test_a_terminal_of_sixteen_colours_is_sent_no_others(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-def test_what_differs_by_colour_differs_by_a_sign_or_a_word_too(glyphs: object) -> None:
-    look = Look(NO_COLOUR, glyphs)
+def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -> None:
+    look = Theme(NO_COLOR, glyphs)
     assert all(style.color is None and style.bgcolor is None for style in (look.bad, look.warn, look.good, *look.kinds))
     signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
     assert len(set(signs)) == len(signs)
@@ -95,7 +95,7 @@ def test_what_differs_by_colour_differs_by_a_sign_or_a_word_too(glyphs: object) 
 
 
 @pytest.mark.parametrize("palette", [DARK, LIGHT], ids=["dark", "light"])
-def test_in_sixteen_colours_no_text_has_the_colour_of_its_background(palette: object) -> None:
+def test_in_sixteen_colors_no_text_has_the_color_of_its_background(palette: object) -> None:
     from rich.color import Color, ColorSystem
 
     def nearest(name: str) -> int | None:

@@ -9,17 +9,17 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from neuron_top.actions.entry_writer import FilledEntry, held
-from neuron_top.actions.opened import Changed, OpenRoot
+from neuron_top.actions.entry_writer import LocalEntryWriter, held
+from neuron_top.actions.opened import OpenRoot, StaleEntryError
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.entry import MODULE
-from neuron_top.cache.noatime_reader import QuietReader
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.errors import RefusedForSafety
 
 CHUNK = 1 << 20
 
 
-class Found(NamedTuple):
+class StoredFile(NamedTuple):
     """One file of an entry: its length in bytes, when it was written (nanoseconds since the epoch), what it holds."""
 
     size: int
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     chunks: Iterable[bytes]
 
 
-class Slot(Protocol):
+class EntryWriter(Protocol):
     """An entry of the destination, held for one writer."""
 
     def names(self) -> set[str]:
@@ -51,7 +51,7 @@ class Slot(Protocol):
         ...
 
 
-class Shelf(Protocol):
+class CopyTarget(Protocol):
     """A root, as copies see it."""
 
     @property
@@ -67,12 +67,12 @@ class Shelf(Protocol):
         """`compiler/module` of every entry that is marked as done."""
         ...
 
-    def file(self, entry: str, name: str) -> Found | None:
-        """A file of an entry; None when there is none. Raises Changed for a link that leads out."""
+    def file(self, entry: str, name: str) -> StoredFile | None:
+        """A file of an entry; None when there is none. Raises StaleEntryError for a link that leads out."""
         ...
 
-    def slot(self, entry: str) -> AbstractContextManager[Slot]:
-        """A context in which nobody else writes to the entry. Raises Changed when somebody does."""
+    def slot(self, entry: str) -> AbstractContextManager[EntryWriter]:
+        """A context in which nobody else writes to the entry. Raises StaleEntryError when somebody does."""
         ...
 
     def free(self) -> int | None:
@@ -84,7 +84,7 @@ class Shelf(Protocol):
         ...
 
 
-class Folder:
+class LocalCopyTarget:
     """A root on a file system. Links are followed within it, and into a hub's blobs, nowhere else."""
 
     def __init__(self, root: Path) -> None:
@@ -96,19 +96,19 @@ class Folder:
         return str(self._root)
 
     def make(self) -> None:
-        """See Shelf. Raises RefusedForSafety where that cannot be."""
+        """See CopyTarget. Raises RefusedForSafety where that cannot be."""
         try:
             trust.make_folders(str(self._root))
         except OSError as problem:
             raise RefusedForSafety(f"no cache can be made at {self._root} ({problem.strerror})") from None
 
     def modules(self) -> set[str]:
-        """See Shelf; a root that does not exist yet has none."""
+        """See CopyTarget; a root that does not exist yet has none."""
         found = {path.parent for path in self._root.glob("*/MODULE_*/model.done")}
         return {str(path.relative_to(self._root)) for path in found if MODULE.match(path.name)}
 
-    def file(self, entry: str, name: str) -> Found | None:
-        """See Shelf."""
+    def file(self, entry: str, name: str) -> StoredFile | None:
+        """See CopyTarget."""
         path = Path(os.path.realpath(self._root / entry / name))
         try:
             facts = path.lstat()
@@ -116,12 +116,12 @@ class Folder:
             return None
         blob = "/blobs/" in str(path) and "/models--" in str(path)
         if not (path.is_relative_to(self._root) or blob) or not stat.S_ISREG(facts.st_mode):
-            raise Changed(f"{name} is a link that leads out of the cache")
-        return Found(facts.st_size, facts.st_mtime_ns, _chunks(path))
+            raise StaleEntryError(f"{name} is a link that leads out of the cache")
+        return StoredFile(facts.st_size, facts.st_mtime_ns, _chunks(path))
 
     @contextmanager
-    def slot(self, entry: str) -> Iterator[FilledEntry]:
-        """See Shelf: the entry's lock is held, a link on the way is refused."""
+    def slot(self, entry: str) -> Iterator[LocalEntryWriter]:
+        """See CopyTarget: the entry's lock is held, a link on the way is refused."""
         self.make()
         root = OpenRoot(self._root)
         try:
@@ -136,7 +136,7 @@ class Folder:
         return filesystem.describe(str(self._there())).free
 
     def shared(self) -> str | None:
-        """As the catalogue judges the mount."""
+        """As the catalog judges the mount."""
         return filesystem.describe(str(self._there())).why_shared
 
     def _there(self) -> Path:
@@ -145,6 +145,6 @@ class Folder:
 
 def _chunks(path: Path) -> Iterator[bytes]:
     """Read without a trace: a copy of ours is no use of the entry, and must not keep it from eviction for a day."""
-    with open(QuietReader().open_file(str(path)), "rb") as file:
+    with open(NoAtimeReader().open_file(str(path)), "rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from neuron_top.actions import plan as plans
 from neuron_top.actions import plan_history
-from neuron_top.actions.bucket_journal import BucketJournal
-from neuron_top.actions.opened import Changed
+from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
-from neuron_top.actions.preconditions import admit
+from neuron_top.actions.preconditions import check_preconditions
 from neuron_top.actions.records import Move, MovesIntended, PlanEnded, StepsRefused
+from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import lock_owner, s3
 from neuron_top.cache.entry import PARTS, Part
 
@@ -51,7 +51,7 @@ def execute(
 
     A plan that was interrupted may be given again: what it took already is passed over.
     """
-    admit(plan, plan.root, bucket.url, OWN, read_only=read_only)
+    check_preconditions(plan, plan.root, bucket.url, OWN, read_only=read_only)
     versioned = bucket.versioned()
     with trash.exclusively():
         run = _Execution(plan, bucket, trash)
@@ -96,7 +96,7 @@ class _Execution:
         for number, step in enumerate(self.plan.steps):
             try:
                 self._mark(number, step)
-            except Changed as problem:
+            except StaleEntryError as problem:
                 self.taken.pop(number, None)
                 self.refused.append((number, str(problem)))
             steps = len(self.plan.steps)
@@ -108,7 +108,7 @@ class _Execution:
         objects = self._objects(step)
         goes = _in_order(step, objects)
         if not goes and not self.earlier:
-            raise Changed("nothing of it is left to take")
+            raise StaleEntryError("nothing of it is left to take")
         self.taken[number] = objects
         moves = tuple(Move(number, step.action, each.key, tag_number(each.tag), 0, each.size) for each in goes)
         if moves:
@@ -131,7 +131,7 @@ class _Execution:
                 continue
             try:
                 self._delete(goes)
-            except Changed as problem:
+            except StaleEntryError as problem:
                 self.refused.append((number, str(problem)))
                 continue
             self.done.add(number)
@@ -153,9 +153,9 @@ class _Execution:
         if ours:
             return objects
         if not objects:
-            raise Changed("it is gone")
+            raise StaleEntryError("it is gone")
         if entry.folder_inode != step.fingerprint.folder_inode:
-            raise Changed("its objects changed since the plan was made")
+            raise StaleEntryError("its objects changed since the plan was made")
         return objects
 
     def _delete(self, objects: Sequence[s3.Object]) -> None:
@@ -167,7 +167,7 @@ class _Execution:
                     Delete={"Objects": keys, "Quiet": True},  # type: ignore[typeddict-item]
                 )
             for error in answer.get("Errors", ()):
-                raise Changed(f"{error.get('Key')}: {error.get('Code')}")
+                raise StaleEntryError(f"{error.get('Key')}: {error.get('Code')}")
 
 
 def tag_number(tag: str) -> int:
@@ -177,7 +177,7 @@ def tag_number(tag: str) -> int:
 
 def _in_order(step: Step, objects: Iterable[s3.Object]) -> list[s3.Object]:
     """What a step takes, marks first, then in the order of its action."""
-    order = plans.TAKES.get(step.action, plans.TAKES[Action.SLIM])
+    order = plans.FILES_REMOVED.get(step.action, plans.FILES_REMOVED[Action.SLIM])
     rank = {part: number for number, parts in enumerate(order) for part in _bits(parts)}
     return sorted((each for each in objects if _goes(step, each)), key=lambda each: rank.get(_part(each), len(order)))
 
@@ -191,4 +191,4 @@ def _part(each: s3.Object) -> int:
 
 
 def _goes(step: Step, each: s3.Object) -> bool:
-    return step.action is Action.EVICT or any(_part(each) & taken for taken in plans.TAKES[step.action])
+    return step.action is Action.EVICT or any(_part(each) & taken for taken in plans.FILES_REMOVED[step.action])

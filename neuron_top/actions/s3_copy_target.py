@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
-from neuron_top.actions.opened import Changed
-from neuron_top.actions.shelves import CHUNK, Found
+from neuron_top.actions.copy_targets import CHUNK, StoredFile
+from neuron_top.actions.opened import StaleEntryError
 from neuron_top.cache import filenames, s3
 from neuron_top.cache.entry import PARTS, Part
 
 
-class BucketShelf:
-    """See `shelves.Shelf`. Reading a missing object is no error; an upload appears completely or not at all."""
+class S3CopyTarget:
+    """See `shelves.CopyTarget`. Reading a missing object is no error; an upload appears completely or not at all."""
 
     def __init__(self, bucket: s3.Bucket) -> None:
         self._bucket = bucket
@@ -26,30 +26,30 @@ class BucketShelf:
         return self._bucket.url
 
     def make(self) -> None:
-        """See Shelf: a bucket is made by its owner."""
+        """See CopyTarget: a bucket is made by its owner."""
 
     def modules(self) -> set[str]:
-        """See Shelf: one paged listing."""
+        """See CopyTarget: one paged listing."""
         return {entry.path for entry in s3.take(self._bucket).snapshot.entries if entry.parts & Part.DONE}
 
-    def file(self, entry: str, name: str) -> Found | None:
-        """See Shelf. One request per entry lists what it holds."""
+    def file(self, entry: str, name: str) -> StoredFile | None:
+        """See CopyTarget. One request per entry lists what it holds."""
         if name == filenames.DONE or entry not in self._sizes:
             _, objects = s3.look_again(self._bucket, entry)
             self._sizes = {entry: {each.key.rpartition("/")[2]: each for each in objects}}
         found = self._sizes[entry].get(name)
         if found is None:
             return None
-        return Found(found.size, round(found.changed * 1e9), self._chunks(found.key))
+        return StoredFile(found.size, round(found.changed * 1e9), self._chunks(found.key))
 
     @contextmanager
-    def slot(self, entry: str) -> Iterator[BucketSlot]:
-        """See Shelf. S3 knows no lock that the SDK's clients would respect: an entry with one is left alone."""
+    def slot(self, entry: str) -> Iterator[S3EntryWriter]:
+        """See CopyTarget. S3 knows no lock that the SDK's clients would respect: an entry with one is left alone."""
         _, objects = s3.look_again(self._bucket, entry)
         names = {each.key.rpartition("/")[2] for each in objects}
         if any(PARTS.get(name, 0) & Part.LOCK for name in names):
-            raise Changed("it is locked")
-        yield BucketSlot(self._bucket, f"{self._bucket.prefix}{entry}", names)
+            raise StaleEntryError("it is locked")
+        yield S3EntryWriter(self._bucket, f"{self._bucket.prefix}{entry}", names)
 
     def free(self) -> int | None:
         """A bucket has no end."""
@@ -65,35 +65,35 @@ class BucketShelf:
             yield from body.iter_chunks(CHUNK)
 
 
-class BucketSlot:
+class S3EntryWriter:
     """An entry of a bucket, being written."""
 
     def __init__(self, bucket: s3.Bucket, prefix: str, names: set[str]) -> None:
         self._bucket, self._prefix, self._names = bucket, prefix, names
 
     def names(self) -> set[str]:
-        """See Slot."""
+        """See EntryWriter."""
         return set(self._names)
 
     def write(self, name: str, chunks: Iterable[bytes], mtime_ns: int) -> int:
-        """See Slot: in parts where it is large; the client checks what arrived against a checksum."""
+        """See EntryWriter: in parts where it is large; the client checks what arrived against a checksum."""
         body = _Reader(chunks)
         with s3.explained(self._bucket):
             self._bucket.client.upload_fileobj(cast("IO[bytes]", body), self._bucket.name, f"{self._prefix}/{name}")
         return body.count
 
     def size(self, name: str) -> int:
-        """See Slot."""
+        """See EntryWriter."""
         with s3.explained(self._bucket):
             head = self._bucket.client.head_object(Bucket=self._bucket.name, Key=f"{self._prefix}/{name}")
             return head["ContentLength"]
 
     def read(self, name: str, limit: int) -> bytes:
-        """See Slot."""
+        """See EntryWriter."""
         return self._bucket.read(f"{self._prefix}/{name}", limit)
 
     def remove(self, name: str) -> None:
-        """See Slot."""
+        """See EntryWriter."""
         with s3.explained(self._bucket):
             self._bucket.client.delete_object(Bucket=self._bucket.name, Key=f"{self._prefix}/{name}")
 
