@@ -24,15 +24,15 @@ from neuron_top.actions.plan import Action, Outcome, Plan, Step
 from neuron_top.actions.preconditions import check_preconditions
 from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.cache import filenames, lock_owner
-from neuron_top.compile.cache_root import check_root
-from neuron_top.compile.compilers.base import Compiler
-from neuron_top.compile.flags import parse_environment
-from neuron_top.compile.parallel import CompilePids, ParallelCompile
-from neuron_top.compile.parallel_collect import Counts, largest_peak
-from neuron_top.compile.parallel_lines import ParallelLog
-from neuron_top.compile.parallel_queue import CollectedGraph, Progress
-from neuron_top.compile.parallel_queue import Outcome as Compiled
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.parallel.collect import Counts, largest_peak
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Progress
+from neuron_top.compile.parallel.compile_queue import Outcome as Compiled
+from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
+from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.compile.wrapper.flags import parse_environment
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import RefusedForSafety
 
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import TextIO
 
-from neuron_top.compile.parallel_queue import Progress, Running
+from neuron_top.compile.parallel.compile_queue import Progress, Running
 from neuron_top.units import clock_text, count_text, duration_text
 
 _HEARTBEAT_SECONDS = 30.0

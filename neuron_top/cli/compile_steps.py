@@ -11,17 +11,17 @@ from pathlib import Path
 from neuron_top import settings as configuration
 from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
 from neuron_top.cli.output import log_stderr
-from neuron_top.compile import log_lines
-from neuron_top.compile.cache_root import check_root
-from neuron_top.compile.compilers.base import Compiler
-from neuron_top.compile.flags import WrapperOptions, parse_environment
-from neuron_top.compile.parallel import CompilePids, ParallelCompile
-from neuron_top.compile.parallel_child import run_child
-from neuron_top.compile.parallel_collect import Collected, collect, waiting_compilers
-from neuron_top.compile.parallel_lines import ParallelLog, report_of, report_text
-from neuron_top.compile.parallel_queue import CollectedGraph, Outcome
-from neuron_top.compile.parallel_sdk import SdkProgress, sdk_command
-from neuron_top.compile.parallel_trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
+from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.parallel.child_command import run_child
+from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
+from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
+from neuron_top.compile.parallel.sdk import SdkProgress, sdk_command
+from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
+from neuron_top.compile.wrapper import log_lines
+from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 
@@ -149,7 +149,7 @@ class _Compiles:
     ) -> dict[CollectedGraph, Outcome]:
         import msgspec
 
-        from neuron_top.compile.wrapper import Wrapper
+        from neuron_top.compile.wrapper.get_or_compile import Wrapper
 
         options = msgspec.structs.replace(self._options, retry_failed=True)  # what is chosen here is to be compiled
         wrappers = {

@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def warnings_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Warnings about compile flags and look-alike variables; flags that cannot be read are one, not an end."""
-    from neuron_top.compile.flags import parse_environment
+    from neuron_top.compile.wrapper.flags import parse_environment
 
     try:
         return parse_environment(environ).warnings

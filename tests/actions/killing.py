@@ -29,7 +29,7 @@ from neuron_top.actions.restore import restore
 from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import s3
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel_lines import ParallelLog
+from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import NeuronTopError
 
 REPOSITORY = Path(__file__).parents[2]

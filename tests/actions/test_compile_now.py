@@ -20,10 +20,10 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.retry import plan_retry
 from neuron_top.cache.entry import State
-from neuron_top.compile.compilers.base import Compiler
+from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel_lines import ParallelLog
-from neuron_top.compile.parallel_queue import Progress
+from neuron_top.compile.parallel.compile_queue import Progress
+from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
 

@@ -25,7 +25,7 @@ from neuron_top.actions.retry import plan_retry
 from neuron_top.actions.surroundings import PlanContext
 from neuron_top.cache.entry import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel_lines import ParallelLog
+from neuron_top.compile.parallel.lines import ParallelLog
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.compile import scratch
+from neuron_top.compile.wrapper import scratch
 from tests.adversary.attacker import mounted
 from tests.adversary.victim import PROGRAMS, started
 

@@ -26,8 +26,8 @@ import torch._inductor.config as inductor_config
 from torch._inductor.custom_graph_pass import CustomGraphPass, CustomPartitionerFn
 from torch._inductor.graph import GraphLowering
 
-from neuron_top.compile import loading, torch_backend
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.torch import backend, loading
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from tests.adversary.pair_programs import Program
 
 _COMMENT = re.compile(r"^\s*#.*$|\s+#.*$", re.MULTILINE)
@@ -115,7 +115,7 @@ def _noting(found: list[str]) -> Iterator[None]:
     def fell_back(*_: Any) -> None:
         found.append(f"in the job {os.urandom(8).hex()}")
 
-    with mock.patch.object(torch_backend, "_fell_back", fell_back):
+    with mock.patch.object(backend, "_fell_back", fell_back):
         yield
 
 

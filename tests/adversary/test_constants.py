@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(3600), pytest.mark.xdist_gr
 
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
-from neuron_top.compile import graph_copy, graph_file, graph_hash  # noqa: E402
+from neuron_top.compile.graphs import copying, graph_file, hashing  # noqa: E402
 
 PROGRAM = """
 import sys, torch
@@ -89,13 +89,13 @@ def test_a_constant_travels_with_its_value_and_stays_no_buffer(constant: torch.T
     holder = torch.nn.Module()
     holder.deep = torch.nn.Module()
     object.__setattr__(holder.deep, "held", constant)
-    gm.add_module("part", graph_copy.copied(torch.fx.GraphModule(holder, inner)))
-    graph_hash.traveling(gm)
+    gm.add_module("part", copying.copied(torch.fx.GraphModule(holder, inner)))
+    hashing.traveling(gm)
     with gm.graph.inserting_before(next(iter(reversed(gm.graph.nodes)))):
         gm.graph.get_attr("part")
-    traveled = graph_file.load(graph_file.dump(graph_copy.copied(gm), [], {})).gm
-    ((path, name, value),) = graph_copy.constants(traveled)
+    traveled = graph_file.load(graph_file.dump(copying.copied(gm), [], {})).gm
+    ((path, name, value),) = copying.constants(traveled)
     assert (path, name) == ("part", "deep.held")
     assert torch.equal(value, constant)
     assert (value.dtype, value.stride()) == (constant.dtype, constant.stride())
-    assert not list(graph_copy.copied(traveled).named_buffers())
+    assert not list(copying.copied(traveled).named_buffers())

@@ -23,8 +23,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from neuron_top.compile import torch_settings  # noqa: E402
-from neuron_top.compile.graph_hash import exactly  # noqa: E402
+from neuron_top.compile.graphs import torch_settings  # noqa: E402
+from neuron_top.compile.graphs.hashing import exactly  # noqa: E402
 
 PYTORCH = Path(torch.__file__).parent
 READ_ELSEWHERE = {

@@ -13,9 +13,9 @@ import pytest
 
 from neuron_top.cache import filenames, roots, trust
 from neuron_top.cache.graph_header import MAGIC
-from neuron_top.compile.compiling import Graph
-from neuron_top.compile.flags import parse_environment
-from neuron_top.compile.parallel_collect import collect
+from neuron_top.compile.parallel.collect import collect
+from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.errors import CacheUnusable, FileMalformed, RefusedForSafety
 from neuron_top.telemetry import doctor_facts
 from tests.adversary.attacker import STRANGER, as_stranger, give_away, needs_root

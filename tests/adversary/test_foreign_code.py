@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 from neuron_top.cache import filenames, graph_header
 from neuron_top.cache.signing import Keys
-from neuron_top.compile import compile_server
+from neuron_top.compile.server import server
 from tests.adversary.attacker import give_away, needs_root
 from tests.adversary.victim import ROOT, entries, victim_of
 from tests.parallel import jobs
@@ -116,13 +116,14 @@ def test_inductors_folder_of_a_stranger_is_not_used(folder: Path) -> None:
 FORK = """
 import hashlib, sys, types
 from pathlib import Path
-from neuron_top.compile import compile_server, graph_file, inductor_compile
+from neuron_top.compile.server import server
+from neuron_top.compile.graphs import graph_file, inductor_compile
 
 graph_file.load = lambda body: types.SimpleNamespace(gm=None, inputs=[], settings={})
 inductor_compile.compile_traveled = lambda *_, **__: inductor_compile.check_work_folder()
 request = {"graph": sys.argv[1], "graph_sha256": hashlib.sha256(Path(sys.argv[1]).read_bytes()).hexdigest(),
            "graph_digest": "", "module": "", "outputs": {}, "dump": ""}
-sys.exit(compile_server._compile(request, 1))
+sys.exit(server._compile(request, 1))
 """
 
 
@@ -137,14 +138,18 @@ def test_a_compile_that_inductors_folder_forbids_is_not_the_graphs_fault(tmp_pat
         [sys.executable, "-c", FORK, str(graph)], capture_output=True, text=True, check=False, cwd=ROOT,
         env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(theirs)},
     )  # fmt: skip
-    assert done.returncode == compile_server.NOT_THE_GRAPHS_FAULT, done.stderr
+    assert done.returncode == server.NOT_THE_GRAPHS_FAULT, done.stderr
     assert "Set TORCHINDUCTOR_CACHE_DIR" in done.stderr
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777])
 def test_a_prepared_graph_in_a_root_that_others_can_write_to_is_not_unpickled(tmp_path: Path, mode: int) -> None:
     root, mark = tmp_path / "cache", tmp_path / "mark"
-    ask = [sys.executable, "-c", "from neuron_top.compile.platform_facts import directory_name as d; print(d())"]
+    ask = [
+        sys.executable,
+        "-c",
+        "from neuron_top.compile.compilers.platform_facts import directory_name as d; print(d())",
+    ]
     compiler = subprocess.run(ask, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()[-1]
     entry = root / compiler / MODULE
     entry.mkdir(parents=True)
@@ -169,5 +174,5 @@ def test_a_compile_process_unpickles_no_other_bytes_than_its_job_sent_the_digest
     graph, mark = tmp_path / filenames.FX_GRAPH, tmp_path / "mark"
     graph.write_bytes(prepared_graph(mark))
     request = {"graph": str(graph), "graph_sha256": "0" * 64, "graph_digest": "", "outputs": {}, "dump": ""}
-    assert compile_server._compile(request, tmp_path / "result") == compile_server.NOT_THE_GRAPHS_FAULT
+    assert server._compile(request, tmp_path / "result") == server.NOT_THE_GRAPHS_FAULT
     assert not mark.exists()

@@ -17,12 +17,12 @@ import pytest
 
 from neuron_top.cache import filenames
 from neuron_top.compile import side_channel
-from neuron_top.compile.compile_end import disk_full, failure, is_disk_full
-from neuron_top.compile.compiling import Graph
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.persistent_cache import State
-from neuron_top.compile.scratch import Scratch
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.wrapper.compile_end import disk_full, failure, is_disk_full
+from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.compile.wrapper.persistent_cache import State
+from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing, DiskFull
 from neuron_top.events import CompileEnded, decode
 from tests.adversary.attacker import LONG, mounted
@@ -162,7 +162,7 @@ def test_a_compile_in_the_job_that_finds_no_room_is_no_failure_of_the_graph(tmp_
             path.write_bytes(b"made")
         return Copying().compile(task, began=lambda pid: None)
 
-    from neuron_top.compile.compilers.base import NotSerializable
+    from neuron_top.compile.compiler import NotSerializable
 
     class Refusing(Copying):
         def compile(self, task, *, began):

@@ -16,7 +16,7 @@ from neuron_top.actions.journal import Trash
 from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cache import lock_holders
 from neuron_top.cache.entry import Entry, State, Verdict
-from neuron_top.compile.parallel_collect import WAITING
+from neuron_top.compile.parallel.collect import WAITING
 from tests.actions import caches, states
 from tests.adversary.trees import cache_command, nobody_about
 

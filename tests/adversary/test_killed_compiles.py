@@ -23,13 +23,13 @@ from neuron_top.actions.compile_child import compile_apart
 from neuron_top.actions.retry import plan_retry
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import State as States
-from neuron_top.compile import compile_client
-from neuron_top.compile.compile_client import CompileClient
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
+from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.persistent_cache import State
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.server import client as client_module
+from neuron_top.compile.server.client import CompileClient
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.compile.wrapper.persistent_cache import State
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, RefusedForSafety
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from neuron_top.run.model import Run
@@ -165,7 +165,7 @@ def test_a_server_that_ends_in_any_way_answers_everybody_who_waits(
 ) -> None:
     script = tmp_path / "server.py"
     script.write_text(textwrap.dedent(SERVER))
-    monkeypatch.setattr(compile_client, "_COMMAND", (sys.executable, str(script), turn))
+    monkeypatch.setattr(client_module, "_COMMAND", (sys.executable, str(script), turn))
     client = CompileClient()
     task = CompileTask(module="MODULE_1+2", graph=tmp_path / "g", outputs={"model.inductor": tmp_path / "o"})
     try:
@@ -184,7 +184,7 @@ def test_a_server_asked_to_end_leaves_the_locks_of_a_living_job_alone(tmp_path: 
     try:
         client.hold(lock, "mine")
         (server,) = [
-            child for child in psutil.Process().children() if "compile_server" in " ".join(child.cmdline())
+            child for child in psutil.Process().children() if "compile.server.server" in " ".join(child.cmdline())
         ]  # fmt: skip
         server.terminate()
         psutil.wait_procs([server], timeout=BOUNDED_SECONDS)
@@ -272,7 +272,8 @@ print("right result")
 
 def _server(job: int) -> list[psutil.Process]:
     try:
-        return [child for child in psutil.Process(job).children() if "compile_server" in " ".join(child.cmdline())]
+        children = psutil.Process(job).children()
+        return [child for child in children if "compile.server.server" in " ".join(child.cmdline())]
     except psutil.Error:
         return []
 

@@ -184,8 +184,8 @@ PLANTED = "import os; open(os.environ['PLANTED'], 'w'); raise SystemExit(3)"
 STARTS = {
     "asked for PyTorch's version": "from neuron_top.actions import compilers\n"
     "try: compilers.LocalCompiler().directory()\nexcept compilers.CompilerMissing: pass",
-    "compile server": "from neuron_top.compile import compile_client\n"
-    "child = compile_client._start()\nchild.stdin.close()\nchild.wait()",
+    "compile server": "from neuron_top.compile.server import client\n"
+    "child = client._start()\nchild.stdin.close()\nchild.wait()",
     "compiles of a plan": "from neuron_top.actions import compile_child\nimport subprocess\n"
     "from neuron_top.actions.plan import Plan, Totals\nfrom neuron_top.errors import NeuronTopError\n"
     "nothing = Totals(entries=0, files=0, size=0)\n"
@@ -213,7 +213,7 @@ def test_the_compile_server_finds_modules_where_its_job_does(tmp_path: Path) -> 
     (tmp_path / "of_the_job.py").write_text("")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from neuron_top.compile.compile_client import _environment\n"
+        "from neuron_top.compile.server.client import _environment\n"
         "print(_environment()['PYTHONPATH'].split(':')[0])"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path.cwd())}

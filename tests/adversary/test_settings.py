@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top import settings
-from neuron_top.compile.flags import parse_environment
+from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.errors import FileMalformed, NeuronTopError, UsageError
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from neuron_top.cache import graph_header
 from neuron_top.cache.keys import module_key
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
-from neuron_top.compile.compiling import Graph
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.log_lines import WrapperLog
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.compiler import CompileOutcome, CompileTask
+from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.compile.wrapper.log_lines import WrapperLog
 
 GRAPH = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_gr
 
 from torch._dynamo.exc import BackendCompilerFailed  # noqa: E402
 
-from neuron_top.compile import dispatch_cache  # noqa: E402
+from neuron_top.compile.torch import dispatch_cache  # noqa: E402
 
 STEP = """
 import sys, torch
@@ -25,12 +25,12 @@ traced = []
 torch.manual_seed(0)
 weight = torch.nn.Parameter(torch.randn(4, 4))
 def loss(x): return torch.tanh(x @ weight).square().sum()
-from neuron_top.compile import torch_backend
-before = torch_backend._compile_one
+from neuron_top.compile.torch import backend
+before = backend._compile_one
 def counting(*arguments):
     traced.append(arguments[1])
     return before(*arguments)
-torch_backend._compile_one = counting
+backend._compile_one = counting
 x = torch.randn(3, 4)
 value = torch.compile(loss, backend="neurontop")(x)
 value.backward(retain_graph=True); value.backward()

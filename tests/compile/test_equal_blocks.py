@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from neuron_top.compile import side_channel
-from neuron_top.compile.equal_blocks import CALLS, counting
-from neuron_top.compile.worker_memory import Watch
+from neuron_top.compile.torch.equal_blocks import CALLS, counting
+from neuron_top.compile.torch.worker_memory import Watch
 from neuron_top.events import GraphReused, decode
 
 MODULE = "MODULE_0a1b+00000000"

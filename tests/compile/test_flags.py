@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.compile.flags import local_root, parse_environment
+from neuron_top.compile.wrapper.flags import local_root, parse_environment
 from neuron_top.errors import UsageError
 
 ALL_OWN = "--cache_dir=/c --no_cache --retry_failed_compilation --log_level=ERROR --compile_workdir /w --dump=/d"

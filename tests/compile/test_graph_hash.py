@@ -17,20 +17,20 @@ pytestmark = pytest.mark.torch
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 from neuron_top.cache.keys import GRAPH_DIGITS  # noqa: E402
-from neuron_top.compile import graph_hash  # noqa: E402
+from neuron_top.compile.graphs import hashing  # noqa: E402
 
 _DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32]
 
 
 def key_half(gm: Any, inputs: list[Any], settings: dict[str, Any]) -> str:
     """What a graph's key keeps of its digest."""
-    return graph_hash.digest_graph(gm, inputs, settings)[:GRAPH_DIGITS]
+    return hashing.digest_graph(gm, inputs, settings)[:GRAPH_DIGITS]
 
 
 def hashed(function: Callable[..., Any], *inputs: Any, **facts: Any) -> str:
     """The hash of a function traced with these inputs."""
     gm = make_fx(function, tracing_mode="fake")(*inputs)
-    graph_hash.traveling(gm)
+    hashing.traveling(gm)
     return key_half(gm, [], facts)
 
 
@@ -127,7 +127,7 @@ def test_the_position_in_a_storage_counts_by_alignment_only() -> None:
     gm = make_fx(torch.sin, tracing_mode="fake")(torch.zeros(16))
     base = torch.zeros(64)
     parts = [base[0:16], base[16:32], base[1:17]]
-    graph_hash.traveling(gm)
+    hashing.traveling(gm)
     one, aligned, askew = (key_half(gm, [part], {}) for part in parts)
     assert one == aligned
     assert one != askew
@@ -137,7 +137,7 @@ def test_what_has_no_exact_description_has_no_hash() -> None:
     gm = torch.fx.GraphModule({}, torch.fx.Graph())
     argument = gm.graph.placeholder("x")
     gm.graph.output((gm.graph.call_function(test_the_order_of_arguments_counts, (argument,)),))
-    with pytest.raises(graph_hash.NotCacheable):
+    with pytest.raises(hashing.NotCacheable):
         key_half(gm, [], {})
-    with pytest.raises(graph_hash.NotCacheable):
+    with pytest.raises(hashing.NotCacheable):
         key_half(make_fx(torch.sin)(torch.zeros(1)), [], {"object": object()})

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import Event, GraphDescribed
 from tests.explain.hlo_model import Step, training_step

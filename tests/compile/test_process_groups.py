@@ -14,7 +14,7 @@ import torch.distributed as dist  # noqa: E402
 from torch import fx  # noqa: E402
 from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
 
-from neuron_top.compile import process_groups  # noqa: E402
+from neuron_top.compile.graphs import process_groups  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("compiles")]
 

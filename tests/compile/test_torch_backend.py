@@ -107,7 +107,8 @@ def test_collected_then_compiled_then_every_graph_is_a_hit(own_caches: Path) -> 
 
     code = (
         "import sys; from pathlib import Path\n"
-        "from neuron_top.compile.wrapper import Wrapper; from neuron_top.compile.flags import parse_environment\n"
+        "from neuron_top.compile.wrapper.get_or_compile import Wrapper\n"
+        "from neuron_top.compile.wrapper.flags import parse_environment\n"
         "from neuron_top.compile.compilers.inductor import Inductor\n"
         "wrapper = Wrapper(Inductor(), parse_environment())\n"
         f"for path in {[str(path) for path in entries]!r}: wrapper.compile_entry(Path(path))"
@@ -229,7 +230,7 @@ def _forks(job: int) -> list[psutil.Process]:
     return [
         fork
         for server in _children_of(job)
-        if "compile_server" in _command_of(server)
+        if "compile.server.server" in _command_of(server)
         for fork in _children_of(server.pid)
         if _command_of(fork) == _command_of(server)
     ]

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from neuron_top.compile.worker_memory import Account, _WatchedForward, compiled_code_bytes, unique_set_size  # noqa: E402
+from neuron_top.compile.torch.worker_memory import Account, _WatchedForward, compiled_code_bytes, unique_set_size  # noqa: E402
 
 MIB = 1024 * 1024
 

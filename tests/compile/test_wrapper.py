@@ -16,13 +16,13 @@ import msgspec
 import pytest
 
 from neuron_top.cache import filenames, lock_owner
-from neuron_top.compile import log_lines
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
-from neuron_top.compile.compiling import Graph
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.lock_wait import wait_for_lock
-from neuron_top.compile.persistent_cache import EntryLock, State
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile.wrapper import log_lines
+from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.compile.wrapper.lock_wait import wait_for_lock
+from neuron_top.compile.wrapper.persistent_cache import EntryLock, State
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper

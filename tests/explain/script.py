@@ -10,7 +10,7 @@ from functorch.compile import make_boxed_func
 from torch import nn
 from torch._dynamo.backends.common import aot_autograd
 
-from neuron_top.compile import graph_description
+from neuron_top.compile.graphs import description
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Model(nn.Module):
         return self.head(value)
 
 
-def traced(script: Script, which: str) -> graph_description.GraphDescription:
+def traced(script: Script, which: str) -> description.GraphDescription:
     """The `forward`, `backward` or `optimizer` graph of one step."""
     torch.manual_seed(0)
     torch._dynamo.reset()
@@ -65,7 +65,7 @@ def traced(script: Script, which: str) -> graph_description.GraphDescription:
         def compiler(gm: Any, _inputs: Any) -> Any:
             if direction == "inference" and script.clipped and direction in found:
                 return make_boxed_func(gm.forward)  # what clips is a graph of its own, before the update
-            found[direction] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
+            found[direction] = description.describe(gm, module="MODULE_0", direction=direction, compiler="")
             return make_boxed_func(gm.forward)
 
         return compiler

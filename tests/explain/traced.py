@@ -12,12 +12,12 @@ import torch
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 
-from neuron_top.compile import graph_description
+from neuron_top.compile.graphs import description
 from neuron_top.explain.why import Explanation
 from tests.builders import neff, write_entry
 from tests.explain.cases import FLAGS, NOW, OLD, Case, found
 
-Graphs = Mapping[str, graph_description.GraphDescription]
+Graphs = Mapping[str, description.GraphDescription]
 Change = tuple[str, str, str, Any, Any]
 """(what was changed, the answer that is right, which graph missed, the job before, the job now)"""
 
@@ -27,13 +27,13 @@ def step_graphs(step: Callable[..., Any], sample: Sequence[Any], update: Callabl
 
     `step` gives the loss, or the loss and more. A second graph of the same direction is `forward 2`.
     """
-    met: dict[str, graph_description.GraphDescription] = {}
+    met: dict[str, description.GraphDescription] = {}
 
     def keep(direction: str) -> Any:
         def compiler(gm: Any, _inputs: Any) -> Any:
             count = sum(name.partition(" ")[0] == direction for name in met)
             name = f"{direction} {count + 1}" if count else direction
-            met[name] = graph_description.describe(gm, module="MODULE_0", direction=direction, compiler="")
+            met[name] = description.describe(gm, module="MODULE_0", direction=direction, compiler="")
             return make_boxed_func(gm.forward)
 
         return compiler

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.compile.parallel_lines import ParallelLog, report_of, report_text
-from neuron_top.compile.parallel_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.events import GraphReported, GraphsListed, QueueCounted, SummaryReported, WorkerFinished, WorkerStarted
 from neuron_top.parsers.reader import LogReader
 

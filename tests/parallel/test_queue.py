@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.compile.parallel_queue import FIRST_GUESS, CollectedGraph, Outcome, Queue
+from neuron_top.compile.parallel.compile_queue import FIRST_GUESS, CollectedGraph, Outcome, Queue
 
 GIB = 1024**3
 

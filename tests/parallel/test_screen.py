@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.cli.compile_screen import ProgressScreen, live_lines, plain_line
-from neuron_top.compile.parallel_queue import Progress, Running
+from neuron_top.compile.parallel.compile_queue import Progress, Running
 
 MODULE = "MODULE_" + "a" * 20 + "+d7517139"
 

@@ -60,9 +60,9 @@ def _compiled(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outc
     from neuron_top.actions.compile_now import compile_now
     from neuron_top.actions.compilers import compilers_for
     from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
-    from neuron_top.compile import log_lines
-    from neuron_top.compile.parallel_lines import ParallelLog
-    from neuron_top.compile.parallel_queue import Progress
+    from neuron_top.compile.parallel.compile_queue import Progress
+    from neuron_top.compile.parallel.lines import ParallelLog
+    from neuron_top.compile.wrapper import log_lines
 
     compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
     screen = ProgressScreen()

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from neuron_top.cache import filenames
-from neuron_top.compile.compile_client import CompileClient
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
-from neuron_top.compile.platform_facts import directory_name
+from neuron_top.compile.compiler import CompileOutcome, CompileTask
+from neuron_top.compile.compilers.platform_facts import directory_name
+from neuron_top.compile.server.client import CompileClient
 from neuron_top.errors import UsageError
 
 _CONFIG_FLAG = "--inductor-config"

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from neuron_top import programs
 from neuron_top.cache import filenames
-from neuron_top.compile import compile_end
 from neuron_top.compile.child_output import ChildOutput, text_of
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask
-from neuron_top.compile.processes import die_with_parent, end_group, wait_with_usage
+from neuron_top.compile.child_processes import die_with_parent, end_group, wait_with_usage
+from neuron_top.compile.compiler import CompileOutcome, CompileTask
+from neuron_top.compile.wrapper import compile_end
 from neuron_top.errors import CompileError, CompilerMissing
 
 _VERSION = re.compile(r"\bversion\s+(\d+\.\d+\.[\w.]+\+\w+)")

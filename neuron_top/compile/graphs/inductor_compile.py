@@ -31,13 +31,13 @@ from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
 
 from neuron_top.cache import filenames, trust
-from neuron_top.compile import graph_copy, graph_hash, own_code, process_groups, torch_settings
-from neuron_top.compile.compilers.base import NotSerializable
-from neuron_top.compile.graph_file import SerializedGraph
+from neuron_top.compile.compiler import NotSerializable
+from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings
+from neuron_top.compile.graphs.graph_file import SerializedGraph
 from neuron_top.errors import CacheUnusable
 
 _KEEPS_CONSTANTS = "donate_graph_module" in inspect.signature(standalone_compile).parameters
-"""Else PyTorch copies the graph first, in its own way (see `graph_copy`)."""
+"""Else PyTorch copies the graph first, in its own way (see `graphs.copying`)."""
 _KERNEL = re.compile(r"[a-z0-9]{2}/[\w.-]+\.so", re.ASCII)
 
 
@@ -74,8 +74,8 @@ def compile_traveled(
     if different := torch_settings.apply(graph.settings):
         raise NotSerializable(f"a compile process cannot take over {', '.join(different)}")
     try:
-        found = graph_hash.digest_graph(graph.gm, graph.inputs, graph.settings)
-    except graph_hash.NotCacheable as reason:
+        found = hashing.digest_graph(graph.gm, graph.inputs, graph.settings)
+    except hashing.NotCacheable as reason:
         raise NotSerializable(str(reason)) from None
     if found != digest:
         raise NotSerializable("in a compile process it is another graph, or its operators are handled in another way")
@@ -102,9 +102,9 @@ def compile_here(
     Raises NotSerializable for a graph whose code PyTorch cannot save (it calls an operator of the script).
     """
     check_work_folder()
-    if graph_copy.constants(gm) and not _KEEPS_CONSTANTS:
+    if copying.constants(gm) and not _KEEPS_CONSTANTS:
         raise NotSerializable("this version of PyTorch cannot save code with the constants of its graph")
-    if foreign := own_code.foreign_operators(node.target for part in graph_copy.parts(gm) for node in part.graph.nodes):
+    if foreign := own_code.foreign_operators(node.target for part in copying.parts(gm) for node in part.graph.nodes):
         raise NotSerializable(f"its compiled code calls {', '.join(foreign)}, which PyTorch did not define")
     donated: dict[str, Any] = {"donate_graph_module": True} if _KEEPS_CONSTANTS else {}
     before = set(_mapped_kernels())
@@ -114,7 +114,7 @@ def compile_here(
     caches.enter_context(inductor_config.patch(fx_graph_cache=True))
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)), torch.no_grad(), caches:
         artifact = standalone_compile(
-            graph_copy.copied(gm),
+            copying.copied(gm),
             list(inputs),
             dynamic_shapes="from_tracing_context",
             options={"config_patches": dict(options)},

@@ -1,6 +1,6 @@
 """The process that compiles for a job: it imports PyTorch once, then forks for each graph.
 
-Run as `python -m neuron_top.compile.compile_server <parent pid>` by `compile_client`. Requests and replies are JSON
+Run as `python -m neuron_top.compile.server.server <parent pid>` by `server.client`. Requests and replies are JSON
 lines on standard input and output. A fork starts in milliseconds, and a crash, a kill or a cancelled compile costs
 that fork alone. The server has one thread and never compiles itself, so its forks start clean.
 
@@ -29,10 +29,10 @@ from typing import Any
 
 from neuron_top.cache import graph_header
 from neuron_top.compile.child_output import ChildOutput, text_of
-from neuron_top.compile.compile_end import full_place
-from neuron_top.compile.persistent_cache import discard, release_lock
-from neuron_top.compile.processes import die_with_parent
-from neuron_top.compile.scratch import forget_probes, work_in
+from neuron_top.compile.child_processes import die_with_parent
+from neuron_top.compile.wrapper.compile_end import full_place
+from neuron_top.compile.wrapper.persistent_cache import discard, release_lock
+from neuron_top.compile.wrapper.scratch import forget_probes, work_in
 
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
@@ -218,9 +218,9 @@ def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, c
 
 
 def _compile(request: dict[str, Any], result: int) -> int:
-    from neuron_top.compile import graph_file
-    from neuron_top.compile.compilers.base import NotSerializable
-    from neuron_top.compile.inductor_compile import compile_traveled
+    from neuron_top.compile.compiler import NotSerializable
+    from neuron_top.compile.graphs import graph_file
+    from neuron_top.compile.graphs.inductor_compile import compile_traveled
     from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     data = Path(request["graph"]).read_bytes()
@@ -260,7 +260,7 @@ def _redirect(log: int) -> None:
 def _get_ready() -> None:
     """What forks inherit. Where a test program finds no room, the machine seems to have no vector instructions: then
     each fork looks for itself."""
-    from neuron_top.compile.inductor_compile import warm_up
+    from neuron_top.compile.graphs.inductor_compile import warm_up
 
     with contextlib.suppress(OSError):  # a full disk: each fork says so itself, in its own log
         warm_up()
@@ -280,7 +280,7 @@ def main() -> None:
     os.dup2(2, 1)
     server = Server(parent, requests, replies)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `compile_client` until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # blocked by `server.client` until now
         _get_ready()
         server.serve()
     finally:

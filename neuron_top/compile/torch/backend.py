@@ -25,28 +25,24 @@ import torch
 from torch import fx
 
 from neuron_top.cache.keys import GRAPH_DIGITS, module_key
-from neuron_top.compile import (
-    dispatch_cache,
-    equal_blocks,
-    graph_copy,
-    graph_description,
-    graph_file,
-    graph_hash,
-    in_job,
-    inductor_compile,
-    loading,
-    own_code,
-    side_channel,
-    torch_settings,
-    worker_memory,
-)
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile import side_channel
+from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.compilers.inductor import config_from_flags
-from neuron_top.compile.compiling import Graph
-from neuron_top.compile.dispatch_cache import CachedGraph
-from neuron_top.compile.empty_outputs import empty_runner
-from neuron_top.compile.opaque_values import cut_opaque
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.graphs import (
+    copying,
+    description,
+    graph_file,
+    hashing,
+    inductor_compile,
+    own_code,
+    torch_settings,
+)
+from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loading, worker_memory
+from neuron_top.compile.torch.dispatch_cache import CachedGraph
+from neuron_top.compile.torch.empty_outputs import empty_runner
+from neuron_top.compile.torch.opaque_values import cut_opaque
+from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError
 from neuron_top.events import CompileFellBack
 
@@ -83,7 +79,7 @@ def neurontop(
     if not wrapper.options.extract_only:
         try:
             _shareable_settings(patches)
-        except graph_hash.NotCacheable as reason:
+        except hashing.NotCacheable as reason:
             _fell_back(wrapper, f"graph is compiled in the job, by Inductor alone: {reason}")
             return in_job.whole(gm, example_inputs, patches)
     job = _Job(wrapper, patches, gm, len(example_inputs))
@@ -132,9 +128,9 @@ def _fingerprint(job: _Job, gm: fx.GraphModule, inputs: Sequence[Any]) -> str | 
         str(job.wrapper.options.compiler_flags),
     )
     try:
-        settings = graph_hash.exactly(_shareable_settings(job.patches), {})
+        settings = hashing.exactly(_shareable_settings(job.patches), {})
         return dispatch_cache.fingerprint(gm, inputs, (*surroundings, settings))
-    except graph_hash.NotCacheable:
+    except hashing.NotCacheable:
         return None
 
 
@@ -142,7 +138,7 @@ def _shareable_settings(patches: Mapping[str, Any]) -> dict[str, Any]:
     """All settings in force. Raises NotCacheable where code of the script takes part in every compile."""
     settings = torch_settings.collect(patches)
     if reason := settings.reason or own_code.foreign():
-        raise graph_hash.NotCacheable(reason)
+        raise hashing.NotCacheable(reason)
     return settings.traveling()
 
 
@@ -163,7 +159,7 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         _keep_buffers()
     try:
         settings = _shareable_settings(job.patches)  # anew: a backward graph is compiled when it is first needed
-        copy = graph_copy.copied(gm)
+        copy = copying.copied(gm)
         cut = cut_opaque(copy)
         inputs_left = list(inputs) if cut is None else [inputs[place] for place in cut.kept]
         graph, renamed = _graph(job, settings, direction, copy, inputs_left)
@@ -176,7 +172,7 @@ def _compile_one(job: _Job, direction: str, gm: fx.GraphModule, inputs: Sequence
         kept = "" if cut is not None or renamed else graph.key.name
         runner = equal_blocks.counting(worker_memory.watching(runner, watch), graph.key.name, watch)
         return CachedGraph(kept, watch, runner)
-    except (graph_hash.NotCacheable, NotSerializable) as reason:
+    except (hashing.NotCacheable, NotSerializable) as reason:
         _fell_back(wrapper, f"{direction} graph cannot be cached ({reason}); compiled in the job")
         return _here(
             empty_runner(gm)
@@ -211,20 +207,20 @@ def _graph(
     """
     wrapper, renamed = job.wrapper, False
     if torch.distributed.is_available():
-        from neuron_top.compile import process_groups
+        from neuron_top.compile.graphs import process_groups
 
         renamed = bool(process_groups.canonicalize(copy))
-    graph_hash.traveling(copy)
-    digest = graph_hash.digest_graph(copy, inputs, settings)
+    hashing.traveling(copy)
+    digest = hashing.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
-    description = graph_description.describe(copy, module=key.name, direction=direction, compiler=compiler)
-    loading.describe(wrapper, description)
+    text = description.describe(copy, module=key.name, direction=direction, compiler=compiler)
+    loading.describe(wrapper, text)
     graph = Graph(
         key=key,
         digest=digest,
         data=functools.partial(_dumped, copy, inputs, settings),
-        description=functools.partial(msgspec.json.encode, description),
+        description=functools.partial(msgspec.json.encode, text),
         compile_inside=functools.partial(_compile_inside, copy, inputs, job.patches),
     )
     return graph, renamed

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.compile.flags import EXTRACT_VARIABLE
-from neuron_top.compile.parallel_child import run_child
+from neuron_top.compile.parallel.child_command import run_child
+from neuron_top.compile.wrapper.flags import EXTRACT_VARIABLE
 from neuron_top.events import AnyEvent, CachedFailureHit, CacheHit, GraphExtracted
 from neuron_top.parsers.reader import LogReader
 

@@ -19,7 +19,7 @@ from torch.fx._graph_pickler import GraphPickler, Options
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.compile import graph_copy
+from neuron_top.compile.graphs import copying
 
 
 class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any])
     """The body of a graph file. Raises whatever pickling raises where the graph cannot travel."""
     body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
     with _disable_current_modes():  # GraphPickler keeps the form of a tensor only; constants need their values
-        constants = pickle.dumps(graph_copy.constants(gm))
+        constants = pickle.dumps(copying.constants(gm))
     return pickle.dumps((dict(settings), constants, body))
 
 
@@ -46,5 +46,5 @@ def load(data: bytes) -> SerializedGraph:
     with torch._guards.tracing(torch._guards.TracingContext(fake_mode)):
         content: Any = GraphPickler.loads(body, fake_mode)
     gm, inputs = content
-    graph_copy.put_constants(gm, pickle.loads(constants))  # noqa: S301
+    copying.put_constants(gm, pickle.loads(constants))  # noqa: S301
     return SerializedGraph(gm=gm, inputs=inputs, fake_mode=fake_mode, settings=settings)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.cache import trust
-from neuron_top.compile.flags import FLAGS_VARIABLE
+from neuron_top.compile.wrapper.flags import FLAGS_VARIABLE
 
 
 def kept_folder(flag: str, wanted: str | None, warn: Callable[[str], None]) -> Path | None:

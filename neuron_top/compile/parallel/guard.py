@@ -1,4 +1,4 @@
-"""End what a command left behind when the pre-compile that ran it was killed: `parallel_guard.py MARK`.
+"""End what a command left behind when the pre-compile that ran it was killed: `guard.py MARK`.
 
 A killed process can't tidy up, and the workers of a launcher live in sessions of their own, wait for each other and
 would stay for hours. So this process sleeps beside the pre-compile on a pipe: a line on it means that all is well;

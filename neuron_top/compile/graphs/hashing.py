@@ -22,7 +22,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.compile import own_code
+from neuron_top.compile.graphs import own_code
 
 _FORMAT = "neuron-top graph 2"
 _ALIGNMENT = 64

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import torch
 
-from neuron_top.compile import graph_hash
+from neuron_top.compile.graphs import hashing
 
 INDUCTOR, FUNCTORCH, DYNAMO = "torch._inductor.config", "torch._functorch.config", "torch._dynamo.config"
 MODULES = (
@@ -194,12 +194,12 @@ def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `values` that have no exact description, by name."""
     found = {}
     try:
-        graph_hash.exactly(dict(values), {})
-    except graph_hash.NotCacheable:
+        hashing.exactly(dict(values), {})
+    except hashing.NotCacheable:
         for name, value in values.items():
             try:
-                graph_hash.exactly(value, {})
-            except graph_hash.NotCacheable:
+                hashing.exactly(value, {})
+            except hashing.NotCacheable:
                 found[name] = value
     return found
 
@@ -236,8 +236,8 @@ def _differing(sent: Mapping[str, Any], here: Mapping[str, Any]) -> set[str]:
 
 def _text(value: Any) -> str:
     try:
-        return graph_hash.exactly(value, {})
-    except graph_hash.NotCacheable:
+        return hashing.exactly(value, {})
+    except hashing.NotCacheable:
         return f"object {id(value)}"
 
 

@@ -18,13 +18,13 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from neuron_top.compile import compile_end
-from neuron_top.compile.compile_server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
-from neuron_top.compile.compilers.base import CompileOutcome, CompileTask, NotSerializable
-from neuron_top.compile.processes import end_group
+from neuron_top.compile.child_processes import end_group
+from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
+from neuron_top.compile.server.server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
+from neuron_top.compile.wrapper import compile_end
 from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
 
-_COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.compile_server")
+_COMMAND = (sys.executable, "-P", "-m", "neuron_top.compile.server.server")
 """-P: modules are found where the job finds its own, not in whatever folder it happens to work."""
 _WORK_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _TEMPORARY = "/tmp"  # noqa: S108 (the C++ compiler's own default)

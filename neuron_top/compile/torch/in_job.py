@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from neuron_top.compile import own_code, torch_settings
+from neuron_top.compile.graphs import own_code, torch_settings
 
 _KEYED_BY_UUID = (
     "post_grad_custom_pre_pass",

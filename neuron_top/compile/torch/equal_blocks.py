@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neuron_top.compile import side_channel
-from neuron_top.compile.worker_memory import Watch
+from neuron_top.compile.torch.worker_memory import Watch
 from neuron_top.events import GraphReused
 
 CALLS = 1000

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from neuron_top.compile.flags import LEVELS
+from neuron_top.compile.wrapper.flags import LEVELS
 from neuron_top.errors import UsageError
 
 FORMAT_VARIABLE = "NEURONTOP_LOG_FORMAT"

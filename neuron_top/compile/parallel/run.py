@@ -18,10 +18,10 @@ from typing import NamedTuple, Protocol
 
 from neuron_top.cache.record import Stats
 from neuron_top.compile import side_channel
-from neuron_top.compile.parallel_collect import Counts
-from neuron_top.compile.parallel_lines import ParallelLog
-from neuron_top.compile.parallel_memory import available_bytes, resident_bytes
-from neuron_top.compile.parallel_queue import CollectedGraph, Outcome, Progress, Queue
+from neuron_top.compile.parallel.collect import Counts
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome, Progress, Queue
+from neuron_top.compile.parallel.lines import ParallelLog
+from neuron_top.compile.parallel.memory import available_bytes, resident_bytes
 from neuron_top.errors import NeuronTopError
 from neuron_top.events import CompileBegan, CompileEnded, Event
 

@@ -31,7 +31,7 @@ from neuron_top.cache.graph_header import NotThisGraph
 from neuron_top.cache.keys import ModuleKey, flags_data, flags_hash, parse_key
 from neuron_top.cache.record import FileFacts, Stats, file_facts, stats_decoder
 from neuron_top.cache.signing import Keys
-from neuron_top.compile.cache_root import unusable
+from neuron_top.compile.wrapper.cache_root import unusable
 from neuron_top.errors import FileMalformed
 
 _OTHERS_WRITE = 0o022

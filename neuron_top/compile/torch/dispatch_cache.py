@@ -34,9 +34,10 @@ from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 from torch._inductor.output_code import OutputCode
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
-from neuron_top.compile import equal_blocks, graph_hash, own_code, worker_memory
-from neuron_top.compile.graph_hash import NotCacheable
-from neuron_top.compile.loading import Runner, load_known
+from neuron_top.compile.graphs import hashing, own_code
+from neuron_top.compile.graphs.hashing import NotCacheable
+from neuron_top.compile.torch import equal_blocks, worker_memory
+from neuron_top.compile.torch.loading import Runner, load_known
 
 SKIP_TRACE_VARIABLE = "NEURONTOP_SKIP_TRACE"
 _FORMAT = "neuron-top dispatch 2"
@@ -193,7 +194,7 @@ def _graph_lines(gm: fx.GraphModule) -> Iterator[str]:
         if node.op == "placeholder":
             yield f"{place} placeholder {_fixed(node.meta.get('example_value'))}"
         else:
-            arguments = f"{graph_hash.exactly(node.args, places)} {graph_hash.exactly(node.kwargs, places)}"
+            arguments = f"{hashing.exactly(node.args, places)} {hashing.exactly(node.kwargs, places)}"
             yield f"{place} {_operation(node)} {arguments}"
 
 
@@ -210,14 +211,14 @@ def _operation(node: fx.Node) -> str:
         if name.partition(".")[0] not in _NAMESPACES:
             raise NotCacheable(f"the graph calls {name}")
         return f"operator {name}"
-    return graph_hash.function_name(target)
+    return hashing.function_name(target)
 
 
 def _fixed(value: Any) -> str:
     sizes = (*value.shape, *value.stride()) if isinstance(value, torch.Tensor) else (value,)
     if any(isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)) for size in sizes):
         raise NotCacheable("sizes are symbolic")
-    return graph_hash.described(value)
+    return hashing.described(value)
 
 
 def _input_lines(inputs: Sequence[Any]) -> Iterator[str]:

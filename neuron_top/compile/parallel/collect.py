@@ -15,8 +15,8 @@ import msgspec
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import FAILURES, HITS, LOCKED, Entry, State
 from neuron_top.cache.scan import scan
-from neuron_top.compile.cache_root import check_root
-from neuron_top.compile.parallel_queue import CollectedGraph
+from neuron_top.compile.parallel.compile_queue import CollectedGraph
+from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.errors import NothingToShow
 
 WAITING = frozenset({State.TODO, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})

@@ -20,15 +20,16 @@ import msgspec
 
 from neuron_top.cache.keys import ModuleKey, parse_key
 from neuron_top.cache.signing import keys_in_force
-from neuron_top.compile import log_lines, side_channel
-from neuron_top.compile.cache_root import check_root
-from neuron_top.compile.compile_end import full_place, is_disk_full
-from neuron_top.compile.compilers.base import Compiler
-from neuron_top.compile.compiling import CompiledEntry, Compiling, Graph
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.lock_wait import wait_for_lock
-from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
-from neuron_top.compile.scratch import Scratch, process_scratch
+from neuron_top.compile import side_channel
+from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.wrapper import log_lines
+from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
+from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, Graph
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.lock_wait import wait_for_lock
+from neuron_top.compile.wrapper.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
+from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
     CacheUnusable,

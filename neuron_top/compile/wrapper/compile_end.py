@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from neuron_top.cache.failures import Trouble, trouble_of
-from neuron_top.compile.cache_root import FULL
+from neuron_top.compile.wrapper.cache_root import FULL
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, DiskFull
 
 _CRASHES = frozenset(

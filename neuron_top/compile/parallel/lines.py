@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neuron_top.compile.log_lines import WrapperLog
-from neuron_top.compile.parallel_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome
+from neuron_top.compile.wrapper.log_lines import WrapperLog
 
 TAG = "NEURON_PARALLEL_COMPILE"
 _CACHE = "NEURON_CACHE"

@@ -2,7 +2,7 @@
 
 A launcher starts its workers in sessions of their own, which a signal to the process group does not reach. While the
 command runs we are therefore the reaper of its orphans: whatever loses its parent becomes our child and is found.
-Should we be killed ourselves, `parallel_guard` ends them: it knows them by a name in their environment.
+Should we be killed ourselves, `guard` ends them: it knows them by a name in their environment.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pathlib import Path
 
 import psutil
 
-from neuron_top.compile.processes import die_with_parent
+from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.errors import UsageError
 
 MARK_VARIABLE = "NEURONTOP_CHILD"
 """In the environment of the command and of all it starts: by its value the guard finds them."""
-_GUARD = Path(__file__).with_name("parallel_guard.py")
+_GUARD = Path(__file__).with_name("guard.py")
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE_SECONDS = 10.0
 """How long a command may take to end after an interrupt before it is killed (torchrun ends its workers first)."""

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from neuron_top.compile.compile_end import full_place
+from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.errors import DiskFull
 
 _OTHER_PLACES = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108 (each process makes a folder of its own there, mode 700)

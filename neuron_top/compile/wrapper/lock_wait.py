@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from neuron_top.compile.log_lines import WrapperLog
-from neuron_top.compile.persistent_cache import Entry, EntryLock
+from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock
 
 SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5

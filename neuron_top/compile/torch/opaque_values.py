@@ -14,7 +14,7 @@ import msgspec
 import torch
 from torch import fx
 
-from neuron_top.compile.graph_hash import NotCacheable
+from neuron_top.compile.graphs.hashing import NotCacheable
 
 _PLAIN = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, float)
 

@@ -17,13 +17,14 @@ import msgspec
 
 from neuron_top.cache.keys import ModuleKey
 from neuron_top.cache.record import Stats
-from neuron_top.compile import compile_end, log_lines, side_channel
-from neuron_top.compile.cache_root import unusable
-from neuron_top.compile.compilers.base import CompileOutcome, Compiler, CompileTask, NotSerializable
-from neuron_top.compile.flags import WrapperOptions
-from neuron_top.compile.persistent_cache import Artifact, Entry, EntryLock, discard
-from neuron_top.compile.scratch import Scratch
-from neuron_top.compile.workdirs import kept_folder
+from neuron_top.compile import side_channel
+from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
+from neuron_top.compile.wrapper import compile_end, log_lines
+from neuron_top.compile.wrapper.cache_root import unusable
+from neuron_top.compile.wrapper.flags import WrapperOptions
+from neuron_top.compile.wrapper.persistent_cache import Artifact, Entry, EntryLock, discard
+from neuron_top.compile.wrapper.scratch import Scratch
+from neuron_top.compile.wrapper.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo

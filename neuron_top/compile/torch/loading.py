@@ -16,13 +16,15 @@ import msgspec
 
 from neuron_top.cache import filenames
 from neuron_top.cache.keys import parse_key
-from neuron_top.compile import graph_hash, inductor_compile, side_channel, worker_memory
-from neuron_top.compile.compilers.base import NotSerializable
+from neuron_top.compile import side_channel
+from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import Inductor
-from neuron_top.compile.compiling import CompiledEntry, Graph
-from neuron_top.compile.flags import parse_environment
-from neuron_top.compile.graph_description import GraphDescription
-from neuron_top.compile.wrapper import Wrapper
+from neuron_top.compile.graphs import hashing, inductor_compile
+from neuron_top.compile.graphs.description import GraphDescription
+from neuron_top.compile.torch import worker_memory
+from neuron_top.compile.wrapper.compiling import CompiledEntry, Graph
+from neuron_top.compile.wrapper.flags import parse_environment
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, RefusedForSafety
 from neuron_top.events import ArtifactLoaded, GraphDescribed
 
@@ -82,7 +84,7 @@ def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
             if not wrapper.make_room(problem):  # a full disk says nothing about the artifact
                 wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
             continue
-        if not inductor_compile.guards_hold(obtained.guards, inputs, graph_hash.shape_environment(inputs)):
+        if not inductor_compile.guards_hold(obtained.guards, inputs, hashing.shape_environment(inputs)):
             raise NotSerializable("its compiled code assumes other sizes")
         _tell_loaded(obtained, start)
         return runner

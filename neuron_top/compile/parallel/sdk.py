@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neuron_top.compile.parallel_queue import Progress
+from neuron_top.compile.parallel.compile_queue import Progress
 from neuron_top.events import (
     AnyEvent,
     CompileCompleted,

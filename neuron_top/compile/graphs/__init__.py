@@ -1,0 +1,1 @@
+"""A captured graph: copied, hashed, described, serialized, compiled by Inductor."""

@@ -1,0 +1,1 @@
+"""Many graphs compiled side by side, each in a process of its own."""

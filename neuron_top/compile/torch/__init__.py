@@ -1,0 +1,1 @@
+"""The torch.compile backend: what runs inside a training process."""
