@@ -1,0 +1,55 @@
+"""Feeds: a run that moves, of this machine, of named logs, of a recording; and the lines of its logs.
+
+Light to import: a screen is drawn before the sources are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from neuron_top.ingest import assembly
+from neuron_top.ingest.feed import Feed
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.log_query import LogQuery
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+
+__all__ = [
+    "Feed",
+    "LiveFeed",
+    "LogChain",
+    "LogLine",
+    "LogPage",
+    "LogQuery",
+    "Run",
+    "STANDARD_INPUT",
+    "cache_roots",
+    "live_feed",
+    "searched_places",
+]
+
+STANDARD_INPUT = assembly.STANDARD_INPUT
+"""The path that means standard input."""
+
+
+def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None = None) -> LiveFeed:
+    """The feed of these logs, folders, caches and telemetry files; without any, of this machine.
+
+    `piped`: a descriptor to read `-` from, for a screen that scrolls back through it. Raises NothingToShow for a path
+    that cannot exist.
+    """
+    return assembly.paths_feed(settings, paths, piped) if paths else assembly.machine_feed(settings)
+
+
+def cache_roots(paths: Sequence[str]) -> list[str]:
+    """Those of the paths that are compile caches, in full."""
+    return [str(Path(path).resolve()) for path in paths if assembly.is_cache_root(Path(path))]
+
+
+def searched_places(settings: Settings) -> str:
+    """What was looked for on this machine where no job was found, and what to do next."""
+    from neuron_top.ingest.discover import looked_for
+
+    return looked_for(settings)

@@ -1,0 +1,115 @@
+"""Reports and comparisons: a run with all that is known of it, and the documents drawn from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from neuron_top.ingest import run_loader
+from neuron_top.ingest.miss_explainer import MissExplainer, first_here
+from neuron_top.run.model import Run
+from neuron_top.services.runs import BEFORE_LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
+from neuron_top.views.miss_explanation import roots
+from neuron_top.views.multi_compare import Several, several
+from neuron_top.views.report import Report, report
+from neuron_top.views.report_figures import Prices
+
+MISSES_EXPLAINED = 25
+"""In a report: those that took longest."""
+Compared = Comparison | CacheComparison | Several
+
+
+class ReportService:
+    """Reports of runs and comparisons of them. `tell` takes remarks for the person (a log that is cut off, …)."""
+
+    def __init__(self, settings: Settings, tell: Callable[[str], None] = lambda remark: None) -> None:
+        self._settings, self._tell = settings, tell
+        self._runs = RunService(settings)
+
+    def load(self, names: Sequence[str], standard_input: IO[bytes] | None = None) -> Run:
+        """The run that these names tell: log files of one run, `-`, or one recording.
+
+        Raises NothingToShow, UsageError, StoreUnusable.
+        """
+        names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
+        return run_loader.load(names, self._settings, standard_input, self._tell)
+
+    def full(self, run: Run, now: float | None = None, cache: str | None = None, prices: Prices | None = None
+             ) -> Report:  # fmt: skip
+        """A report with what a cache and earlier recordings know of its graphs, and why each miss was one.
+
+        `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
+        recorded run used, where that is a folder of this machine.
+        """
+        cache = cache or (first_here(roots(run)) if run.job.run else None)
+        memory = run_loader.memory(run, self._settings, cache)
+        explained = MissExplainer(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+        misses = [(each.module, f"{each.causes[0].kind}: {each.causes[0].text}") for each in explained]
+        now = run_loader.end_of(run) if now is None else now
+        return report(run, now, memory=memory, prices=prices, misses=misses)
+
+    def with_cache(self, run: Run, cache: str | None) -> Report:
+        """A report with what a named cache and earlier recordings know of its graphs; misses are not explained."""
+        return report(run, run_loader.end_of(run), memory=run_loader.memory(run, self._settings, cache))
+
+    def of_recording(self, run: str) -> Report:
+        """The full report of a recording. Raises NothingToShow, StoreUnusable."""
+        return self.full(self._runs.load(run))
+
+    def plain(self, name: str) -> Report:
+        """The report of a recording or a log file, from its events alone. Raises NothingToShow, StoreUnusable."""
+        run = self.load([name])
+        return report(run, run_loader.end_of(run))
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Two recordings or log files side by side. Raises NothingToShow, StoreUnusable."""
+        return compare(self.plain(a), self.plain(b))
+
+    def compare_many(self, names: Sequence[str]) -> Several:
+        """Several recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
+        return several([self.plain(name) for name in names])
+
+    def compare_caches(self, a: str, b: str) -> CacheComparison:
+        """Two caches side by side. Raises NothingToShow."""
+        from neuron_top.cache.catalog import open_root
+
+        return compare_caches(open_root(a, self._settings.state_path), open_root(b, self._settings.state_path))
+
+
+def html(view: Report | Compared) -> str:
+    """The document as one HTML file that opens offline."""
+    if isinstance(view, Report):
+        from neuron_top.report.html import html as report_html
+
+        return report_html(view)
+    if isinstance(view, Several):
+        from neuron_top.report import multi_compare
+
+        return multi_compare.html(view)
+    from neuron_top.report import comparison
+
+    return comparison.html(view)
+
+
+def html_page(title: str, body: str) -> str:
+    """A page of our own in the dress of the reports."""
+    from neuron_top.report.html import page
+
+    return page(title, body)
+
+
+def markdown(view: Report | Compared) -> str:
+    """The document as Markdown."""
+    if isinstance(view, Report):
+        from neuron_top.report.markdown import markdown as report_markdown
+
+        return report_markdown(view)
+    if isinstance(view, Several):
+        from neuron_top.report import multi_compare
+
+        return multi_compare.markdown(view)
+    from neuron_top.report import comparison
+
+    return comparison.markdown(view)

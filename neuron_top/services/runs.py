@@ -1,0 +1,127 @@
+"""Recordings: listed, opened, replayed, deleted, and read back as a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.ingest.recordings import (
+    find_recording,
+    is_folder_name,
+    is_recording,
+    load_run,
+    recordings_in_progress,
+    run_folder,
+    store_path,
+)
+from neuron_top.run.model import Run
+from neuron_top.settings import Settings
+from neuron_top.store.records import RunRecord
+from neuron_top.store.sqlite import Store
+from neuron_top.views.runs import RunRow, run_row
+
+if TYPE_CHECKING:
+    from neuron_top.ingest.replay import ReplayFeed
+    from neuron_top.run.estimate import Estimator
+    from neuron_top.services.feeds import Feed
+
+NEWEST_RUNS = 500
+LAST = "last"
+BEFORE_LAST = "last~"
+View = TypeVar("View")
+
+
+class RunService:
+    """The recordings of this user on this machine."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._path = store_path(settings)
+
+    @property
+    def folder(self) -> str:
+        """Where the recordings are kept."""
+        return str(self._settings.state_path)
+
+    def rows(self, limit: int | None = NEWEST_RUNS) -> tuple[RunRow, ...]:
+        """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
+        if not self._path.exists():
+            return ()
+        with Store(self._path, read_only=True) as store:
+            records = store.runs(limit=limit)
+        now = time.time()
+        folders = ((record, run_folder(self._settings, record.id)) for record in records)
+        return tuple(run_row(record, now, recorder_alive=is_recording(folder)) for record, folder in folders)
+
+    def find(self, name: str) -> RunRecord:
+        """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
+        if not self._path.exists():
+            raise NothingToShow(
+                f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
+            )
+        with Store(self._path, read_only=True) as store:
+            if name == BEFORE_LAST:
+                newest = store.runs(limit=2)
+                if len(newest) < 2:
+                    raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
+                return newest[1]
+            return find_recording(store, name)
+
+    def in_progress(self) -> str | None:
+        """The newest recording that is being made now."""
+        ids = recordings_in_progress(self._settings) if self._path.exists() else []
+        return ids[0] if ids else None
+
+    def load(self, name: str) -> Run:
+        """The run as its recording left it, or as it stands now. Raises NothingToShow, StoreUnusable."""
+        record = self.find(name)
+        with Store(self._path, read_only=True) as store:
+            return load_run(store, record.id, self._settings.history_seconds)
+
+    def read_end(self, name: str, view: Callable[[Run, float], View]) -> View:
+        """`view(run, now)` at the end of a recording. Raises NothingToShow, StoreUnusable."""
+        record = self.find(name)
+        with Store(self._path, read_only=True) as store:
+            run = load_run(store, record.id, self._settings.history_seconds)
+        return view(run, record.finished if record.finished is not None else record.touched)
+
+    def delete(self, run: str) -> int:
+        """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written."""
+        from neuron_top.store.retention import delete
+
+        if is_recording(run_folder(self._settings, run)):
+            raise RefusedForSafety(f"recording {run} is still being written; delete it when its job has ended")
+        with Store(self._path) as store:
+            return delete(store, self._settings.state_path, run).freed_bytes
+
+    def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
+        """A recording as a feed. Raises NothingToShow, StoreUnusable."""
+        from neuron_top.ingest.replay import ReplayFeed
+
+        record = self.find(name)
+        return ReplayFeed(self._path, record.id, speed=speed, history_seconds=self._settings.history_seconds)
+
+    def open(self, run: str) -> Feed:
+        """A recording by its id as a feed: followed while it is made, else standing still at its end.
+
+        Raises NothingToShow, StoreUnusable.
+        """
+        if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
+            from neuron_top.ingest.follow import FollowedRun
+            from neuron_top.ingest.live import LiveFeed
+            from neuron_top.ingest.log_buffer import LogBuffer
+
+            buffer = LogBuffer()
+            return LiveFeed([FollowedRun(self._settings, run, buffer)], book=buffer)
+        feed = self.replay(run)
+        feed.clock.pause()
+        feed.clock.seek(feed.clock.end)
+        return feed
+
+    def estimator(self) -> Estimator:
+        """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
+        from neuron_top.ingest.run_loader import estimator
+
+        return estimator(self._settings)

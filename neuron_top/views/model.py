@@ -1,0 +1,27 @@
+"""Types of the run and of a cache entry that stand in rows of the views: what a front end may name."""
+
+from __future__ import annotations
+
+from neuron_top.cache.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.run.alerts import Alert, Limits, alerts
+from neuron_top.run.estimate import Estimator, Range
+from neuron_top.run.graph import LinePlace, Precision
+from neuron_top.run.history import Point
+from neuron_top.run.model import Run
+
+__all__ = [
+    "Alert",
+    "BROKEN",
+    "Estimator",
+    "FAILURES",
+    "HITS",
+    "Limits",
+    "LinePlace",
+    "Point",
+    "Precision",
+    "Range",
+    "Run",
+    "State",
+    "UNSETTLED",
+    "alerts",
+]
