@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Protocol
 
+from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, LineMarked
 from neuron_top.parsers import prefixes, timestamps
-from neuron_top.parsers.escapes import visible
 
 TEXT_LIMIT = 2000
 """Characters of free text an event keeps; a compiler's argv can run to tens of thousands."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 SHAPES_KEPT = 100_000
 """Shapes remembered per computation; operands beyond are left out of the estimates, which then say so."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 LONGEST_DOCUMENT = 8 * 1024**2
 """Bytes of one JSON document; 128 processes with 20 models each on 128 cores take about 5 MB."""

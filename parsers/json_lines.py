@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.parsers import escapes
+from neuron_top import escapes
 
 _MEMBERS = ("log", "message", "msg", "textPayload", "MESSAGE", "line")
 """Where shippers keep the text, in the order in which they are tried."""

@@ -12,7 +12,7 @@ import struct
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 HEAD_BYTES = 1024
 CHEAP_BYTES = 24

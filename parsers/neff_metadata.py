@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 _T = TypeVar("_T")
 _PAGE = 64 * 1024**2

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.parsers.neff import NeffHeader
 from neuron_top.parsers.neff_metadata import Tensor, Told, is_wanted
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from neuron_top import escapes
 from neuron_top.events import AnyEvent
-from neuron_top.parsers import base, escapes, families, json_lines, wide
+from neuron_top.parsers import base, families, json_lines, wide
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
 from neuron_top.parsers.families import FAMILIES, MARKS, Row

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from neuron_top.parsers.escapes import without_secret
+from neuron_top.escapes import without_secret
 
 LEFT_OUT = "…"
 _NAMES = (

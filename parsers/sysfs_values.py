@@ -9,7 +9,7 @@ import re
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.parsers.json_fields import LARGEST_BYTES, LARGEST_COUNT
 
 _WHOLE = re.compile(r"\s*([0-9]{1,18})\s*")

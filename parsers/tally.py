@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from neuron_top.escapes import ANSI_COLOR, visible
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
@@ -41,7 +42,6 @@ from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record
 from neuron_top.parsers.compiler import REGION
 from neuron_top.parsers.durations import TIMED, Durations
-from neuron_top.parsers.escapes import ANSI_COLOR, visible
 from neuron_top.parsers.wrapper import STATUS_FAILED
 
 _EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")

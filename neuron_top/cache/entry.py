@@ -16,7 +16,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from neuron_top.cache import filenames
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 MARKER_BYTES = 64
 """An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""

@@ -12,7 +12,7 @@ import re
 from datetime import UTC, datetime
 
 from neuron_top.cache.entry import FAILURE_START, Failure
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 DETERMINISTIC, ENVIRONMENT, UNKNOWN = "deterministic", "environment", "unknown"
 READ_BYTES = 256 * 1024

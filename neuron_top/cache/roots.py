@@ -18,7 +18,7 @@ import msgspec
 from neuron_top.cache import filenames, trust
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.processes import Process
-from neuron_top.parsers.escapes import without_secret
+from neuron_top.escapes import without_secret
 
 NEURON = "neuron"
 """The kind of root that the catalog lists entry by entry."""

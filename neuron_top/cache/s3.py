@@ -33,7 +33,7 @@ from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.keys import flags_hash
 from neuron_top.cache.snapshot import Other, Snapshot
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.parsers.escapes import visible, without_secret
+from neuron_top.escapes import visible, without_secret
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ import importlib
 from neuron_top.cli.cache_commands import SUBCOMMANDS
 from neuron_top.cli.output import Parser
 from neuron_top.errors import RefusedForSafety
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -22,10 +22,10 @@ from neuron_top import settings as configuration
 from neuron_top.cli.cache_commands.common import chosen_root
 from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.errors import NothingToShow
+from neuron_top.escapes import visible
 from neuron_top.explain.why import Explanation
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.miss_explainer import MissExplainer
-from neuron_top.parsers.escapes import visible
 from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.run.model import Run
 from neuron_top.views.miss_explanation import MissQuery

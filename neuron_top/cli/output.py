@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from neuron_top.parsers.escapes import visible, visible_lines
+from neuron_top.escapes import visible, visible_lines
 
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 """What steers a terminal or hides in it, and bytes of a name that is no UTF-8; in JSON only strings hold any."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from neuron_top import units
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview
 from neuron_top.views.summary import Summary

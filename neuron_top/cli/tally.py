@@ -24,8 +24,8 @@ from typing import Any
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.cli.tally_text import Summary
+from neuron_top.escapes import visible
 from neuron_top.parsers.counting import CountingReader
-from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes import log_input

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from neuron_top.escapes import visible
 from neuron_top.events import (
     AnyEvent,
     CachedFailureHit,
@@ -27,7 +28,6 @@ from neuron_top.events import (
     WorkerDied,
 )
 from neuron_top.parsers import wide
-from neuron_top.parsers.escapes import visible
 
 LEVELS = ("", "event", "warning", "error")
 """From what matters least to what matters most."""

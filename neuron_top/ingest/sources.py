@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
 from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.spool import Spool
 from neuron_top.ingest.wakeup import Wakeup
-from neuron_top.parsers.escapes import visible
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile

@@ -12,7 +12,7 @@ from importlib.resources import files
 from string import Template
 
 from neuron_top import __version__
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table

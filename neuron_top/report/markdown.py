@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.report.columns import figure_text, tables, unknown_words
 from neuron_top.report.table import Table
 from neuron_top.views.gate import END, Verdict

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from neuron_top.escapes import visible
 from neuron_top.events import CoreSample
-from neuron_top.parsers.escapes import visible
 from neuron_top.telemetry.worker_placement import place_of
 
 _HOST_NAMESPACE = "pid:[4026531836]"

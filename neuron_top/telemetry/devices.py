@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top import programs
+from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, Device, DevicesFound, SourceAvailable, SourceUnavailable
-from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.neuron_ls import LsDevice, read_devices
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.instances import machine

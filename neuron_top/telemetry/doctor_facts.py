@@ -21,7 +21,7 @@ import msgspec
 
 from neuron_top.cache import filesystem, roots, trust
 from neuron_top.cache.processes import read_processes
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.telemetry import doctor_variables, tools, worker_placement

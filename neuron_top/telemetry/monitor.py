@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, SourceAvailable, SourceUnavailable
-from neuron_top.parsers.escapes import visible
 from neuron_top.processes import die_with_parent
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.monitor_events import MonitorReader

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from neuron_top.escapes import visible
 from neuron_top.events import (
     AnyEvent,
     CoreSample,
@@ -25,7 +26,6 @@ from neuron_top.events import (
     NeuronProcess,
     NeuronProcessesSampled,
 )
-from neuron_top.parsers.escapes import visible
 from neuron_top.parsers.json_fields import LONGEST_DOCUMENT
 from neuron_top.parsers.neuron_monitor import Hardware, Model, Record, Runtime, read_record
 from neuron_top.telemetry.instances import Machine, machine

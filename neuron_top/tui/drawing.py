@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.tui.look import Theme
 
 _JOINED_BLANKS = 3

@@ -11,8 +11,8 @@ import msgspec
 
 from neuron_top.cache.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import named_by
+from neuron_top.escapes import visible
 from neuron_top.explain.why import Explanation
-from neuron_top.parsers.escapes import visible
 from neuron_top.run.model import Run
 from neuron_top.views.metric import value_text
 

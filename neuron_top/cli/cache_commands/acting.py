@@ -24,7 +24,7 @@ from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import many_text, outcome_lines, plan_lines, typed_word
 

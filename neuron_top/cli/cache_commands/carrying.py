@@ -18,7 +18,7 @@ from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.live_line import LiveLine
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.views.plan import VERBS
 
 DRAIN = "60s"

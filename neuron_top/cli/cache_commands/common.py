@@ -19,7 +19,7 @@ from neuron_top.cache.snapshot import Snapshot, Tally, Totals
 from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.parsers.escapes import without_secret
+from neuron_top.escapes import without_secret
 from neuron_top.units import bytes_text
 
 

@@ -11,7 +11,7 @@ from neuron_top.cache.inductor import InductorEntry
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
 

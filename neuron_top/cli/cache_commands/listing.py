@@ -22,7 +22,7 @@ from neuron_top.cache.snapshot import total
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 
 _LAST = float("-inf")

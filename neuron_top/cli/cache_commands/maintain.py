@@ -29,7 +29,7 @@ from neuron_top.amounts import parse_seconds
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common, purge
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import outcome_lines, plan_lines
 

@@ -8,7 +8,7 @@ from neuron_top import settings
 from neuron_top.actions.pins import Pins
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN
 
 

@@ -22,7 +22,7 @@ from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, counted
 
 

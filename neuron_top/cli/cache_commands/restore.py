@@ -16,7 +16,7 @@ import argparse
 from neuron_top.actions.restore import restore
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import counted
 
 

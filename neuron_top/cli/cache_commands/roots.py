@@ -15,7 +15,7 @@ from neuron_top.cache import inductor, roots, vllm_neuron, work_dirs
 from neuron_top.cache.processes import read_processes
 from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cli.output import print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
 

@@ -18,7 +18,7 @@ from neuron_top.cache.snapshot import Snapshot, Tally, total
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, count_text, duration_text
 
 

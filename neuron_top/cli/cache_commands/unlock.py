@@ -22,7 +22,7 @@ from neuron_top.actions.unlock import plan_unlock
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import RefusedForSafety
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.parsers.escapes import visible
+from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, counted
 
 

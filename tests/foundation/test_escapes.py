@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.parsers.escapes import strip_ansi, visible
+from neuron_top.escapes import strip_ansi, visible
 
 
 @given(st.text())
