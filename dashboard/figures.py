@@ -15,6 +15,7 @@ from typing import Any
 from neuron_top.dashboard.look import Palette, kind_colors
 from neuron_top.run.history import Point
 from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
 
 Figure = dict[str, Any]
@@ -67,7 +68,7 @@ def empty(colors: Palette, words: str, height: int = 220) -> Figure:
     return {"data": [], "layout": layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
 
 
-def heat(rows: Sequence[CoreRow], measure: str, colors: Palette) -> Figure:
+def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: Palette) -> Figure:
     """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node."""
     lines = _lines(rows)
     width = max((len(line) for _name, line in lines), default=0)
@@ -121,11 +122,10 @@ def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
     return split
 
 
-def _measured(row: CoreRow, measure: str) -> float | None:
-    """Two digits after the point: what a color can show, and short on the wire."""
-    if measure == "memory":
-        return round(row.memory / row.capacity, 3) if row.memory is not None and row.capacity else None
-    return round(row.utilization, 3) if row.utilization is not None else None
+def _measured(row: CoreRow, measure: CoreMetric) -> float | None:
+    """Three digits after the point: what a color can show, and short on the wire."""
+    share = measure.share(row) if measure.share is not None else None
+    return round(share, 3) if share is not None else None
 
 
 def _core_name(row: CoreRow) -> str:
@@ -199,9 +199,11 @@ def kinds(row: CoreRow, colors: Palette) -> Figure:
 
 def core_words(row: CoreRow) -> str:
     """A core in one line."""
-    share = f" of {bytes_text(row.capacity)} ({percent_text((row.memory or 0) / row.capacity)})" if row.capacity else ""
-    memory = f"{bytes_text(row.memory)}{share if row.memory is not None else ''}, peak {bytes_text(row.peak)}"
-    return f"{_core_name(row)} on {row.node or 'this host'}: {percent_text(row.utilization)} busy, {memory}"
+    share = MEMORY.share(row) if MEMORY.share is not None else None
+    memory = MEMORY.text(row) + (f" of {CAPACITY.text(row)} ({percent_text(share)})" if share is not None else "")
+    others = reported([one for one in CORE_METRICS if one.is_optional], [row])
+    words = [f"{UTILIZATION.text(row)} busy", memory, *(f"{one.title} {one.text(row)}" for one in (PEAK, *others))]
+    return f"{_core_name(row)} on {row.node or 'this host'}: {', '.join(words)}"
 
 
 def moments(times: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ value is a series that is absent, never zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
 
@@ -79,18 +80,14 @@ def _job(view: Overview) -> Iterator[Metric]:
 
 
 def _cores(view: Overview) -> Iterator[Metric]:
-    families: dict[str, tuple[str, Callable[[CoreRow], float | None]]] = {
-        "utilization_ratio": ("Share of time a core was busy", lambda row: row.utilization),
-        "memory_used_bytes": ("Device memory in use", lambda row: row.memory),
-        "memory_capacity_bytes": ("Device memory of a core", lambda row: row.capacity),
-        "memory_peak_bytes": ("Highest device memory seen", lambda row: row.peak),
-    }
-    for name, (text, value) in families.items():
-        family = GaugeMetricFamily(f"neurontop_core_{name}", text, labels=_CORE)
+    for metric in CORE_METRICS:
+        if not metric.prometheus:
+            continue
+        family = GaugeMetricFamily(f"neurontop_core_{metric.prometheus}", metric.help, labels=_CORE)
         for row in view.cores:
-            number = value(row)
-            if number is not None and not row.stale:
-                family.add_metric(_labels(row.node, row.core, row.kind, row.device, row.rank), number)
+            value = metric.value(row)
+            if value is not None and not row.stale:
+                family.add_metric(_core_labels(row), value)
         yield family
     kinds = GaugeMetricFamily(
         "neurontop_core_memory_kind_bytes", "Device memory by kind", labels=(*_CORE, "memory_kind")
@@ -98,12 +95,12 @@ def _cores(view: Overview) -> Iterator[Metric]:
     for row in view.cores:
         for kind, size in row.kinds.items():
             if not row.stale:
-                kinds.add_metric([*_labels(row.node, row.core, row.kind, row.device, row.rank), kind], size)
+                kinds.add_metric([*_core_labels(row), kind], size)
     yield kinds
 
 
-def _labels(node: str, core: int, kind: str, device: int | None, rank: int | None) -> list[str]:
-    return [node, str(core), kind, "" if device is None else str(device), "" if rank is None else str(rank)]
+def _core_labels(row: CoreRow) -> list[str]:
+    return [row.node, str(row.core), row.kind, *("" if one is None else str(one) for one in (row.device, row.rank))]
 
 
 def _compiles(view: Overview) -> Iterator[Metric]:

@@ -20,6 +20,7 @@ from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, answers
+from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CompileCard
@@ -43,9 +44,8 @@ TRACKS = ("live-core", "live-losses", "live-throughput")
 def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
     measure = dcc.RadioItems(
-        {"utilization": "utilization", "memory": "memory"}, "utilization", id="live-measure", inline=True,
-        className="switch",
-    )  # fmt: skip
+        {one.name: one.title for one in SHARES}, UTILIZATION.name, id="live-measure", inline=True, className="switch"
+    )
     nodes = html.Div(
         [
             html.Label("Node", htmlFor="live-node", className="visually-hidden"),
@@ -94,7 +94,7 @@ def render(
         else "Choose a core in the heat map (click a cell) to see its history."
     )
     if view.cores:
-        whole["live-heat"] = Chart(figures.heat(view.cores, measure, colors), (("data", 0, "z"),))
+        whole["live-heat"] = Chart(figures.heat(view.cores, measure_of(measure), colors), (("data", 0, "z"),))
     else:
         whole["live-heat"] = Chart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = Chart(
@@ -114,6 +114,11 @@ def render(
         )
     )
     return whole
+
+
+def measure_of(name: str) -> CoreMetric:
+    """The metric that the heat map shows; utilization where the browser asks for none of ours."""
+    return next((metric for metric in SHARES if metric.name == name), UTILIZATION)
 
 
 def of_node(view: Overview, node: str) -> Overview:

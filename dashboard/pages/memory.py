@@ -19,16 +19,17 @@ from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.model import Run
-from neuron_top.units import bytes_text, count_text, counted, percent_text
+from neuron_top.units import bytes_text, count_text, counted
+from neuron_top.views.core_metrics import CORE_METRICS, reported
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 
 PATH, NAME = "memory", "Memory"
-PEAKS_SHOWN = 32
+CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
 SLOTS = PageOutputs(
     parts=(
         "memory-summary",
-        "memory-peaks",
+        "memory-cores",
         "memory-exhausted",
         "memory-other-summary",
         "memory-core-words",
@@ -63,7 +64,7 @@ def layout(_state: dict[str, str]) -> Any:
             panel("One core of the second run", html.P(id="memory-other-core-words", className="quiet"),
                   chart("memory-other-core", "Memory of one core of the second run by kind over time", 320),
                   extra="second"),
-            panel("Peaks", html.Div(id="memory-peaks"), wide=True),
+            panel("Cores, by peak memory", html.Div(id="memory-cores"), wide=True),
             panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
         ],
         className="grid two",
@@ -78,7 +79,7 @@ def render(
     nothing = figures.empty(colors, "choose a second run above", 320)
     return {
         "memory-summary": _summary(one),
-        "memory-peaks": _peaks(one),
+        "memory-cores": _cores(one),
         "memory-exhausted": [_exhausted(table_) for table_ in reversed(one.exhausted)]
         or note("No allocation has failed in this run."),
         "memory-lines": AppendChart(figures.lines(one, colors)),
@@ -108,16 +109,17 @@ def _summary(view: MemoryTable) -> str:
     return words + (f"; the {view.hidden} with the lowest peaks are not drawn." if view.hidden else ".")
 
 
-def _peaks(view: MemoryTable) -> Any:
+def _cores(view: MemoryTable) -> Any:
+    metrics = reported(CORE_METRICS, view.rows)
     rows = [
-        (row.node or "—", f"{row.kind} {row.core}", "—" if row.rank is None else row.rank, bytes_text(row.memory),
-         bytes_text(row.peak), bytes_text(row.capacity), percent_text(row.headroom))
-        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:PEAKS_SHOWN]
+        (row.node or "—", f"{row.kind} {row.core}", "—" if row.rank is None else row.rank,
+         *(metric.text(row) for metric in metrics))
+        for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
     ]  # fmt: skip
     if not rows:
         return note("No core yet.")
-    head = ("node", "core", "rank", "now", "peak", "capacity", "free")
-    shown = table(head, rows, caption="Peak memory per core", right=(2, 3, 4, 5, 6))
+    head = ("node", "core", "rank", *(metric.title for metric in metrics))
+    shown = table(head, rows, caption="Metrics of each core, the highest peak first", right=range(2, len(head)))
     left = len(view.rows) - len(rows)
     return [shown, note(f"and {count_text(left)} with lower peaks; CSV and Parquet above hold all") if left else None]
 

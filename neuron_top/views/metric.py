@@ -21,8 +21,19 @@ class Provenance(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Unit(StrEnum):
+    """The units that have a format of their own; any other text is printed behind the number."""
+
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    SHARE = "share"
+    """0…1."""
+    COUNT = "count"
+    MONEY = "money"
+
+
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """One number. `unit`: `seconds`, `bytes`, `share` (0…1), `count`, `per second`, `money`, or text to print."""
+    """One number. `unit`: one of `Unit`, or text to print."""
 
     name: str
     label: str
@@ -55,14 +66,14 @@ def value_text(value: float | None, unit: str) -> str:
     if value is None:
         return UNKNOWN
     match unit:
-        case "seconds":
+        case Unit.SECONDS:
             return duration_text(value)
-        case "bytes":
+        case Unit.BYTES:
             return bytes_text(value)
-        case "share":
+        case Unit.SHARE:
             return percent_text(value)
-        case "count":
+        case Unit.COUNT:
             return count_text(int(value))
-        case "money":
+        case Unit.MONEY:
             return f"{value:,.2f}"
     return f"{number_text(value)} {unit}".rstrip()

@@ -24,6 +24,7 @@ from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.cache_lookups import answers
+from neuron_top.views.core_metrics import MEMORY
 from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import graph_page, graph_table
@@ -76,7 +77,7 @@ def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
 
 def test_thousands_of_cores_are_one_heat_map_of_bounded_height() -> None:
     rows = StillFeed([*job(), *samples(2048, 1)], now=START).read(overview).cores
-    figure = figures.heat(rows, "memory", LIGHT)
+    figure = figures.heat(rows, MEMORY, LIGHT)
     assert sum(value is not None for line in figure["data"][0]["z"] for value in line) == 2048
     assert figure["layout"]["height"] <= 900
 

@@ -14,6 +14,7 @@ from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CorePage, CoreTable, DeviceGroup
 
@@ -116,21 +117,36 @@ def _trend(core: CoreRow, look: Theme, width: int) -> Cell:
     return [(spark(look, core.trend, width, top=1.0), look.faint if core.stale else look.accent)]
 
 
+_DRAWN = {UTILIZATION: _percent, MEMORY: _bytes}
+"""Metrics that a head of a group has too, or that are colored by how much they are."""
+
+
+def _metric(metric: CoreMetric) -> Column:
+    return Column(
+        metric.column, metric.column_width, _DRAWN.get(metric) or _text(metric.text),
+        _by(metric.value) if metric.is_sorted else None, True, least=metric.least_width, down=True,
+    )  # fmt: skip
+
+
+_METRICS = {metric: _metric(metric) for metric in CORE_METRICS if metric.column}
 COLUMNS = (
     Column("Core", 12, _name, _by(lambda core: core.core)),
     Column("Rank", 5, _text(_rank), _by(lambda core: core.rank)),
     Column("Use", 12, _use, None, grow=1),
-    Column("%", 6, _percent, _by(lambda core: core.utilization), True, down=True),
+    _METRICS[UTILIZATION],
     Column("Memory", 14, _memory, None, grow=2),
-    Column("Used", 9, _bytes, _by(lambda core: core.memory), True, down=True),
-    Column("Of", 9, _text(lambda core: bytes_text(core.capacity)), None, True, least=110),
-    Column("Peak", 9, _text(lambda core: bytes_text(core.peak)), _by(lambda core: core.peak), True, least=90,
-           down=True),
+    *(column for metric, column in _METRICS.items() if metric is not UTILIZATION and not metric.is_optional),
     Column("Last minute", 12, _of_core(_trend), None, grow=2, least=76),
     Column("PID", 8, _text(lambda core: f"{core.pid or ''}"), _by(lambda core: core.pid), True, least=120),
     Column("Process", 14, _text(lambda core: short_command(core.process)), _by(lambda core: core.process), least=120),
     Column("Model", 16, _text(lambda core: " ".join(core.models)), None, grow=1, least=160),
 )  # fmt: skip
+
+
+def columns(cores: Sequence[CoreRow]) -> tuple[Column, ...]:
+    """The columns for these cores: metrics that only some sources report stand at the end, where one does."""
+    optional = reported([metric for metric in _METRICS if metric.is_optional], cores)
+    return (*COLUMNS, *(_METRICS[metric] for metric in optional))
 
 
 def host_lines(view: CoreTable) -> int:
@@ -220,6 +236,8 @@ def core_page_lines(look: Theme, page: CorePage, width: int) -> list[Strip]:
         ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", look.text),
         ("memory", f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
          look.load(used_share(row))),
+        *((metric.title, metric.text(row), look.text)
+          for metric in reported([metric for metric in CORE_METRICS if metric.is_optional], [row])),
         ("models", ", ".join(row.models), look.text),
     ]  # fmt: skip
     strips += [

@@ -76,6 +76,7 @@ class CoresScreen(LiveScreen):
         self.query_one("#host", RenderWidget).show(view)
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
+        self.table.show_columns(core_rows.columns(cores))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))
 

@@ -74,6 +74,16 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.order.take(rows)
         self.redraw()
 
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """Take other columns; the rows stay sorted by the same one where it is still there."""
+        if columns == self.columns:
+            return
+        title, reverse = self.sorted_title, self.reversed
+        self.columns = tuple(columns)
+        if title:
+            self.sort(None)
+            self.sort_by_title(title, reverse)
+
     def draw(self, width: int, height: int) -> list[Strip]:
         """Header, then the rows that fit."""
         widths = column_widths(self.columns, width)

@@ -1,0 +1,74 @@
+"""Metrics of a core, declared once: the tables of the terminal and the web and `/metrics` are made from these rows.
+
+A new metric is a field of `CoreSample` that its parser fills, the same field of `CoreRow`, and a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.metric import Unit, value_text
+
+
+class CoreMetric(NamedTuple):
+    """One metric of a core."""
+
+    name: str
+    """Its key in JSON and CSV: a field of `CoreRow`."""
+    title: str
+    """Its name beside a value, in a legend and at the head of a column."""
+    unit: Unit
+    value: Callable[[CoreRow], float | None]
+    prometheus: str = ""
+    """The metric's name in `/metrics`, behind `neurontop_core_`; "" for one that Prometheus can compute."""
+    help: str = ""
+    column: str = ""
+    """The head of its column in the terminal; "" where it has none."""
+    column_width: int = 9
+    least_width: int = 0
+    """Cells that the terminal's table must have before the column is shown."""
+    is_sorted: bool = True
+    share: Callable[[CoreRow], float | None] | None = None
+    """Its share of the most that there can be, 0…1: what a heat map shows. None where there is no such limit."""
+    is_optional: bool = False
+    """Shown only where a core reports it: some sources never do."""
+
+    def text(self, row: CoreRow) -> str:
+        """The value of a core, for people."""
+        return value_text(self.value(row), self.unit)
+
+
+def _memory_share(row: CoreRow) -> float | None:
+    return row.memory / row.capacity if row.memory is not None and row.capacity else None
+
+
+UTILIZATION = CoreMetric(
+    "utilization", "utilization", Unit.SHARE, lambda row: row.utilization,
+    "utilization_ratio", "Share of time a core was busy", column="%", column_width=6,
+    share=lambda row: row.utilization,
+)  # fmt: skip
+MEMORY = CoreMetric(
+    "memory", "memory", Unit.BYTES, lambda row: row.memory,
+    "memory_used_bytes", "Device memory in use", column="Used", share=_memory_share,
+)  # fmt: skip
+CAPACITY = CoreMetric(
+    "capacity", "capacity", Unit.BYTES, lambda row: row.capacity,
+    "memory_capacity_bytes", "Device memory of a core", column="Of", least_width=110, is_sorted=False,
+)  # fmt: skip
+PEAK = CoreMetric(
+    "peak", "peak", Unit.BYTES, lambda row: row.peak,
+    "memory_peak_bytes", "Highest device memory seen", column="Peak", least_width=90,
+)  # fmt: skip
+HEADROOM = CoreMetric("headroom", "free", Unit.SHARE, lambda row: row.headroom)
+
+CORE_METRICS = (UTILIZATION, MEMORY, CAPACITY, PEAK, HEADROOM)
+"""All of them, in the order of reading."""
+SHARES = tuple(metric for metric in CORE_METRICS if metric.share is not None)
+"""Those that a heat map can show."""
+
+
+def reported(metrics: Sequence[CoreMetric], rows: Sequence[CoreRow]) -> list[CoreMetric]:
+    """The metrics to show for these cores: without the optional ones that none of them reports."""
+    return [one for one in metrics if not one.is_optional or any(one.value(row) is not None for row in rows)]

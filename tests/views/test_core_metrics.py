@@ -1,0 +1,84 @@
+"""The table of a core's metrics: what the terminal, the pages and `/metrics` show of a core comes from its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.dashboard import figures
+from neuron_top.dashboard.look import DARK
+from neuron_top.dashboard.metrics import metrics_of
+from neuron_top.dashboard.pages import live, memory
+from neuron_top.tui.look import DARK as DARK_LOOK
+from neuron_top.tui.look import UNICODE, Theme
+from neuron_top.tui.panels import core_rows
+from neuron_top.units import UNKNOWN
+from neuron_top.views.core_metrics import CORE_METRICS, SHARES, CoreMetric, reported
+from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.memory import memory_table
+from neuron_top.views.overview import overview
+from tests.tui.feeds import START, StillFeed, job
+
+GIB = 1024**3
+
+
+def feed(**values: Any) -> StillFeed:
+    """A job with one core, of which these values are known."""
+    sample = ev.CoreSample(core=0, **values)
+    return StillFeed([*job(), ev.CoresSampled(kind="neuron", cores=(sample,), period=1.0, at=START, node="trn1")])
+
+
+def everything() -> StillFeed:
+    """A core of which every metric is known."""
+    return feed(utilization=0.5, memory=4 * GIB, capacity=16 * GIB, peak=8 * GIB)
+
+
+@pytest.mark.parametrize("metric", CORE_METRICS, ids=lambda metric: metric.name)
+def test_a_metric_is_the_field_of_the_row_that_it_is_named_after(metric: CoreMetric) -> None:
+    (row,) = everything().read(overview).cores
+    assert metric.name in msgspec.structs.asdict(row)
+    assert metric.value(row) == getattr(row, metric.name) is not None
+
+
+@pytest.mark.parametrize("metric", CORE_METRICS, ids=lambda metric: metric.name)
+def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_value(metric: CoreMetric) -> None:
+    known = everything()
+    (row,) = known.read(overview).cores
+    look = Theme(DARK_LOOK, UNICODE)
+    cells = {column.title: "".join(text for text, _style in column.cell(item(row), look, 20))
+             for column in core_rows.columns([row])}  # fmt: skip
+    if metric.column:
+        assert cells[metric.column] == metric.text(row)
+    samples = {family.name: family.samples for family in metrics_of(known.read(overview))}
+    if metric.prometheus:
+        (sample,) = samples[f"neurontop_core_{metric.prometheus}"]
+        assert (sample.value, sample.labels["core"]) == (metric.value(row), "0")
+    page = memory.render(known.read(memory_table), None, DARK)["memory-cores"]
+    head, body = page[0].children.children[1:]
+    titles = [cell.children for cell in head.children.children]
+    assert body.children[0].children[titles.index(metric.title)].children == metric.text(row)
+
+
+@pytest.mark.parametrize("metric", SHARES, ids=lambda metric: metric.name)
+def test_the_heat_map_shows_every_share_of_the_table(metric: CoreMetric) -> None:
+    (row,) = everything().read(overview).cores
+    figure = figures.heat([row], live.measure_of(metric.name), DARK)
+    assert metric.share is not None
+    assert figure["data"][0]["z"] == [[metric.share(row)]]
+
+
+def test_an_unknown_metric_is_a_dash_a_gap_or_absent_and_never_zero() -> None:
+    unknown = feed()
+    (row,) = unknown.read(overview).cores
+    assert {metric.text(row) for metric in CORE_METRICS} == {UNKNOWN}
+    assert not any(family.samples for family in metrics_of(unknown.read(overview)) if "_core_" in family.name)
+    assert all(figures.heat([row], metric, DARK)["data"][0]["z"] == [[None]] for metric in SHARES)
+    assert not any(metric.is_optional for metric in reported(CORE_METRICS, [row]))
+
+
+def item(row: CoreRow) -> core_rows.Item:
+    """The core as a row of the terminal's table."""
+    return core_rows.Item(key=row.key, core=row)
