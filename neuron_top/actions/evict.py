@@ -26,8 +26,8 @@ from neuron_top.cache import filenames
 from neuron_top.cache.entry import Artifact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
 
-BY_NAME_ONLY = frozenset({State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED})
-"""Somebody's collected or half-stored work: only when named, and a day old."""
+BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
+"""Somebody's extracted or half-stored work: only when named, and a day old."""
 
 
 class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +184,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: PlanContext) -> str:
         return _LOCKED_WORDS[entry.state]
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in policy.states:
-            return f"{entry.state}: collected or half-stored work goes only when its state is named"
+            return f"{entry.state}: extracted or half-stored work goes only when its state is named"
         if around.now - entry.changed_at < DAY:
             return f"{entry.state}, changed within a day: somebody may still be at work"
     if entry.problems:

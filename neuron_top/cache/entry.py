@@ -46,11 +46,15 @@ class State(StrEnum):
     FAILED = "failed"
     FAILED_LEGACY = "failed-legacy"
     PUBLISHED_UNMARKED = "published-unmarked"
-    TODO = "todo"
+    EXTRACTED = "extracted"
     EMPTY = "empty"
     INCONSISTENT = "inconsistent"
     TRACED = "traced"
     UNKNOWN = "unknown"
+
+    @classmethod
+    def _missing_(cls, value: object) -> State | None:
+        return cls.EXTRACTED if value == "todo" else None  # as version 0.1 called it
 
 
 MEANINGS = {
@@ -66,7 +70,7 @@ MEANINGS = {
     State.FAILED: "a failure that every rank will be served from the cache",
     State.FAILED_LEGACY: "a failure of an old client: log and marker must go together",
     State.PUBLISHED_UNMARKED: "artifact stored, mark missing: the writer is between the two, or died there",
-    State.TODO: "collected, not compiled yet",
+    State.EXTRACTED: "extracted, not compiled yet",
     State.EMPTY: "only leftovers",
     State.INCONSISTENT: "marked as done without an artifact: clients take it for a hit",
     State.TRACED: "a whole exported model, only sized",
@@ -274,7 +278,7 @@ def classify(
         if not graph or (artifact is Artifact.NONE and not failure_log):
             return State.UNKNOWN
         return State.FAILED if artifact is Artifact.NONE else State.FAILED_LEGACY
-    return State.TODO if graph else State.EMPTY
+    return State.EXTRACTED if graph else State.EMPTY
 
 
 def _marked(artifact: Artifact, *, lock: bool, holder: Verdict) -> State:

@@ -62,6 +62,6 @@ def rank(environ: Mapping[str, str] = os.environ) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def mix(counts: Mapping[str, int]) -> dict[str, int]:
+def op_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """The commonest operators of a graph, as events carry them."""
     return dict(Counter(counts).most_common(OPERATORS_TOLD))

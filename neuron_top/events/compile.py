@@ -117,7 +117,7 @@ class GraphDescribed(Event, frozen=True, kw_only=True):
     direction: str = ""
     """`forward`, `backward`, `inference`."""
     operators: int | None = None
-    mix: dict[str, int] = {}
+    op_counts: dict[str, int] = {}
     """How many of each operator, the commonest only."""
     inputs: tuple[str, ...] = ()
     """Shapes as text, `f32[8,128]`."""

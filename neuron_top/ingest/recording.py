@@ -158,7 +158,7 @@ def measured_compiles(run: Run) -> list[CompileRecord]:
             seconds=attempt.seconds,
             peak_rss=attempt.peak_rss_bytes,
             finished=attempt.end,
-            mix=graph.mix,
+            op_counts=graph.op_counts,
         )
         for graph in run.compiles.graphs.values()
         for attempt in graph.attempts

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.escapes import visible
-from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, decode
+from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
 from neuron_top.ingest.spool import Spool
@@ -243,7 +243,7 @@ def _told(line: bytes, name: str) -> AnyEvent | None:
     if not line.strip():
         return None
     try:
-        event = decode(line)
+        event = legacy.decode_any(line)
     except (msgspec.ValidationError, msgspec.DecodeError) as problem:
         return _malformed(line, name, str(problem))
     return event if event.source else msgspec.structs.replace(event, source=_worker(name))

@@ -248,7 +248,7 @@ class CompileRules(GraphTotals):
         graph, _ = self._met(event)
         graph.direction = event.direction or graph.direction
         graph.operators = event.operators if event.operators is not None else graph.operators
-        graph.mix = event.mix or graph.mix
+        graph.op_counts = event.op_counts or graph.op_counts
         graph.inputs = event.inputs or graph.inputs
         graph.graph_bytes = event.graph_bytes if event.graph_bytes is not None else graph.graph_bytes
         graph.flags = event.flags or graph.flags

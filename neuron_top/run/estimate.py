@@ -24,7 +24,7 @@ SPREAD = 0.25
 """Past times are widened by this share on both sides: machines are not equally busy."""
 
 
-_UNKNOWN_MIX: Mapping[str, int] = {}
+_UNKNOWN_COUNTS: Mapping[str, int] = {}
 
 
 class Past(Protocol):
@@ -39,7 +39,7 @@ class Past(Protocol):
     @property
     def seconds(self) -> float: ...
     @property
-    def mix(self) -> Mapping[str, int]: ...
+    def op_counts(self) -> Mapping[str, int]: ...
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -63,13 +63,13 @@ class Estimator:
             self._by_graph.setdefault(graph, []).append(one.seconds)
             for sizes, size in ((self._bytes, one.graph_bytes), (self._operators, one.operators)):
                 if size:
-                    sizes.add(_Sized(size, one.seconds, flags, one.mix))
+                    sizes.add(_Sized(size, one.seconds, flags, one.op_counts))
 
     def total(
         self, module: str | None, graph_bytes: int | None = None, operators: int | None = None,
-        mix: Mapping[str, int] = _UNKNOWN_MIX,
+        op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
     ) -> Range | None:  # fmt: skip
-        """How long a compile of this graph takes as a whole; None without ground. `mix`: how many of each operator."""
+        """How long a compile of this graph takes as a whole; None without ground. `op_counts`: of each operator."""
         if module is not None:
             for index, key, ground in (
                 (self._by_module, module, "this graph"),
@@ -78,14 +78,16 @@ class Estimator:
                 if key in index:
                     return _spread(index[key], ground)
         flags = module.partition("+")[2] if module is not None else ""
-        return self._bytes.similar(graph_bytes, flags, mix) or self._operators.similar(operators, flags, mix)
+        return self._bytes.similar(graph_bytes, flags, op_counts) or self._operators.similar(
+            operators, flags, op_counts
+        )
 
     def left(
         self, module: str | None, graph_bytes: int | None, elapsed: float | None, operators: int | None = None,
-        mix: Mapping[str, int] = _UNKNOWN_MIX,
+        op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
     ) -> Range | None:  # fmt: skip
         """How long the running compile may still take; None without ground, or when it already took longer."""
-        whole = self.total(module, graph_bytes, operators, mix)
+        whole = self.total(module, graph_bytes, operators, op_counts)
         if whole is None or elapsed is None or elapsed > whole.high:
             return None
         return Range(max(0.0, whole.low - elapsed), whole.high - elapsed, whole.ground)
@@ -97,7 +99,7 @@ class _Sized(msgspec.Struct, frozen=True):
     size: int
     seconds: float
     flags: str
-    mix: Mapping[str, int]
+    op_counts: Mapping[str, int]
 
 
 class _Sizes:
@@ -111,7 +113,7 @@ class _Sizes:
         self._rows.append(row)
         self._sorted = False
 
-    def similar(self, size: int | None, flags: str, mix: Mapping[str, int]) -> Range | None:
+    def similar(self, size: int | None, flags: str, op_counts: Mapping[str, int]) -> Range | None:
         """The times of graphs of about this size; of the same flags, and of the same make, where those are enough."""
         if not size:
             return None
@@ -125,14 +127,14 @@ class _Sizes:
         near = near if other else same
         if len(near) < SIMILAR_NEEDED:
             return None
-        alike = _most_alike(near, mix)
+        alike = _most_alike(near, op_counts)
         ground = "graphs of similar size" + (" and operators" if len(alike) < len(near) else "")
         return _spread([row.seconds for row in alike], f"{len(alike)} {ground}{other}")
 
 
-def _most_alike(rows: list[_Sized], mix: Mapping[str, int]) -> list[_Sized]:
+def _most_alike(rows: list[_Sized], op_counts: Mapping[str, int]) -> list[_Sized]:
     """The rows made as much alike as the third of them, or nearly so; all where that one is made of something else."""
-    shares = [made_alike(row.mix, mix) for row in rows]
+    shares = [made_alike(row.op_counts, op_counts) for row in rows]
     least = sorted(shares, reverse=True)[SIMILAR_NEEDED - 1] - ALIKE
     return [row for row, share in zip(rows, shares, strict=True) if share >= least]
 

@@ -177,7 +177,7 @@ class Graph(msgspec.Struct, kw_only=True):
     meetings: dict[str, WorkerGraph] = {}
     direction: str = ""
     operators: int | None = None
-    mix: dict[str, int] = {}
+    op_counts: dict[str, int] = {}
     """How many of each operator, the commonest only; empty where nobody told."""
     inputs: tuple[str, ...] = ()
     graph_bytes: int | None = None

@@ -44,5 +44,5 @@ class CompileRecord(msgspec.Struct, frozen=True):
     seconds: float
     peak_rss: int | None
     finished: float
-    mix: dict[str, int] = {}
+    op_counts: dict[str, int] = {}
     """How many of each operator; empty where nobody told."""

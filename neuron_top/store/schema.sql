@@ -18,7 +18,8 @@ CREATE TABLE runs (
     summary     TEXT NOT NULL DEFAULT ''      -- JSON of the closing summary; '' = not written
 ) STRICT;
 
--- A batch is JSON lines as `events.encode` writes them, deflated; rows never change once written.
+-- A batch is JSON lines as `events.encode` writes them, deflated; rows never change once written. The default format is
+-- the oldest: a recorder of 0.1 that goes on while this version has upgraded the file does not name one.
 CREATE TABLE events (
     run         TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     number      INTEGER NOT NULL,             -- of the batch, from 0
@@ -27,6 +28,7 @@ CREATE TABLE events (
     last        REAL,
     count       INTEGER NOT NULL,
     data        BLOB NOT NULL,
+    format      INTEGER NOT NULL DEFAULT 1,   -- see EVENT_FORMAT in sqlite.py
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -20,14 +20,19 @@ import msgspec
 
 from neuron_top import private_files
 from neuron_top.errors import RefusedForSafety
-from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode
+from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode, legacy
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord, RunRecord
 
 FILE_NAME = "neurontop.db"
-SCHEMA_VERSION = 2
-_UPGRADES = {1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'"}
+SCHEMA_VERSION = 3
+_UPGRADES = {
+    1: "ALTER TABLE compiles ADD COLUMN mix TEXT NOT NULL DEFAULT '{}'",
+    2: "ALTER TABLE events ADD COLUMN format INTEGER NOT NULL DEFAULT 1",
+}
 """What brings a file of that version to the next one."""
+EVENT_FORMAT = 2
+"""Format of a batch. 1: names of events and fields as version 0.1 had them, which are translated when it is read."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
 BATCH_MOST = 4096
@@ -123,7 +128,7 @@ class Store:
             connection.executemany(
                 f"INSERT OR REPLACE INTO compiles ({_COMPILE_COLUMNS}, mix) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 [
-                    (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.mix).decode())
+                    (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.op_counts).decode())
                     for record in records
                 ],
             )
@@ -172,14 +177,14 @@ class Store:
         while True:
             with self._checked():
                 row = self._connection.execute(
-                    "SELECT number, data FROM events WHERE run = ? AND number > ? "
+                    f"SELECT number, data, {self._format} FROM events WHERE run = ? AND number > ? "  # noqa: S608
                     "AND (?3 IS NULL OR last IS NULL OR last >= ?3) ORDER BY number LIMIT 1",
                     (run, after, since),
                 ).fetchone()
             if row is None:
                 return
             after = row[0]
-            yield after, self._decoded(run, row[0], row[1])
+            yield after, self._decoded(run, *row)
 
     def span(self, run: str) -> tuple[float, float] | None:
         """First and last event time of a recording: the ends of a replay's slider."""
@@ -223,14 +228,24 @@ class Store:
         data = zlib.compress(b"\n".join(encode(event) for event in events), 1)
         times = [event.time for event in events if event.time is not None]
         self._connection.execute(
-            "INSERT INTO events (run, number, node, first, last, count, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (run, number, events[0].node, min(times, default=None), max(times, default=None), len(events), data),
+            "INSERT INTO events (run, number, node, first, last, count, data, format) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run,
+                number,
+                events[0].node,
+                min(times, default=None),
+                max(times, default=None),
+                len(events),
+                data,
+                EVENT_FORMAT,
+            ),
         )
         return len(data)
 
-    def _decoded(self, run: str, number: int, data: bytes) -> list[AnyEvent]:
+    def _decoded(self, run: str, number: int, data: bytes, written_as: int) -> list[AnyEvent]:
+        read = decode if written_as == EVENT_FORMAT else legacy.decode_any
         try:
-            return [decode(line) for line in _unpacked(data).split(b"\n") if line]
+            return [read(line) for line in _unpacked(data).split(b"\n") if line]
         except (TypeError, zlib.error, msgspec.DecodeError) as problem:
             raise StoreCorrupt(f"{self.path}: batch {number} of recording {run} cannot be read ({problem})") from None
 
@@ -240,7 +255,9 @@ class Store:
             raise StoreNewer(f"{self.path} was written by a newer neuron-top (schema {version}); update this one")
         if version == 0 and read_only and self._has_no_tables():
             raise StoreMissing(f"{self.path} is empty; `neurontop run -- <command>` makes the first recording")
-        self._mix = "mix" if version != 1 else "'{}'"  # an older file that is only read stays as it is
+        # An older file that is only read stays as it is.
+        self._mix = "mix" if version != 1 else "'{}'"
+        self._format = "format" if version not in (1, 2) else "1"
         self._connection.execute("PRAGMA foreign_keys = ON")
         self._connection.execute("PRAGMA trusted_schema = OFF")
         if foreign := self._connection.execute(_FOREIGN).fetchone():
@@ -254,11 +271,11 @@ class Store:
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._transaction() as connection:  # two processes may be first at the same moment
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            steps = _statements() if version == 0 else (_UPGRADES[one] for one in range(version, SCHEMA_VERSION))
+            steps = _statements() if version == 0 else (_UPGRADES[older] for older in range(version, SCHEMA_VERSION))
             for statement in steps:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        self._mix = "mix"
+        self._mix, self._format = "mix", "format"
 
     def _has_no_tables(self) -> bool:
         """An empty file is a database without tables: a crash or a full disk leaves one behind."""

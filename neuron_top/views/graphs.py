@@ -147,7 +147,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         state=digest.state.value,
         since=since,
         elapsed=elapsed,
-        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.mix)
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
         if compiling
         else None,
         seconds=duration.seconds,

@@ -169,7 +169,7 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
         state=graph.state.value,
         since=since,
         elapsed=elapsed,
-        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.mix)
+        left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
         if compiling
         else None,
         rank=run.rank_of_meeting(meeting) if meeting is not None else None,
@@ -245,7 +245,9 @@ def _until_all(run: Run, running: tuple[RunningGraph, ...], by_state: dict[Graph
     pending: list[Range | None] = []
     if not run.queue.trial_running and (to_come := _left(run, by_state)):
         graphs = by_state[GraphState.EXTRACTED]
-        pending = [estimator.total(graph.module, graph.graph_bytes, graph.operators, graph.mix) for graph in graphs]
+        pending = [
+            estimator.total(graph.module, graph.graph_bytes, graph.operators, graph.op_counts) for graph in graphs
+        ]
         pending += [None] * (to_come - len(running) - len(graphs))  # counted by the queue, and never named
     workers = sum(worker.finished is None for worker in run.queue.workers.values())
     return together([graph.left for graph in running], pending, max(1, workers, len(running)))

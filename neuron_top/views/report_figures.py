@@ -111,7 +111,7 @@ def _counts(basics: Basics) -> Iterator[Metric]:
         ("graphs", "graphs", closing.graphs, "distinct graphs met"),
         ("graphs_hit", "graphs from the cache", closing.graphs_hit, "compiled by nobody in this run"),
         ("graphs_missed", "graphs compiled", closing.graphs_missed, "distinct"),
-        ("extracted", "graphs extracted", _extracted(run), "collected for a compile beforehand, distinct"),
+        ("extracted", "graphs extracted", _extracted(run), "extracted for a compile beforehand, distinct"),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
     yield metric("hit_rate", "hit rate", closing.hit_rate, "share", Provenance.COUNTED,

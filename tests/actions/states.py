@@ -51,7 +51,7 @@ def files_of(state: State) -> dict[str, bytes]:
         State.FAILED: {**GRAPH, **LOG},
         State.FAILED_LEGACY: {**GRAPH, **LOG, "model.neff": b"error"},
         State.PUBLISHED_UNMARKED: {**GRAPH, "model.neff": caches.neff(3072)},
-        State.TODO: GRAPH,
+        State.EXTRACTED: GRAPH,
         State.EMPTY: {},
         State.INCONSISTENT: {**GRAPH, "model.done": b""},
         State.UNKNOWN: {"model.log": b"something else"},

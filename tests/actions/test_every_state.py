@@ -60,7 +60,7 @@ TABLE = {
     State.FAILED:               (T, T, T, T, S, S, S, T, L),
     State.FAILED_LEGACY:        (T, T, T, T, S, S, S, T, L),
     State.PUBLISHED_UNMARKED:   (L, T, L, S, S, S, S, S, L),
-    State.TODO:                 (L, T, L, S, S, S, S, S, L),
+    State.EXTRACTED:                 (L, T, L, S, S, S, S, S, L),
     State.EMPTY:                (T, T, L, S, S, S, S, S, L),
     State.INCONSISTENT:         (T, T, T, S, S, S, T, S, L),
     State.TRACED:               (L, L, L, S, S, S, S, S, L),
@@ -116,7 +116,7 @@ def verdict(plan: Plan) -> str:
     return LEFT if plan.exclusions else SILENT
 
 
-@pytest.mark.parametrize("state", [State.TODO, State.PARTIAL, State.PUBLISHED_UNMARKED])
+@pytest.mark.parametrize("state", [State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED])
 def test_somebodys_young_work_stays_even_when_it_is_named(tmp_path: Path, state: State) -> None:
     root = tmp_path / "cache"
     states.entry_in(root, state, age_days=0.5)

@@ -97,7 +97,7 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     plan = planned(root, EvictPolicy(older_than=0.0, slim=True))
     caches.carried_out(plan, Trash(root))
     assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
-    assert [entry.state for entry in caches.looked_at(root).entries] == [State.TODO]
+    assert [entry.state for entry in caches.looked_at(root).entries] == [State.EXTRACTED]
     restore(plan.identity[:4], Trash(root))
     assert caches.everything(root) == before
 

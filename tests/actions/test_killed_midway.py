@@ -34,10 +34,10 @@ def evicting(*, slim: bool) -> Planner:
 ACTS: dict[str, tuple[State, Planner, set[State]]] = {
     # what it is done to, its planner, and what is left when it is done
     "evict": (State.HIT, evicting(slim=False), set()),
-    "slim": (State.HIT, evicting(slim=True), {State.TODO}),
-    "retry": (State.FAILED_LEGACY, plan_retry, {State.TODO}),
-    "quarantine": (State.CORRUPT, plan_quarantine, {State.TODO}),
-    "unlock": (State.STALE_LOCK, plan_unlock, {State.TODO}),
+    "slim": (State.HIT, evicting(slim=True), {State.EXTRACTED}),
+    "retry": (State.FAILED_LEGACY, plan_retry, {State.EXTRACTED}),
+    "quarantine": (State.CORRUPT, plan_quarantine, {State.EXTRACTED}),
+    "unlock": (State.STALE_LOCK, plan_unlock, {State.EXTRACTED}),
 }
 
 

@@ -63,8 +63,8 @@ def test_a_failure_log_beside_a_lock_that_names_nobody_is_not_a_failure(root: Pa
 
 
 def test_graphs_that_were_collected_and_not_compiled_yet_are_work_not_waste(root: Path) -> None:
-    states.entry_in(root, State.TODO)
-    survives_everything(root, State.TODO)
+    states.entry_in(root, State.EXTRACTED)
+    survives_everything(root, State.EXTRACTED)
 
 
 def test_a_neff_without_its_mark_is_being_written_or_half_written_not_empty(root: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_empty_neff_with_a_mark_is_corrupt_not_a_success(root: Path) -> None:
     plan = plan_quarantine(snapshot.entries, str(root), caches.around(snapshot))
     assert caches.carried_out(plan, Trash(root)).done == 1
     assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
-    assert [entry.state for entry in caches.looked_at(root).entries] == [State.TODO]
+    assert [entry.state for entry in caches.looked_at(root).entries] == [State.EXTRACTED]
 
 
 def test_a_compile_on_another_host_is_never_declared_dead(root: Path) -> None:

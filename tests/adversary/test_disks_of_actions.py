@@ -57,7 +57,7 @@ def disk(small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nobo
     """On the small disk: a cache of several states, a plan in its trash, state folder and settings."""
     root = small_disk / "cache"
     (small_disk / "plan").write_text(evicted(root, 1))
-    for number, state in enumerate((State.HIT, State.FAILED, State.STALE_LOCK, State.CORRUPT, State.TODO), 3):
+    for number, state in enumerate((State.HIT, State.FAILED, State.STALE_LOCK, State.CORRUPT, State.EXTRACTED), 3):
         states.entry_in(root, state, number=number)
     caches.entry(tmp_path / "elsewhere", 20)
     monkeypatch.setenv("NEURONTOP_STATE_DIR", str(small_disk / "state"))
@@ -195,7 +195,7 @@ def test_undo_on_a_full_disk_is_refused_and_done_when_there_is_room(disk: Path) 
 def test_a_resumed_plan_is_still_there_when_the_disk_was_full(disk: Path) -> None:
     """Its file is replaced, never emptied first."""
     root = disk / "cache"
-    plan, trash = planned(root, states=frozenset({State.HIT, State.TODO})), Trash(root)
+    plan, trash = planned(root, states=frozenset({State.HIT, State.EXTRACTED})), Trash(root)
     caches.carried_out(plan, trash, watch=lambda progress: False)
     fill_up(disk)
     with contextlib.suppress(RefusedForSafety):

@@ -121,7 +121,7 @@ def test_values_of_the_wrong_kind_are_a_sentence(change: str, tmp_path: Path) ->
 def test_operators_of_a_past_compile_that_cannot_be_read_are_none(tmp_path: Path) -> None:
     change = "INSERT INTO compiles (module, seconds, finished, mix) VALUES ('m', 1.0, 1.0, '[[');"
     with Store(recording(tmp_path, change=change), read_only=True) as store:
-        assert [record.mix for record in store.compile_history()] == [{}]
+        assert [record.op_counts for record in store.compile_history()] == [{}]
 
 
 def batch(path: Path, data: bytes) -> None:

@@ -58,7 +58,7 @@ def leave_one_out(past: Sequence[Past], *, unseen: bool = False) -> tuple[Error,
     found: dict[str, list[tuple[bool, float]]] = {}
     for index, one in enumerate(past):
         others = [other for place, other in enumerate(past) if place != index and not (unseen and _same(one, other))]
-        told = Estimator(others).total(one.module, one.graph_bytes, one.operators, one.mix)
+        told = Estimator(others).total(one.module, one.graph_bytes, one.operators, one.op_counts)
         if told is None or one.seconds <= 0:
             continue
         ground = "similar size" if "similar size" in told.ground else told.ground
@@ -95,7 +95,7 @@ def measure() -> Iterator[Figure]:
     print(f"estimates: {len(past)} measured compiles of {len({one.module for one in past})} graphs, two recordings")
     tell("all other compiles known", leave_one_out(past))
     tell("graphs never seen before", leave_one_out(past, unseen=True))
-    bare = [msgspec.structs.replace(one, mix={}) for one in past]
+    bare = [msgspec.structs.replace(one, op_counts={}) for one in past]
     tell("the same, were their operators not known", leave_one_out(bare, unseen=True))
     return
     yield

@@ -132,7 +132,7 @@ def test_collected_graphs_and_every_path_named_in_public_logs_are_entries(tmp_pa
         sparse(tmp_path / folder / "compile_flags.json", 2, b"[]")
     found = scan(str(tmp_path)).entries
     assert {entry.path for entry in found} == {path for path in graphs if "+" in path.split("/")[1]}
-    assert {entry.state for entry in found} == {"todo"}
+    assert {entry.state for entry in found} == {"extracted"}
 
 
 def test_failure_logs_are_classified_as_published() -> None:

@@ -49,7 +49,7 @@ ROWS = [
     ("failed-legacy", {"model.hlo.pb": HLO, "model.neff": b"false", "model.log": LOG}, None, OLD_COMPILER),
     ("published-unmarked", {HLO_NAME: HLO, "model.neff": GOOD}, None, COMPILER),
     ("published-unmarked", {HLO_NAME: HLO, "model.neff": GOOD, LOCK: b""}, Verdict.ALIVE, COMPILER),
-    ("todo", {HLO_NAME: HLO}, None, COMPILER),
+    ("extracted", {HLO_NAME: HLO}, None, COMPILER),
     ("empty", {}, None, COMPILER),
     ("inconsistent", {HLO_NAME: HLO, "model.done": b""}, None, COMPILER),
     ("unknown", {HLO_NAME: HLO, "model.log": b"something else"}, None, COMPILER),
@@ -66,7 +66,7 @@ ROWS = [
         None,
         "inductor-2.13.0",
     ),
-    ("todo", {"model.fxgraph": HLO}, None, "inductor-2.13.0"),
+    ("extracted", {"model.fxgraph": HLO}, None, "inductor-2.13.0"),
 ]
 
 
@@ -101,7 +101,7 @@ def test_a_whole_exported_model_is_only_sized(tmp_path: Path) -> None:
     [
         ({HLO_NAME: HLO, LOCK: b"", "model.log": LOG}, Verdict.ALIVE, State.RETRYING),
         ({HLO_NAME: HLO, "model.neff": GOOD}, Verdict.UNKNOWN, State.PUBLISHED_UNMARKED),
-        ({HLO_NAME: HLO}, Verdict.UNKNOWN, State.TODO),
+        ({HLO_NAME: HLO}, Verdict.UNKNOWN, State.EXTRACTED),
         ({HLO_NAME: HLO, "model.neff": b"", "model.done": b""}, Verdict.UNKNOWN, State.CORRUPT),
         ({HLO_NAME: HLO, LOCK: b""}, Verdict.UNKNOWN, State.LOCKED_UNKNOWN),
     ],

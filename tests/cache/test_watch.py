@@ -51,7 +51,7 @@ def test_a_compile_is_followed_from_graph_to_hit(tmp_path: Path, notifications: 
         while not isinstance(events.get(timeout=PATIENCE), CacheScanned):
             pass
         folder = write_entry(root, {HLO_NAME: small_hlo()})
-        assert until_state(events, "todo").module == folder.name
+        assert until_state(events, "extracted").module == folder.name
         (folder / f"{HLO_NAME}.lock").write_bytes(b"")
         until_state(events, "locked-unknown")
         (folder / "model.neff").write_bytes(neff())

@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
     for number, age in enumerate((40, 30, 20, 10)):
         caches.entry(place, number, blocks=10, age_days=age)
     states.entry_in(place, State.FAILED, number=8)
-    states.entry_in(place, State.TODO, number=9)
+    states.entry_in(place, State.EXTRACTED, number=9)
     return place
 
 
@@ -135,7 +135,7 @@ def test_a_plan_can_be_saved_and_applied_later(root: Path, run: Run, tmp_path: P
 
 def test_a_failure_is_forgotten_for_the_next_run(root: Path, run: Run) -> None:
     assert run("retry", root, "--next-run", "--yes").returncode == 0
-    assert entries(root) == ["hit"] * 4 + ["todo"] * 2
+    assert entries(root) == ["extracted"] * 2 + ["hit"] * 4
 
 
 def test_pins_protect_by_pattern_and_can_be_taken_back(root: Path, run: Run) -> None:
@@ -164,7 +164,7 @@ def test_the_policy_is_written_without_losing_comments_and_kept_by_maintain(
     assert len(entries(root)) == 6
     done = run("maintain", root)
     assert done.returncode == 0, done.stderr
-    assert entries(root) == ["hit", "hit", "todo"], "collected graphs are nobody's to take by a timer"
+    assert entries(root) == ["extracted", "hit", "hit"], "collected graphs are nobody's to take by a timer"
     assert run("maintain", root).returncode == 0
     assert run("policy", "--state", "none", "--older-than", "none").returncode == 0
     assert "cache_states" not in config.read_text()

@@ -66,8 +66,8 @@ def test_what_a_module_is_made_of_is_told_before_its_compile_begins(entry: Path,
     assert isinstance(described, GraphDescribed)
     assert (described.module, described.compiler) == (entry.name, entry.parent.name)
     assert described.graph_bytes == (entry / "model.hlo_module.pb").stat().st_size
-    assert described.mix["dot"] > 0
-    assert described.operators == sum(described.mix.values())
+    assert described.op_counts["dot"] > 0
+    assert described.operators == sum(described.op_counts.values())
 
 
 def test_what_it_says_becomes_the_failure_log(entry: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ class Past(msgspec.Struct, frozen=True):
     seconds: float
     graph_bytes: int | None = None
     operators: int | None = None
-    mix: dict[str, int] = {}
+    op_counts: dict[str, int] = {}
 
 
 A, A_OTHER, B = "MODULE_1+aaaa", "MODULE_1+bbbb", "MODULE_2+aaaa"

@@ -251,6 +251,7 @@ def as_version_one(path: Path) -> None:
         store.append("r1", grown(3))
         store.remember_compiles([CompileRecord("MODULE_1+a", "host", "r1", "c", 1000, 20, 10.0, None, 1.0)])
         store._connection.execute("ALTER TABLE compiles DROP COLUMN mix")
+        store._connection.execute("ALTER TABLE events DROP COLUMN format")
         store._connection.execute("PRAGMA user_version = 1")
 
 
@@ -258,13 +259,13 @@ def test_a_store_of_the_first_release_is_read_as_it_is_and_brought_up_to_date_by
     path = tmp_path / FILE_NAME
     as_version_one(path)
     with Store(path, read_only=True) as reader:
-        assert [(one.seconds, one.mix) for one in reader.compile_history()] == [(10.0, {})]
+        assert [(one.seconds, one.op_counts) for one in reader.compile_history()] == [(10.0, {})]
         with Store(path) as writer:
             writer.remember_compiles(
                 [CompileRecord("MODULE_2+a", "host", "r1", "c", 1000, 20, 7.0, None, 2.0, {"mm": 3})]
             )
-            assert [one.mix for one in writer.compile_history()] == [{"mm": 3}, {}]
+            assert [one.op_counts for one in writer.compile_history()] == [{"mm": 3}, {}]
             assert len(list(writer.replay("r1"))) == 3
         assert [one.seconds for one in reader.compile_history()] == [7.0, 10.0]  # opened before, still reads
     with Store(path, read_only=True) as reader:
-        assert [one.mix for one in reader.compile_history()] == [{"mm": 3}, {}]
+        assert [one.op_counts for one in reader.compile_history()] == [{"mm": 3}, {}]

@@ -165,7 +165,7 @@ async def test_a_failure_can_be_forgotten(root: Path) -> None:
         screen(app).filtered("state:failed")
         await press(app, pilot, "M", "r", "right", "enter")
         assert page(app).stage == DONE
-    assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["hit", "hit", "hit", "todo"]
+    assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["extracted", "hit", "hit", "hit"]
 
 
 async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
@@ -193,10 +193,10 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
 @pytest.mark.parametrize(
     ("key", "state", "after"),
     [
-        ("w", State.HIT, State.TODO),
-        ("u", State.STALE_LOCK, State.TODO),
-        ("v", State.CORRUPT, State.TODO),
-        ("r", State.FAILED, State.TODO),
+        ("w", State.HIT, State.EXTRACTED),
+        ("u", State.STALE_LOCK, State.EXTRACTED),
+        ("v", State.CORRUPT, State.EXTRACTED),
+        ("r", State.FAILED, State.EXTRACTED),
     ],
 )
 async def test_each_key_plans_and_carries_out_its_act(
@@ -236,7 +236,7 @@ async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_
         assert page(app).stage == PREVIEW, "the word is incomplete"
         await press(app, pilot, *word[1:], "enter")
         assert page(app).stage == DONE
-    assert [entry.state for entry in caches.looked_at(place).entries] == [State.TODO]
+    assert [entry.state for entry in caches.looked_at(place).entries] == [State.EXTRACTED]
 
 
 async def test_each_forced_lock_is_named_and_asked_for_on_its_own(tmp_path: Path) -> None:

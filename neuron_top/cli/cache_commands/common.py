@@ -112,13 +112,22 @@ def root_text(root: str) -> str:
 
 
 def state_names(text: str) -> frozenset[State]:
-    """`failed,todo` → states. Raises UsageError for a name that is none, or for no name."""
+    """`failed,extracted` → states. Raises UsageError for a name that is none, or for no name."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in set(State)]
+    unknown = [name for name in names if not is_state(name)]
     if unknown or not names:
         what = f"no state is called {', '.join(map(repr, unknown))}" if unknown else "no state was given"
         raise UsageError(f"--state: {what}; the states are {', '.join(State)}")
     return frozenset(map(State, names))
+
+
+def is_state(name: str) -> bool:
+    """Whether a state has this name, or had it in an earlier version."""
+    try:
+        State(name)
+    except ValueError:
+        return False
+    return True
 
 
 def one_entry(snapshot: Snapshot, text: str) -> Entry:

@@ -3,7 +3,7 @@
   neurontop cache ls --state failed,corrupt --sort bytes
   neurontop cache ls s3://bucket/prefix         a cache in S3, from one listing
   neurontop cache ls --inductor                 PyTorch's own: FX graphs, AOTAutograd, generated code; read-only
-  neurontop cache ls --json | jq '.entries[] | select(.state == "todo") | .module'
+  neurontop cache ls --json | jq '.entries[] | select(.state == "extracted") | .module'
 
 The last column says what is most worth knowing of the state: a failure's code and advice, the proof about a lock's
 holder, what is wrong with a file. `last used` is the newer of the last use by a recorded run (`neurontop run`) and the

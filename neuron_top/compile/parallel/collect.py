@@ -19,8 +19,8 @@ from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.errors import NothingToShow
 
-WAITING = frozenset({State.TODO, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
-"""States that a compile brings to an end: collected, or begun by a process that is gone."""
+WAITING = frozenset({State.EXTRACTED, State.STALE_LOCK, State.PARTIAL, State.PUBLISHED_UNMARKED})
+"""States that a compile brings to an end: extracted, or begun by a process that is gone."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):

@@ -119,7 +119,7 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
             rank=side_channel.rank(),
             direction=description.direction,
             operators=description.operators,
-            mix=side_channel.mix(description.operator_counts),
+            op_counts=side_channel.op_counts(description.operator_counts),
             inputs=description.inputs,
             flags=wrapper.options.compiler_flags,
             compiler=description.compiler,

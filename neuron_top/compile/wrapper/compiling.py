@@ -157,7 +157,7 @@ class Compiling:
                 pid=os.getpid(),
                 rank=side_channel.rank(),
                 operators=found.instructions,
-                mix=side_channel.mix(found.opcodes),
+                op_counts=side_channel.op_counts(found.opcodes),
                 graph_bytes=len(data),
                 compiler=self._compiler.directory(),
                 source=f"worker:{os.getpid()}",

@@ -23,7 +23,7 @@ def compile_panel(look: Theme, card: CompileCard, cache: CacheCard, width: int, 
     lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width),
              _cache(look, cache, width, card.over)]  # fmt: skip
     if card.trial_run:
-        text = "trial run: graphs are collected, what the script prints now is meaningless"
+        text = "trial run: graphs are extracted, what the script prints now is meaningless"
         lines.append(Line(look, width).put(f"{look.glyphs.warn} {text}", look.warn).strip())
     if card.queue_total is not None:
         lines.append(_queue(look, card, width))
@@ -61,7 +61,7 @@ def _progress(look: Theme, card: CompileCard, width: int) -> Strip:
         (len(card.running), "running", look.kinds[0], look.glyphs.running),
         (len(card.waiting), "waiting", look.warn, look.glyphs.waiting),
         (card.failed + card.cached_failures, "failed", look.bad, look.glyphs.failed),
-        (card.extracted, "to do", look.quiet, look.glyphs.queued),
+        (card.extracted, "extracted", look.quiet, look.glyphs.queued),
         (card.interrupted, "interrupted", look.quiet, look.glyphs.note),
     )
     texts = [(f"{sign} {count} {word}", style) for count, word, style, sign in counts if count]
