@@ -68,3 +68,14 @@ def counted(count: int, one: str, many: str = "") -> str:
 def number_text(value: float | None, digits: int = 4) -> str:
     """A measured number with so many significant digits: `2.304`."""
     return UNKNOWN if value is None else f"{value:.{digits}g}"
+
+
+def si_text(value: float | None, unit: str) -> str:
+    """A rate with a decimal prefix: `812 MFLOP/s`, `41.3 TFLOP/s`; three significant digits."""
+    if value is None:
+        return UNKNOWN
+    prefixes = ("", "k", "M", "G", "T", "P", "E")
+    size, prefix = float(value), 0
+    while abs(size) >= 999.5 and prefix < len(prefixes) - 1:
+        size, prefix = size / 1000, prefix + 1
+    return f"{size:.3g} {prefixes[prefix]}{unit}"

@@ -62,8 +62,18 @@ PEAK = CoreMetric(
     "memory_peak_bytes", "Highest device memory seen", column="Peak", least_width=90,
 )  # fmt: skip
 HEADROOM = CoreMetric("headroom", "free", Unit.SHARE, lambda row: row.headroom)
+POWER = CoreMetric(
+    "power", "power", Unit.SHARE, lambda row: row.power,
+    "power_ratio", "Share of the maximum power of the core's device, the mean of a minute",
+    column="Power", column_width=6, least_width=90, share=lambda row: row.power, is_optional=True,
+)  # fmt: skip
+FLOPS = CoreMetric(
+    "flops", "compute", Unit.FLOPS, lambda row: row.flops,
+    "flops_per_second", "Floating-point operations per second",
+    column="FLOP/s", column_width=13, least_width=100, is_optional=True,
+)  # fmt: skip
 
-CORE_METRICS = (UTILIZATION, MEMORY, CAPACITY, PEAK, HEADROOM)
+CORE_METRICS = (UTILIZATION, MEMORY, CAPACITY, PEAK, HEADROOM, POWER, FLOPS)
 """All of them, in the order of reading."""
 SHARES = tuple(metric for metric in CORE_METRICS if metric.share is not None)
 """Those that a heat map can show."""

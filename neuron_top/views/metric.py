@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text, percent_text
+from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text, percent_text, si_text
 
 
 class Provenance(StrEnum):
@@ -30,6 +30,7 @@ class Unit(StrEnum):
     """0…1."""
     COUNT = "count"
     MONEY = "money"
+    FLOPS = "FLOP/s"
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +75,8 @@ def value_text(value: float | None, unit: str) -> str:
             return percent_text(value)
         case Unit.COUNT:
             return count_text(int(value))
+        case Unit.FLOPS:
+            return si_text(value, unit)
         case Unit.MONEY:
             return f"{value:,.2f}"
     return f"{number_text(value)} {unit}".rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,14 +13,19 @@ from neuron_top.dashboard import figures
 from neuron_top.dashboard.look import DARK
 from neuron_top.dashboard.metrics import metrics_of
 from neuron_top.dashboard.pages import live, memory
+from neuron_top.run.model import Run
+from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.sysfs import SysfsTree
 from neuron_top.tui.look import DARK as DARK_LOOK
 from neuron_top.tui.look import UNICODE, Theme
 from neuron_top.tui.panels import core_rows
 from neuron_top.units import UNKNOWN
 from neuron_top.views.core_metrics import CORE_METRICS, SHARES, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.memory import memory_table
 from neuron_top.views.overview import overview
+from tests.telemetry import records, trees
 from tests.tui.feeds import START, StillFeed, job
 
 GIB = 1024**3
@@ -33,7 +39,7 @@ def feed(**values: Any) -> StillFeed:
 
 def everything() -> StillFeed:
     """A core of which every metric is known."""
-    return feed(utilization=0.5, memory=4 * GIB, capacity=16 * GIB, peak=8 * GIB)
+    return feed(utilization=0.5, memory=4 * GIB, capacity=16 * GIB, peak=8 * GIB, power=0.1886, flops=41.3e12)
 
 
 @pytest.mark.parametrize("metric", CORE_METRICS, ids=lambda metric: metric.name)
@@ -62,12 +68,33 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
     assert body.children[0].children[titles.index(metric.title)].children == metric.text(row)
 
 
+def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_prometheus(tmp_path: Path) -> None:
+    """Power as the driver's sysfs tells it, FLOP/s as neuron-monitor does, each through the source that reads it."""
+    trees.device(tmp_path, 0, 2)
+    driver = SysfsTree(tmp_path).sample().cores[0]
+    counters = records.counters({0: {"neuroncore_utilization": 50, "effective_flops": 41.3e12}})
+    reader = MonitorReader()
+    told = [*reader.feed(records.line(records.record(records.runtime(1, neuroncore_counters=counters)))),
+            *reader.flush()]  # fmt: skip
+    (monitor,) = (event for event in told if isinstance(event, ev.CoresSampled))
+    known = feed(power=driver.power, flops=monitor.cores[0].flops)
+    (row,) = known.read(overview).cores
+    assert (row.power, row.flops) == (pytest.approx(0.1886), 41.3e12)
+    assert {column.title for column in core_rows.columns([row])} >= {"Power", "FLOP/s"}
+    assert figures.core_words(row).endswith("power 19 %, compute 41.3 TFLOP/s")
+    page = core_rows.core_page_lines(Theme(DARK_LOOK, UNICODE), known.read(a_core), 100)
+    assert any("41.3 TFLOP/s" in strip.text for strip in page)
+    values = {family.name: family.samples[0].value for family in metrics_of(known.read(overview)) if family.samples}
+    assert values["neurontop_core_power_ratio"] == pytest.approx(0.1886)
+    assert values["neurontop_core_flops_per_second"] == 41.3e12
+
+
 @pytest.mark.parametrize("metric", SHARES, ids=lambda metric: metric.name)
 def test_the_heat_map_shows_every_share_of_the_table(metric: CoreMetric) -> None:
     (row,) = everything().read(overview).cores
     figure = figures.heat([row], live.measure_of(metric.name), DARK)
     assert metric.share is not None
-    assert figure["data"][0]["z"] == [[metric.share(row)]]
+    assert figure["data"][0]["z"] == [[pytest.approx(metric.share(row), abs=0.001)]]
 
 
 def test_an_unknown_metric_is_a_dash_a_gap_or_absent_and_never_zero() -> None:
@@ -77,6 +104,13 @@ def test_an_unknown_metric_is_a_dash_a_gap_or_absent_and_never_zero() -> None:
     assert not any(family.samples for family in metrics_of(unknown.read(overview)) if "_core_" in family.name)
     assert all(figures.heat([row], metric, DARK)["data"][0]["z"] == [[None]] for metric in SHARES)
     assert not any(metric.is_optional for metric in reported(CORE_METRICS, [row]))
+
+
+def a_core(run: Run, now: float) -> CorePage:
+    """The page of the one core."""
+    page = core_page(run, now, "trn1/neuron/0")
+    assert page is not None
+    return page
 
 
 def item(row: CoreRow) -> core_rows.Item:
