@@ -27,13 +27,14 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
-from neuron_top import programs
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
 RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 MOST_FAILURES = 125
+"""Higher numbers have other meanings for a shell."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,31 +50,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Collect and compile; the exit status is the number of graphs that failed."""
-    from neuron_top.cli import compile_steps
-
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    jobs, retries = _jobs(arguments.jobs), _retries(arguments.retries)
+    workers, retries = _workers(arguments.jobs), _retries(arguments.retries)
     if arguments.compile_only and command:
-        raise UsageError("--compile-only takes no command: it compiles what lies collected in the cache")
+        raise UsageError("--compile-only takes no command: it compiles the graphs collected in the cache")
     if not arguments.compile_only and not command:
-        raise UsageError("compile needs a training command: neurontop compile -- torchrun … train.py")
-    tool = programs.find("neuron_parallel_compile")
+        raise UsageError("specify a training command: neurontop compile -- torchrun … train.py")
     for number in (signal.SIGTERM, signal.SIGHUP):  # end as cleanly as after Ctrl-C
         signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:
-        if tool is not None:
-            step = "collect" if arguments.collect_only else "compile" if arguments.compile_only else ""
-            return compile_steps.with_the_sdk(tool, command, step=step, jobs=arguments.jobs, retries=retries)
-        failed = compile_steps.with_our_compiler(
-            command, jobs=jobs, retries=retries, collect=not arguments.compile_only, compile_=not arguments.collect_only
-        )
+        return _compile(arguments, command, workers, retries)
     except KeyboardInterrupt:
-        log_stderr("neurontop: interrupted; what is collected and not compiled yet waits for the next call")
+        log_stderr("neurontop: interrupted; call again to compile the collected graphs that are left")
         raise
-    return min(failed, MOST_FAILURES)
 
 
-def _jobs(given: int | None) -> int:
+def _compile(arguments: argparse.Namespace, command: Sequence[str], workers: int, retries: int) -> int:
+    from neuron_top import settings
+    from neuron_top.cli.compile_screen import CompileOutput, SdkOutput
+    from neuron_top.services import precompile
+
+    ascii_only = settings.load()[0].ascii
+    tool = precompile.sdk_tool()
+    if tool is not None:
+        step = "collect" if arguments.collect_only else "compile" if arguments.compile_only else ""
+        output = SdkOutput(ascii_only=ascii_only)
+        return precompile.run_sdk_tool(tool, command, output, step=step, jobs=arguments.jobs, retries=retries)
+    job = precompile.PrecompileJob(CompileOutput(ascii_only=ascii_only))
+    trial = None if arguments.compile_only else job.collect(command)
+    if arguments.collect_only and trial is not None:
+        count = len(set(trial.extracted))
+        log_stderr(f"neurontop: {count} graphs collected; compile them with neurontop compile --compile-only")
+        return 0
+    return min(job.compile(trial, workers=workers, retries=retries), MOST_FAILURES)
+
+
+def _workers(given: int | None) -> int:
     """Compiles side by side: as asked, else one per core this process may use."""
     if given is None:
         return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

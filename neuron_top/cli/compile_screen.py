@@ -13,7 +13,8 @@ import sys
 import threading
 from typing import TextIO
 
-from neuron_top.compile.parallel.compile_queue import Progress, Running
+from neuron_top.cli.output import log_stderr
+from neuron_top.services.precompile import Progress, Running
 from neuron_top.units import clock_text, count_text, duration_text
 
 _HEARTBEAT_SECONDS = 30.0
@@ -96,6 +97,36 @@ class AboveScreen(io.StringIO):
 
     def flush(self) -> None:
         """Nothing is held back."""
+
+
+class CompileOutput:
+    """A pre-compile job on our standard streams: the command's output as it is, the bar at the bottom of stderr."""
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        self._screen = ProgressScreen(ascii_only=ascii_only)
+        self.log: TextIO = AboveScreen(self._screen)
+        self.show, self.close = self._screen.show, self._screen.close
+
+    def tell(self, remark: str) -> None:
+        """Print a remark on stderr."""
+        log_stderr(f"neurontop: {remark}")
+
+    def echo(self, descriptor: int, data: bytes) -> None:
+        """Pass on what the command wrote."""
+        stream = sys.stdout.buffer if descriptor == 1 else sys.stderr.buffer
+        stream.write(data)
+        stream.flush()
+
+
+class SdkOutput(CompileOutput):
+    """The same for the SDK's tool, whose bar is drawn while it writes: what a terminal shows stands above the bar."""
+
+    def echo(self, descriptor: int, data: bytes) -> None:
+        """Pass on what the tool wrote."""
+        if descriptor == 1 and not sys.stdout.isatty():
+            super().echo(descriptor, data)
+        else:
+            self._screen.above(data.decode(errors="replace"))
 
 
 def live_lines(progress: Progress, width: int, *, ascii_only: bool = False) -> list[str]:

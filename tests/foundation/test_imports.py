@@ -5,7 +5,6 @@ import grimp
 UNTANGLED_LATER = frozenset(
     {
         ("neuron_top.cache.entry_look", "neuron_top.cache.entry_reader"),
-        ("neuron_top.cli.compile", "neuron_top.cli.compile_steps"),
     }
 )
 """Circles that are known and stay until their room is rebuilt; one that is gone must leave this list."""

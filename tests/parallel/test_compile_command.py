@@ -107,7 +107,7 @@ def test_an_interrupted_or_killed_trial_run_leaves_no_process_of_the_job_behind(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "needs a training command"),
+        ([], "specify a training command"),
         (["--", "no-such-command-anywhere"], "no such command: no-such-command-anywhere"),
         (["--compile-only", "--", "true"], "--compile-only takes no command"),
         (["-j", "0", "--", "true"], "--jobs must be at least 1"),

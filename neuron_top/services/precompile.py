@@ -1,0 +1,231 @@
+"""Compiles the graphs of a command before it runs: trial run, collection, compiles, results; or the SDK's own tool.
+
+What a job has to say goes to an `Output`, so that a command line and a screen can show the same job.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from neuron_top import programs
+from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.parallel.child_command import run_child
+from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome, Progress, Running
+from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
+from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
+from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command
+from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
+from neuron_top.compile.wrapper import log_lines
+from neuron_top.compile.wrapper.cache_root import check_root
+from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
+from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
+from neuron_top.parsers.reader import LogReader
+
+__all__ = ["Output", "PrecompileJob", "Progress", "Running", "TrialRunFailed", "run_sdk_tool", "sdk_tool"]
+
+RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
+RESULTS_VARIABLE = "NEURON_PARALLEL_COMPILE_DUMP_RESULTS"
+_NO = ("", "0", "false", "no")
+_INVALID = "losses, metrics and checkpoints of this run are INVALID"
+
+
+class TrialRunFailed(NeuronTopError):
+    """The command ended with an error in graph-extraction mode."""
+
+
+class Output(Protocol):
+    """Where a job's remarks, log lines and progress go. Called from several threads."""
+
+    @property
+    def log(self) -> TextIO:
+        """Takes the lines of compiler and wrapper."""
+
+    def tell(self, remark: str) -> None:
+        """Take a remark for the person."""
+
+    def echo(self, descriptor: int, data: bytes) -> None:
+        """Take what the command wrote to its standard output (1) or error (2)."""
+
+    def show(self, progress: Progress) -> None:
+        """Show where the compiles are."""
+
+    def close(self) -> None:
+        """Show nothing more of the progress."""
+
+
+class PrecompileJob:
+    """Trial run and compiles of one command, with the compilers of this machine."""
+
+    def __init__(self, output: Output) -> None:
+        """Raises UsageError where the environment leaves no cache to compile into."""
+        self._output = output
+        self._options = parse_environment()
+        if self._options.no_cache:
+            raise UsageError("NEURON_CC_FLAGS holds --no_cache: remove it, the graphs are compiled into the cache")
+        try:
+            check_root(self._options.cache_root())
+        except CacheUnusable as problem:  # before the trial run, which can take hours
+            raise UsageError(str(problem)) from None
+        self._log = ParallelLog(form=log_lines.generation(), level=self._options.log_level, stream=output.log)
+        for remark in self._options.remarks():
+            self._log.remark(remark)
+
+    def collect(self, command: Sequence[str]) -> Trial:
+        """Run `command` in graph-extraction mode. Raises TrialRunFailed, UsageError, KeyboardInterrupt."""
+        self._log.trial_run(command)
+        self._output.tell(f"graph extraction, nothing is computed: {_INVALID}")
+        trial = run_trial(command, self._output.echo)
+        self._output.tell(f"end of the trial run; {_INVALID}")
+        if trial.exit_code == 0:
+            return trial
+        ended = f"the trial run ended with {_exit_text(trial.exit_code)}"
+        if os.environ.get(IGNORE_ERROR_VARIABLE, "").lower() in _NO:
+            raise TrialRunFailed(
+                f"{ended} (its own messages are above); nothing was compiled. The graphs collected so far are kept: "
+                f"set {IGNORE_ERROR_VARIABLE}=1 to compile them anyway"
+            )
+        self._output.tell(f"{ended}; compiling the graphs collected so far ({IGNORE_ERROR_VARIABLE} is set)")
+        return trial
+
+    def compile(self, trial: Trial | None, *, workers: int, retries: int) -> int:
+        """Compile what was collected now or earlier; the number of graphs that failed.
+
+        Raises CacheUnusable, RefusedForSafety, KeyboardInterrupt.
+        """
+        trial = trial or Trial(exit_code=0)
+        if trial.extracted:
+            self._log.graph_list(trial.extracted, "trial run")
+        # Where the trial run really stored them: a script may have chosen another root.
+        stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
+        roots = list(dict.fromkeys([self._options.cache_root(), *stored_in]))
+        compiles = _Compiles(self._options, self._log, self._output, workers=workers, retries=retries)
+        return sum(compiles.run(root, trial.failures) for root in roots)
+
+
+class _Compiles:
+    """Compiles everything that waits in a root."""
+
+    def __init__(self, options: WrapperOptions, log: ParallelLog, output: Output, *, workers: int, retries: int
+                 ) -> None:  # fmt: skip
+        self._options, self._log, self._output = options, log, output
+        self._workers, self._retries = workers, retries
+        self._pids = CompilePids()
+
+    def run(self, root: Path, met_failures: frozenset[str]) -> int:
+        """Compile; the number of graphs that failed, now or in an earlier compile."""
+        compilers = self._compilers(root)
+        collected = collect(
+            root,
+            {compiler.directory() for compiler in compilers.values()},
+            met_failures=met_failures,
+            retry_failed=self._options.retry_failed,
+        )
+        for remark in collected.remarks:
+            self._output.tell(remark)
+        started, clock = time.time(), time.monotonic()
+        outcomes = self._compiled(collected, compilers) if collected.graphs else {}
+        report = report_of(outcomes, started, time.monotonic() - clock)
+        self._log.summary(report)
+        if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
+            path = Path(f"neuron_parallel_compile_results_{time.strftime('%Y%m%d-%H%M%S')}.json")
+            path.write_text(report_text(report), encoding="utf-8")
+            self._output.tell(f"results written to {path}")
+        return self._conclude(collected, outcomes)
+
+    def _compilers(self, root: Path) -> dict[str, Compiler]:
+        """Compilers by graph file, of those graphs that wait in `root`; a missing one is reported, not fatal."""
+        from neuron_top.compile.compilers.inductor import Inductor
+        from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+
+        compilers: dict[str, Compiler] = {}
+        for name in sorted(set().union(*waiting_compilers(root).values())):
+            compiler: Compiler = Inductor() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
+            try:
+                if isinstance(compiler, Inductor):
+                    compiler.start()  # it imports PyTorch while we do
+                compiler.directory()
+                compilers[name] = compiler
+            except (CompilerMissing, ImportError) as problem:
+                self._output.tell(f"skipped the graphs in {name}: {problem}")
+        return compilers
+
+    def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, Outcome]:
+        import msgspec
+
+        from neuron_top.compile.wrapper.get_or_compile import Wrapper
+
+        options = msgspec.structs.replace(self._options, retry_failed=True)  # what is chosen here is to be compiled
+        wrappers = {
+            name: Wrapper(compiler, options, log=self._log, tell=self._pids.tell)
+            for name, compiler in compilers.items()
+        }
+        job = ParallelCompile(
+            wrappers,
+            workers=self._workers,
+            retries=self._retries,
+            log=self._log,
+            show=self._output.show,
+            pids=self._pids,
+        )
+        try:
+            return job.run(collected.graphs, collected.counts, collected.largest_peak)
+        finally:
+            self._output.close()
+            for compiler in compilers.values():
+                compiler.close()
+
+    def _conclude(self, collected: Collected, outcomes: Mapping[CollectedGraph, Outcome]) -> int:
+        failures = [(graph.module, outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
+        for module, message in failures:
+            self._output.tell(f"{module} failed: {message}")
+        for graph in collected.failed_before:
+            self._output.tell(
+                f"{graph.module} failed in an earlier compile ({graph.path.parent / 'model.log'}); "
+                "add --retry_failed_compilation to NEURON_CC_FLAGS to try again"
+            )
+        if not outcomes and not collected.failed_before:
+            self._output.tell(f"nothing to compile: {collected.counts.done} graphs of this compiler are in the cache")
+        return len(failures) + len(collected.failed_before)
+
+
+def sdk_tool() -> str | None:
+    """The SDK's neuron_parallel_compile, where it is on the PATH."""
+    return programs.find(TOOL)
+
+
+def run_sdk_tool(tool: str, command: Sequence[str], output: Output, *, step: str, jobs: int | None, retries: int
+                 ) -> int:  # fmt: skip
+    """Run the SDK's tool; its exit status, as a shell gives it. Its output passes through, its progress is read of it.
+
+    `step` is `collect`, `compile` or "" for both. Raises UsageError, KeyboardInterrupt.
+    """
+    readers = {descriptor: LogReader("sdk") for descriptor in (1, 2)}
+    progress = SdkProgress(time.monotonic())
+
+    def show() -> None:
+        if progress.compiling:
+            output.show(progress.progress(time.monotonic()))
+
+    def read(descriptor: int, data: bytes) -> None:
+        progress.apply(readers[descriptor].feed(data))
+        output.echo(descriptor, data)
+        show()
+
+    environ = {**os.environ, RETRIES_VARIABLE: str(retries)} if retries else dict(os.environ)
+    try:
+        code = run_child(sdk_command(tool, command, step=step, jobs=jobs), environ, read)
+        for reader in readers.values():
+            progress.apply(reader.flush())
+        show()
+    finally:
+        output.close()
+    return 128 - code if code < 0 else code
+
+
+def _exit_text(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
