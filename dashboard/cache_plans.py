@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNLOCK, CacheService
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Progress
-from neuron_top.actions.restore import restore
 from neuron_top.cache import catalog, roots
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -105,8 +105,8 @@ class CachePlans:
         for root, snapshot in self._snapshots.items():
             wanted = [entry for entry in snapshot.entries if f"{root}/{entry.path}" in chosen]
             if wanted:
-                around = self._hand.around(snapshot)
-                made = [self._hand.plan_in(snapshot, around, verb, paths) for paths in _at_once(verb, wanted)]
+                context = self._hand.context(snapshot)
+                made = [self._hand.plan_in(snapshot, context, verb, paths) for paths in _at_once(verb, wanted)]
                 policy = f"{counted(len(wanted), 'entry', 'entries')} chosen in the dashboard"
                 works += [PlanExecution(plan=msgspec.structs.replace(plan, policy=policy)) for plan in made]
         if not works:

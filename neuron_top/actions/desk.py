@@ -11,20 +11,21 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import gather, history
-from neuron_top.actions.atime_recheck import plan_with_reads
-from neuron_top.actions.compile_child import compile_apart
-from neuron_top.actions.evict import EvictPolicy
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions import plan_context
+from neuron_top.actions import usage_history as history
+from neuron_top.actions.execution.compile_child import compile_apart
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.plan_history import UNDOABLE, PlanHistory
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import for_memory, plan_retry
-from neuron_top.actions.surroundings import PlanContext
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.evict import EvictCriteria
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import for_memory, plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache import catalog, verify
 from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -52,10 +53,10 @@ class CacheService:
         `watch` is told how many entries a verification has read. Raises NothingToShow for a root that is gone.
         """
         snapshot = catalog.open_root(os.path.realpath(root), self._settings.state_path)
-        return self.plan_in(snapshot, self.around(snapshot), verb, paths, watch)
+        return self.plan_in(snapshot, self.context(snapshot), verb, paths, watch)
 
     def plan_in(
-        self, snapshot: Snapshot, around: PlanContext, verb: str, paths: Collection[str],
+        self, snapshot: Snapshot, context: PlanContext, verb: str, paths: Collection[str],
         watch: Callable[[int, int], None] = lambda done, total: None,
     ) -> Plan:  # fmt: skip
         """As `plan`, in a snapshot and surroundings that were taken already: several plans rest on one look."""
@@ -65,30 +66,30 @@ class CacheService:
             # A person marked them: each is named, in whatever state it is. The planner is given everything, because
             # shared inodes are freed with their last name only.
             states = frozenset(entry.state for entry in entries)
-            policy = EvictPolicy(paths=wanted, states=states, slim=verb == SLIM)
-            return plan_with_reads(snapshot, snapshot.entries, root, policy, around)
+            policy = EvictCriteria(paths=wanted, states=states, slim=verb == SLIM)
+            return plan_with_reads(snapshot, snapshot.entries, root, policy, context)
         if verb in (RETRY, INSIST):
-            return plan_retry(entries, root, around, deterministic=verb == INSIST)
+            return plan_retry(entries, root, context, deterministic=verb == INSIST)
         if verb == COMPILE:
-            return self._compile_plan(entries, root, around)
+            return self._compile_plan(entries, root, context)
         if verb in (UNLOCK, FORCE):
-            return plan_unlock(entries, root, around, force=verb == FORCE)
-        return plan_quarantine(entries, root, around, _broken(root, entries, watch) if verb == VERIFY else {})
+            return plan_unlock(entries, root, context, force=verb == FORCE)
+        return plan_quarantine(entries, root, context, _broken(root, entries, watch) if verb == VERIFY else {})
 
-    def around(self, snapshot: Snapshot) -> PlanContext:
+    def context(self, snapshot: Snapshot) -> PlanContext:
         """What planners must know besides the snapshot; looks at the machine."""
         past = history.known(self._settings.state_path)
-        return gather.surroundings(
+        return plan_context.collect_context(
             snapshot, pins=self.pinned(), used=past.used, compiled=past.compiled, read_only=self.read_only,
             trash=Trash(snapshot.root),
         )  # fmt: skip
 
     @staticmethod
-    def _compile_plan(entries: list[Entry], root: str, around: PlanContext) -> Plan:
-        from neuron_top.actions.compilers import compilers_for
+    def _compile_plan(entries: list[Entry], root: str, context: PlanContext) -> Plan:
+        from neuron_top.actions.execution.compilers import compilers_for
 
         found, missing = compilers_for(root, [entry.path for entry in entries if entry.state in FAILURES])
-        plan = plan_retry(entries, root, around, compilers={one.directory() for one in found.values()})
+        plan = plan_retry(entries, root, context, compilers={one.directory() for one in found.values()})
         remarks = [f"a compiler was killed for memory: {_jobs(plan)} at a time"] if for_memory(plan) else []
         return msgspec.structs.replace(plan, caveats=(*plan.caveats, *missing, *remarks))
 
@@ -100,10 +101,10 @@ class CacheService:
 
     def last_done(self, root: str) -> PlanHistory:
         """The newest plan that can be undone. Raises NothingToShow."""
-        chapters = [each for each in Trash(root).entries() if each.state in UNDOABLE and each.moves]
-        if not chapters:
+        histories = [each for each in Trash(root).entries() if each.state in UNDOABLE and each.moves]
+        if not histories:
             raise NothingToShow(f"nothing that was done to {root} can be undone")
-        return chapters[-1]
+        return histories[-1]
 
     def undo(self, root: str, identity: str) -> str:
         """Bring a plan's loot back; says what became of it. Raises RefusedForSafety."""

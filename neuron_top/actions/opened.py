@@ -8,8 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from neuron_top.actions.plan import FILES_REMOVED, Action, Fingerprint
-from neuron_top.actions.surroundings import DAY
+from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
 from neuron_top.cache import filenames, trust
 from neuron_top.cache.entry import PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder

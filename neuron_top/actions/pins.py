@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.user import user_name
+from neuron_top.actions.journal.records import user_name
 from neuron_top.errors import FileMalformed, RefusedForSafety
 
 FILE_NAME = "cache-pins.json"

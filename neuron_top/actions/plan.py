@@ -16,6 +16,8 @@ import msgspec
 
 from neuron_top.cache.entry import MODULE, Entry, Part
 
+DAY = 86400.0
+"""Seconds: what was used or changed within a day stays."""
 SCHEMA = 1
 """Version of the JSON form; a saved plan of another version is refused."""
 _IDENTITY = re.compile(r"[0-9a-f]{10}\Z")
@@ -204,7 +206,7 @@ FILES_REMOVED: dict[Action, tuple[int, ...]] = {
     Action.UNLOCK: (Part.OWNER, Part.LOCK),
 }
 """Which files an action takes from an entry that stays, in the order in which they go."""
-WHOLE = frozenset({Action.EVICT, Action.SWEEP})
+WHOLE_ENTRY = frozenset({Action.EVICT, Action.SWEEP})
 """Actions that take a whole folder."""
 LOSES_ARTIFACT = frozenset({Action.EVICT, Action.SLIM})
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.journal import Trash
-from neuron_top.actions.plan_history import PlanHistory
+from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.cache.contents import Contents, LocalGraph
 from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
@@ -130,10 +130,10 @@ def _own_state(subject: Entry | None) -> Iterator[Cause]:
 
 
 def _evicted(key: str, root: str) -> Iterator[Cause]:
-    for chapter in _chapters(root):
-        moved = next((move for move in chapter.moves if move.path.split("/")[1:2] == [key]), None)
-        if moved is not None and chapter.state != "restored":
-            yield Cause(kind="evicted", text=_describe_eviction(chapter), likely=0.985, entry=moved.path, root=root)
+    for history in _chapters(root):
+        moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
+        if moved is not None and history.state != "restored":
+            yield Cause(kind="evicted", text=_describe_eviction(history), likely=0.985, entry=moved.path, root=root)
             return
 
 
@@ -145,13 +145,13 @@ def _chapters(root: str) -> list[PlanHistory]:
     for folder in folders:
         with contextlib.suppress(OSError, RefusedForSafety):
             found += Trash(root, folder).entries()
-    return sorted(found, key=lambda chapter: -chapter.begun.at)
+    return sorted(found, key=lambda history: -history.begun.at)
 
 
-def _describe_eviction(chapter: PlanHistory) -> str:
-    begun = chapter.begun
+def _describe_eviction(history: PlanHistory) -> str:
+    begun = history.begun
     when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    back = "" if chapter.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, brings it back"
+    back = "" if history.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, brings it back"
     return f"it was taken away by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
-from neuron_top.actions.surroundings import LAST_USE_COMPILE
+from neuron_top.actions.plan_context import LAST_USE_COMPILE
 from neuron_top.units import bytes_text, count_text, duration_text
 
 HEADING, STEP, EXCLUSION, TOTAL, CAVEAT, WARNING, REFUSAL, MORE = (

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.actions import gather
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions import plan_context
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache import scan
 from neuron_top.cache.snapshot import Snapshot
 
@@ -66,10 +66,10 @@ def looked_at(root: Path) -> Snapshot:
     return scan.scan(str(root))
 
 
-def around(snapshot: Snapshot, **changes: object) -> PlanContext:
+def context(snapshot: Snapshot, **changes: object) -> PlanContext:
     """The machine as it is, but nobody using the cache (the test's own files below it are young)."""
     facts = {"in_use": None, "shared": None, **changes}
-    return msgspec.structs.replace(gather.surroundings(snapshot), **facts)
+    return msgspec.structs.replace(plan_context.collect_context(snapshot), **facts)
 
 
 def carried_out(plan: Plan, trash: Trash, **options: Any) -> Outcome:

@@ -17,16 +17,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from neuron_top.actions import copies, s3_executor, s3_restore
 from neuron_top.actions import plan as plans
-from neuron_top.actions.compile_now import compile_now
-from neuron_top.actions.copy_targets import LocalCopyTarget
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution import copy as copies
+from neuron_top.actions.execution import s3 as s3_executor
+from neuron_top.actions.execution.compile_now import compile_now
+from neuron_top.actions.execution.copy_targets import LocalCopyTarget
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal import s3_restore
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.s3_journal import BucketJournal
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.restore import restore
-from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import s3
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.lines import ParallelLog
@@ -105,7 +107,7 @@ def _execute(root: Path, plan: str) -> None:
 def _purge(root: Path, plan: str) -> None:
     trash = Trash(root)
     with trash.exclusively():
-        trash.purge(trash.chapter(plan))
+        trash.purge(trash.history_of(plan))
 
 
 def _copy(root: Path, plan: str) -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import journal
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
+from neuron_top.actions.journal import trash as journal
+from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import PlanContext
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import NothingToShow
@@ -54,35 +54,35 @@ class Maintainer:
 
     def act(self, snapshot: Snapshot) -> None:
         """One act, a moment after it was planned."""
-        around = msgspec.structs.replace(caches.around(snapshot), protect_seconds=self.protect_seconds)
+        context = msgspec.structs.replace(caches.context(snapshot), protect_seconds=self.protect_seconds)
         verb = self.chance.choice(VERBS)
         if verb in ("restore", "purge"):
             self.look_back(verb)
             return
         chosen = [entry for entry in snapshot.entries if self.chance.random() < self.share]
-        plan = self.planned(verb, chosen, around)
+        plan = self.planned(verb, chosen, context)
         time.sleep(self.chance.random() * 0.02)
         outcome = caches.carried_out(plan, self.trash)
         self.did[verb] += outcome.done
         self.did["refused"] += len(outcome.refused)
 
-    def planned(self, verb: str, entries: Sequence[Entry], around: PlanContext) -> Plan:
+    def planned(self, verb: str, entries: Sequence[Entry], context: PlanContext) -> Plan:
         """The plan of an act."""
         root = str(self.root)
         if verb in ("evict", "slim"):
-            return plan_eviction(entries, root, EvictPolicy(older_than=0.0, slim=verb == "slim"), around)
+            return plan_eviction(entries, root, EvictCriteria(older_than=0.0, slim=verb == "slim"), context)
         planner = {"quarantine": plan_quarantine, "retry": plan_retry, "unlock": plan_unlock}[verb]
-        return planner(entries, root, around)
+        return planner(entries, root, context)
 
     def look_back(self, verb: str) -> None:
         """Undo a plan of before, or delete for ever what it took."""
-        chapters = [chapter for chapter in self.trash.entries() if chapter.state == "done" and chapter.moves]
-        if not chapters:
+        histories = [history for history in self.trash.entries() if history.state == "done" and history.moves]
+        if not histories:
             return
-        chapter = self.chance.choice(chapters)
+        history = self.chance.choice(histories)
         if verb == "restore":
-            self.did[verb] += restore(chapter.begun.plan, self.trash).restored
+            self.did[verb] += restore(history.begun.plan, self.trash).restored
         else:
             with self.trash.exclusively():
-                self.trash.purge(chapter)
+                self.trash.purge(history)
             self.did[verb] += 1

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions import compilers
 from neuron_top.actions import plan as plans
-from neuron_top.actions.compile_child import compile_apart
-from neuron_top.actions.compile_now import compile_now
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution import compilers
+from neuron_top.actions.execution.compile_child import compile_apart
+from neuron_top.actions.execution.compile_now import compile_now
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.entry import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -54,7 +54,7 @@ def root(tmp_path: Path) -> Path:
 def planned(root: Path, *, deterministic: bool = False, folders: frozenset[str] = frozenset({caches.COMPILER})) -> Plan:
     snapshot = caches.looked_at(root)
     return plan_retry(
-        snapshot.entries, str(root), caches.around(snapshot), deterministic=deterministic, compilers=folders
+        snapshot.entries, str(root), caches.context(snapshot), deterministic=deterministic, compilers=folders
     )
 
 
@@ -92,8 +92,8 @@ def test_a_failure_that_comes_again_stays_and_is_told_in_the_compilers_words(roo
     assert outcome.done == 0
     assert len(outcome.refused) == 3
     assert set(states_of(root).values()) == {State.FAILED}
-    chapter = Trash(root).entries()[0]
-    assert (chapter.state, chapter.begun.verb, len(chapter.refused)) == ("done", "compile", 3)
+    history = Trash(root).entries()[0]
+    assert (history.state, history.begun.verb, len(history.refused)) == ("done", "compile", 3)
 
 
 def test_no_more_compile_at_a_time_than_allowed(root: Path, tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_stopped_it_leaves_the_failures_as_they_were_and_can_be_gone_on_with(roo
     assert set(states_of(root).values()) == {State.FAILED}
     assert not list(root.rglob("*.lock"))
     trash = Trash(root)
-    assert trash.chapter(plan.identity).state == "interrupted"
+    assert trash.history_of(plan.identity).state == "interrupted"
     assert compiled(trash.plan(plan.identity), sdk_compiler(tmp_path)).done == 2
-    assert trash.chapter(plan.identity).state == "done"
+    assert trash.history_of(plan.identity).state == "done"
 
 
 def test_what_changed_since_the_plan_is_left_alone(root: Path, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_saved_plan_is_not_carried_out_by_another_version_of_the_compiler(root
 def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_path: Path) -> None:
     one, log = sdk_compiler(tmp_path), ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
     snapshot = caches.looked_at(root)
-    shared = plan_retry(snapshot.entries, str(root), caches.around(snapshot, shared="nfs4"),
+    shared = plan_retry(snapshot.entries, str(root), caches.context(snapshot, shared="nfs4"),
                         compilers={caches.COMPILER})  # fmt: skip
     for plan, read_only, words in ((planned(root), True, "read-only"), (shared, False, "--i-am-alone")):
         with pytest.raises(RefusedForSafety, match=words):

@@ -12,13 +12,13 @@ import pytest
 
 from neuron_top.actions import entry_lock
 from neuron_top.actions import plan as plans
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.stale_locks import free_locks
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.restore import restore
-from neuron_top.actions.stale_locks import free_locks
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache import lock_owner
 from neuron_top.cache.entry import State
 from neuron_top.errors import RefusedForSafety
@@ -34,7 +34,9 @@ def root(tmp_path: Path) -> Path:
 
 def planned(root: Path, *, slim: bool = False) -> Plan:
     snapshot = caches.looked_at(root)
-    return plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0, slim=slim), caches.around(snapshot))
+    return plan_eviction(
+        snapshot.entries, str(root), EvictCriteria(older_than=0.0, slim=slim), caches.context(snapshot)
+    )
 
 
 def unnoticed(place: Path) -> tuple[int, int]:
@@ -46,8 +48,8 @@ def unnoticed(place: Path) -> tuple[int, int]:
 def test_what_a_recording_saw_used_within_a_day_stays(root: Path) -> None:
     place = caches.entry(root, 1)
     snapshot = caches.looked_at(root)
-    around = caches.around(snapshot, used={place.name: time.time() - 3600})
-    plan = plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0), around)
+    context = caches.context(snapshot, used={place.name: time.time() - 3600})
+    plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), context)
     assert plan.steps == ()
     assert plan.exclusions[0].reason.startswith("used within a day")
 
@@ -125,7 +127,7 @@ def test_what_was_compiled_anew_is_not_overwritten_by_an_undo(root: Path, slim: 
 def test_a_lock_that_its_holder_gave_back_meanwhile_is_told(root: Path) -> None:
     place = states.entry_in(root, State.STALE_LOCK)
     snapshot = caches.looked_at(root)
-    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot))
+    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot))
     times = unnoticed(place)
     (place / LOCK).unlink()
     os.utime(place, ns=times)
@@ -230,7 +232,7 @@ def test_the_journal_knows_of_every_move_before_the_first(root: Path) -> None:
     intended: list[int] = []
 
     def watch(progress: plans.Progress) -> bool:
-        intended.append(len(trash.chapter(plan.identity).moves))
+        intended.append(len(trash.history_of(plan.identity).moves))
         return True
 
     caches.carried_out(plan, trash, watch=watch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from neuron_top.actions.purge_tree import empty
+from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.folders import Removed, _one_name_of_several
 
 

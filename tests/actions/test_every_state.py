@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.copies import plan_copy
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.copy import plan_copy
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import PlanContext
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
@@ -23,23 +23,23 @@ from tests.actions import caches, states
 
 TAKEN, LEFT, SILENT = "taken", "left", "silent"
 ACTIONS = {
-    "age": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0.0), around),
-    "named": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(states=frozenset(State)), around),
-    "slim": lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0, slim=True), around),
-    "retry": lambda entries, root, around: plan_retry(entries, root, around),
-    "unlock": lambda entries, root, around: plan_unlock(entries, root, around),
-    "force": lambda entries, root, around: plan_unlock(entries, root, around, force=True),
-    "quarantine": lambda entries, root, around: plan_quarantine(entries, root, around),
-    "now": lambda entries, root, around: plan_retry(
-        entries, root, around, compilers={caches.COMPILER, states.OLD_COMPILER}
+    "age": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0.0), facts),
+    "named": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(states=frozenset(State)), facts),
+    "slim": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0, slim=True), facts),
+    "retry": lambda entries, root, facts: plan_retry(entries, root, facts),
+    "unlock": lambda entries, root, facts: plan_unlock(entries, root, facts),
+    "force": lambda entries, root, facts: plan_unlock(entries, root, facts, force=True),
+    "quarantine": lambda entries, root, facts: plan_quarantine(entries, root, facts),
+    "now": lambda entries, root, facts: plan_retry(
+        entries, root, facts, compilers={caches.COMPILER, states.OLD_COMPILER}
     ),
-    "copy": lambda entries, root, around: plan_copy(
-        Snapshot(root=root, taken_at=around.now, seconds=0.0, entries=entries, folders=()),
+    "copy": lambda entries, root, facts: plan_copy(
+        Snapshot(root=root, taken_at=facts.now, seconds=0.0, entries=entries, folders=()),
         f"{root}-copy",
         (),
         modules=(),
         compiler=None,
-        now=around.now,
+        now=facts.now,
         free=None,
     ),
 }
@@ -106,8 +106,8 @@ def planned(root: Path, state: State, action: str) -> Plan:
     snapshot = caches.looked_at(root)
     assert [entry.state for entry in snapshot.entries] == [state]
     entries: tuple[Entry, ...] = snapshot.entries
-    around: PlanContext = caches.around(snapshot)
-    return ACTIONS[action](entries, str(root), around)
+    context: PlanContext = caches.context(snapshot)
+    return ACTIONS[action](entries, str(root), context)
 
 
 def verdict(plan: Plan) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 from neuron_top import units
 from neuron_top.actions import plan as plans
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
-from neuron_top.actions.restore import restore
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache.entry import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines
@@ -24,18 +24,18 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-def planned(root: Path, policy: EvictPolicy, **facts: object) -> plans.Plan:
+def planned(root: Path, policy: EvictCriteria, **facts: object) -> plans.Plan:
     snapshot = caches.looked_at(root)
-    return plan_eviction(snapshot.entries, str(root), policy, caches.around(snapshot, **facts))
+    return plan_eviction(snapshot.entries, str(root), policy, caches.context(snapshot, **facts))
 
 
 def test_sizes_spell_out_which_entries_go(root: Path) -> None:
     for number, (blocks, age) in enumerate([(1, 40), (10, 30), (100, 20), (1000, 10)]):
         caches.entry(root, number, blocks=blocks, age_days=age)
-    everything = planned(root, EvictPolicy(older_than=0.0)).frees
+    everything = planned(root, EvictCriteria(older_than=0.0)).frees
     plan = planned(
         root,
-        EvictPolicy(free_bytes=10 * 4096, older_than=0.0),
+        EvictCriteria(free_bytes=10 * 4096, older_than=0.0),
         before=plans.Totals(entries=4, files=16, size=everything, free=0),
     )
     blocks = [round(step.frees / 4096) for step in plan.steps]
@@ -48,7 +48,7 @@ def test_what_took_an_hour_goes_after_what_took_seconds(root: Path) -> None:
     caches.entry(root, 1, age_days=20)
     caches.entry(root, 2, age_days=10)
     slow, quick = caches.module(1), caches.module(2)
-    plan = planned(root, EvictPolicy(older_than=0.0), compiled={slow: 3600.0, quick: 4.0})
+    plan = planned(root, EvictCriteria(older_than=0.0), compiled={slow: 3600.0, quick: 4.0})
     assert [step.path.rpartition("/")[2] for step in plan.steps] == [quick, slow]
     assert plan.rebuild_seconds == 3604.0
 
@@ -70,10 +70,10 @@ def test_what_nobody_measured_is_judged_by_file_times_where_they_can_be_of_one_c
     begun = place.stat().st_mtime - 5 * caches.DAY
     for name, at in (("model.hlo_module.pb", graph), ("model.neff", artifact), ("model.done", mark)):
         os.utime(place / name, (begun + at, begun + at))
-    step = planned(root, EvictPolicy(older_than=0.0)).steps[0]
+    step = planned(root, EvictCriteria(older_than=0.0)).steps[0]
     assert step.rebuild_seconds == (pytest.approx(seconds) if seconds is not None else None)
     assert step.rebuild_from == ("file times, at most" if seconds is not None else "")
-    measured = planned(root, EvictPolicy(older_than=0.0), compiled={caches.module(1): 7.0}).steps[0]
+    measured = planned(root, EvictCriteria(older_than=0.0), compiled={caches.module(1): 7.0}).steps[0]
     assert (measured.rebuild_seconds, measured.rebuild_from) == (7.0, "a recording")
 
 
@@ -81,7 +81,7 @@ def test_evicted_entries_come_back_byte_for_byte(root: Path) -> None:
     for number in range(5):
         caches.entry(root, number, age_days=5 + number)
     before = caches.everything(root)
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     trash = Trash(root)
     outcome = caches.carried_out(plan, trash)
     assert (outcome.done, outcome.refused, outcome.moved_bytes) == (5, (), plan.frees)
@@ -94,7 +94,7 @@ def test_evicted_entries_come_back_byte_for_byte(root: Path) -> None:
 def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
     place = caches.entry(root, 7)
     before = caches.everything(root)
-    plan = planned(root, EvictPolicy(older_than=0.0, slim=True))
+    plan = planned(root, EvictCriteria(older_than=0.0, slim=True))
     caches.carried_out(plan, Trash(root))
     assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
     assert [entry.state for entry in caches.looked_at(root).entries] == [State.EXTRACTED]
@@ -104,11 +104,11 @@ def test_slim_keeps_what_a_rebuild_needs_and_undoes(root: Path) -> None:
 
 def test_a_wish_that_is_fulfilled_already_says_so_and_takes_nothing(root: Path) -> None:
     snapshot = caches.looked_at(root)
-    around = caches.around(snapshot)
-    policy = EvictPolicy(max_bytes=1 << 40, free_bytes=1)
-    plan = plan_eviction(snapshot.entries, str(root), policy, around)
+    context = caches.context(snapshot)
+    policy = EvictCriteria(max_bytes=1 << 40, free_bytes=1)
+    plan = plan_eviction(snapshot.entries, str(root), policy, context)
     assert (plan.steps, plan.exclusions, plan.goal_missed) == ((), (), "")
-    held, free = units.bytes_text(around.before.size), units.bytes_text(around.before.free)
+    held, free = units.bytes_text(context.before.size), units.bytes_text(context.before.free)
     assert f"nothing to do: the cache holds {held} and {free} are free already" in [
         line.text for line in plan_lines(plan)
     ]
@@ -121,38 +121,38 @@ def test_what_lies_in_the_trash_counts_for_a_wish_of_free_space_until_it_is_purg
 
     def wish(free: int) -> plans.Plan:
         snapshot = caches.looked_at(root)
-        around = caches.around(snapshot, waiting=trash.waiting())
-        disk = msgspec.structs.replace(around.before, free=1000)
+        context = caches.context(snapshot, trash_bytes=trash.trash_bytes())
+        disk = msgspec.structs.replace(context.before, free=1000)
         return plan_eviction(
-            snapshot.entries, str(root), EvictPolicy(free_bytes=free), msgspec.structs.replace(around, before=disk)
+            snapshot.entries, str(root), EvictCriteria(free_bytes=free), msgspec.structs.replace(context, before=disk)
         )
 
     first = wish(1000 + 2 * 10 * 4096)
     assert len(first.steps) == 2
     outcome = caches.carried_out(first, trash)
     again = wish(1000 + 2 * 10 * 4096)
-    assert (again.steps, trash.waiting()) == ((), outcome.moved_bytes), "a timer would empty the cache run by run"
+    assert (again.steps, trash.trash_bytes()) == ((), outcome.moved_bytes), "a timer would empty the cache run by run"
     assert "more once the trash is purged" in again.goal_met
     assert len(wish(2000 + outcome.moved_bytes).steps) == 1
     restore(first.identity, trash)
-    assert trash.waiting() == 0
+    assert trash.trash_bytes() == 0
     second = wish(1000 + 2 * 10 * 4096)
     caches.carried_out(second, trash)
     with trash.exclusively():
-        trash.purge(trash.chapter(second.identity))
-    assert trash.waiting() == 0
+        trash.purge(trash.history_of(second.identity))
+    assert trash.trash_bytes() == 0
 
 
 def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
     for number, blocks in enumerate([1, 10, 100]):
         caches.entry(root, number, blocks=blocks)
     trash = Trash(root)
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     outcome = caches.carried_out(plan, trash)
-    purged = trash.purge(trash.chapter(plan.identity))
+    purged = trash.purge(trash.history_of(plan.identity))
     # The plan itself lies in the trash too.
     assert purged.freed - outcome.moved_bytes in range(3 * 4096)
-    assert trash.chapter(plan.identity).state == "purged"
+    assert trash.history_of(plan.identity).state == "purged"
     with pytest.raises(RefusedForSafety, match="purged"):
         restore(plan.identity, trash)
 
@@ -167,28 +167,28 @@ def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
 )
 def test_what_is_protected_stays_and_says_why(root: Path, facts: dict[str, object], words: str) -> None:
     caches.entry(root, 1)
-    plan = planned(root, EvictPolicy(older_than=0.0), **facts)
+    plan = planned(root, EvictCriteria(older_than=0.0), **facts)
     assert not plan.steps
     assert words in plan.exclusions[0].reason
 
 
 def test_a_shared_file_system_is_refused_until_the_operator_says_so(root: Path) -> None:
     caches.entry(root, 1)
-    plan = planned(root, EvictPolicy(older_than=0.0), shared="nfs4 can be written by other hosts")
+    plan = planned(root, EvictCriteria(older_than=0.0), shared="nfs4 can be written by other hosts")
     with pytest.raises(RefusedForSafety, match="--i-am-alone"):
         caches.carried_out(plan, Trash(root))
-    assert planned(root, EvictPolicy(older_than=0.0), shared="nfs4", shared_confirmed=True).refused == ""
+    assert planned(root, EvictCriteria(older_than=0.0), shared="nfs4", shared_confirmed=True).refused == ""
 
 
 def test_read_only_is_refused_at_the_bottom_too(root: Path) -> None:
     caches.entry(root, 1)
     with pytest.raises(RefusedForSafety, match="read-only"):
-        caches.carried_out(planned(root, EvictPolicy(older_than=0.0)), Trash(root), read_only=True)
+        caches.carried_out(planned(root, EvictCriteria(older_than=0.0)), Trash(root), read_only=True)
 
 
 def test_an_entry_that_changed_since_the_plan_is_refused(root: Path) -> None:
     touched, used, quiet = (caches.entry(root, number) for number in range(3))
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     (touched / "model.log").write_text("Failed compilation with []: later")
     (used / "model.neff").read_bytes()
     os.utime(used / "model.neff", (plan.made_at + 1, (used / "model.neff").stat().st_mtime))
@@ -205,7 +205,7 @@ def test_an_entry_that_changed_since_the_plan_is_refused(root: Path) -> None:
 
 def test_a_lock_taken_since_the_plan_is_respected(root: Path) -> None:
     place = caches.entry(root, 1)
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     times = place.stat()
     (place / "model.hlo_module.pb.lock").touch()
     os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -216,7 +216,7 @@ def test_a_lock_taken_since_the_plan_is_respected(root: Path) -> None:
 
 def test_a_link_swapped_in_leads_nowhere(root: Path, tmp_path: Path) -> None:
     place = caches.entry(root, 1)
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     precious = tmp_path / "precious"
     place.rename(precious)
     place.symlink_to(precious)
@@ -228,13 +228,13 @@ def test_a_link_swapped_in_leads_nowhere(root: Path, tmp_path: Path) -> None:
 
 def test_a_plan_survives_being_saved(root: Path) -> None:
     caches.entry(root, 1)
-    plan = planned(root, EvictPolicy(older_than=0.0))
+    plan = planned(root, EvictCriteria(older_than=0.0))
     assert plans.decode(plans.encode(plan)) == (plan,)
 
 
 def test_two_maintainers_do_not_meet(root: Path) -> None:
     caches.entry(root, 1)
-    plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
     with trash.exclusively(), pytest.raises(RefusedForSafety, match="another neurontop"):
         caches.carried_out(plan, Trash(root))
 
@@ -243,9 +243,9 @@ def test_stopping_in_the_middle_can_be_resumed_or_undone(root: Path) -> None:
     for number in range(4):
         caches.entry(root, number)
     before = caches.everything(root)
-    plan, trash = planned(root, EvictPolicy(older_than=0.0)), Trash(root)
+    plan, trash = planned(root, EvictCriteria(older_than=0.0)), Trash(root)
     outcome = caches.carried_out(plan, trash, watch=lambda progress: progress.done < 2)
-    assert (outcome.done, outcome.interrupted, trash.chapter(plan.identity).state) == (2, True, "interrupted")
+    assert (outcome.done, outcome.interrupted, trash.history_of(plan.identity).state) == (2, True, "interrupted")
     assert caches.carried_out(plan, trash).done == 2
     assert caches.looked_at(root).entries == ()
     restore(plan.identity, trash)
@@ -257,11 +257,11 @@ def test_hard_links_are_counted_once_and_only_when_the_last_name_goes(root: Path
     (second / "model.neff").unlink()
     (second / "model.neff").hardlink_to(first / "model.neff")
     caches.grow_old(second, 10)
-    alone = planned(root, EvictPolicy(modules=(caches.module(1),)))
-    both = planned(root, EvictPolicy(older_than=0.0))
+    alone = planned(root, EvictCriteria(modules=(caches.module(1),)))
+    both = planned(root, EvictCriteria(older_than=0.0))
     assert alone.frees < 100 * 4096 < both.frees < 2 * 100 * 4096
 
 
 def test_an_empty_wish_is_not_everything(root: Path) -> None:
     with pytest.raises(ValueError, match="nothing asked for"):
-        planned(root, EvictPolicy())
+        planned(root, EvictCriteria())

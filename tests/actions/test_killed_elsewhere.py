@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions import copies, sweep
 from neuron_top.actions import plan as plans
-from neuron_top.actions.compile_now import compile_now
-from neuron_top.actions.copy_targets import LocalCopyTarget
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution import copy as copies
+from neuron_top.actions.execution.compile_now import compile_now
+from neuron_top.actions.execution.copy_targets import LocalCopyTarget
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan, Totals
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners import sweep
+from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.entry import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.lines import ParallelLog

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan, Totals
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.surroundings import PlanContext
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.entry import Entry, State
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
@@ -28,7 +28,7 @@ StoredFile = dict[str, tuple[bytes, int, int]]
 
 
 def evicting(*, slim: bool) -> Planner:
-    return lambda entries, root, around: plan_eviction(entries, root, EvictPolicy(older_than=0.0, slim=slim), around)
+    return lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0.0, slim=slim), facts)
 
 
 ACTS: dict[str, tuple[State, Planner, set[State]]] = {
@@ -59,8 +59,8 @@ def made(folder: Path, act: str) -> tuple[Path, Plan, StoredFile]:
             caches.grow_old(place, 10)
     before = caches.everything(root)
     entries = caches.looked_at(root).entries
-    around = PlanContext(now=time.time(), before=Totals(entries=2, files=0, size=0))
-    plan = planner(entries, str(root), around)
+    context = PlanContext(now=time.time(), before=Totals(entries=2, files=0, size=0))
+    plan = planner(entries, str(root), context)
     assert len(plan.steps) == 2
     (folder / "plan.json").write_bytes(plans.encode(plan))
     return root, plan, before
@@ -151,7 +151,7 @@ def test_a_purge_killed_at_any_touch_is_finished_by_the_next_command(kills: Kill
             assert restore(plan.identity, trash).kept == ()
             assert caches.everything(root) == before, f"killed at touch {at}"
         else:
-            assert trash.chapter(plan.identity).state == "purged", f"killed at touch {at}"
+            assert trash.history_of(plan.identity).state == "purged", f"killed at touch {at}"
             assert not list(trash.folder.glob(f"{plan.identity}*")), f"killed at touch {at}: its space is not free"
             with pytest.raises(RefusedForSafety, match="purged"):
                 restore(plan.identity, trash)
@@ -165,6 +165,6 @@ def test_a_line_of_the_journal_that_was_cut_does_not_swallow_the_next(tmp_path: 
     trash.prepare()
     trash.journal.write_bytes(b'{"type":"PlanBegun","plan":"0123')
     caches.carried_out(plan, trash)
-    assert trash.chapter(plan.identity).state == "done"
+    assert trash.history_of(plan.identity).state == "done"
     restore(plan.identity, trash)
     assert caches.everything(root) == before

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.actions.atime_recheck import plan_with_reads
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache import filesystem, scan
 from neuron_top.cache.snapshot import Snapshot
 from tests.actions import caches
@@ -42,12 +42,12 @@ def read(root: Path, number: int, at: float) -> Path:
 
 def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Path) -> None:
     before = seen_before(root)
-    around = caches.around(before)
-    used = read(root, 1, around.now - 3600)
+    context = caches.context(before)
+    used = read(root, 1, context.now - 3600)
     again = scan.refresh(before)
     assert again.entries == before.entries, "the catalog cannot see it"
-    policy = EvictPolicy(max_bytes=before.totals().all.bytes - 4096)
-    plan = plan_with_reads(before, before.entries, str(root), policy, around)
+    policy = EvictCriteria(max_bytes=before.totals().all.bytes - 4096)
+    plan = plan_with_reads(before, before.entries, str(root), policy, context)
     assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(2)}"]
     assert [(one.path.rpartition("/")[2], one.reason) for one in plan.exclusions] == [
         (used.name, "used within a day (known from: access time)")
@@ -59,8 +59,8 @@ def test_the_hand_refuses_what_was_read_within_a_day_and_later_than_the_plan_say
     if filesystem.describe(str(root)).access_times == "noatime":
         pytest.skip("this mount keeps no access times: the hand does not believe them")
     before = seen_before(root)
-    around = caches.around(before)
-    plan = plan_eviction(before.entries, str(root), EvictPolicy(older_than=0.0, slim=slim), around)
+    context = caches.context(before)
+    plan = plan_eviction(before.entries, str(root), EvictCriteria(older_than=0.0, slim=slim), context)
     used = read(root, 1, plan.made_at - 3600)
     outcome = caches.carried_out(plan, Trash(root))
     assert [(path.rpartition("/")[2], reason) for path, reason in outcome.refused] == [

@@ -8,16 +8,16 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
-from neuron_top.actions.restore import restore
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache.entry import State
 from tests.actions import caches, states
 
 SETTLED = [state for state in State if state not in (State.TRACED,)]
 entries = st.lists(st.tuples(st.sampled_from(SETTLED), st.floats(0.1, 60.0), st.booleans()), min_size=1, max_size=8)
 policies = st.builds(
-    EvictPolicy,
+    EvictCriteria,
     max_bytes=st.none() | st.integers(0, 60_000),
     free_bytes=st.none() | st.just(1 << 60),
     older_than=st.sampled_from([0.0, 86400.0, 20 * 86400.0]),
@@ -29,7 +29,7 @@ policies = st.builds(
 @settings(max_examples=60, deadline=None)
 @given(entries, policies)
 def test_what_goes_is_what_was_said_and_undo_gives_it_back(
-    wanted: list[tuple[State, float, bool]], policy: EvictPolicy
+    wanted: list[tuple[State, float, bool]], policy: EvictCriteria
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "cache"
@@ -41,7 +41,7 @@ def test_what_goes_is_what_was_said_and_undo_gives_it_back(
             caches.grow_old(place, age) if state not in (State.LOCKED_UNKNOWN, State.HIT_LEFTOVER_LOCK) else None
             pinned += [place.name] if pin else []
         snapshot = caches.looked_at(root)
-        plan = plan_eviction(snapshot.entries, str(root), policy, caches.around(snapshot, pins=tuple(pinned)))
+        plan = plan_eviction(snapshot.entries, str(root), policy, caches.context(snapshot, pins=tuple(pinned)))
         before, size = caches.everything(root), disk_use(root)
         trash = Trash(root)
         outcome = caches.carried_out(plan, trash)

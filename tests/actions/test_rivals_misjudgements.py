@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.policy import policy_of
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.maintain import policy_of
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache import lock_owner
 from neuron_top.cache.entry import State
 from neuron_top.settings import Settings
@@ -31,14 +31,14 @@ def root(tmp_path: Path) -> Path:
 def every_plan(root: Path) -> list[Plan]:
     """All that a timer, or a person who asks for everything but for nothing by name, could plan."""
     snapshot = caches.looked_at(root)
-    around = caches.around(snapshot)
+    context = caches.context(snapshot)
     entries, name = snapshot.entries, str(root)
     return [
-        *(plan_eviction(entries, name, policy, around) for policy in policy_of(SWEEPING)),
-        plan_eviction(entries, name, EvictPolicy(free_bytes=1 << 62), around),
-        plan_retry(entries, name, around, deterministic=True),
-        plan_unlock(entries, name, around),
-        plan_quarantine(entries, name, around),
+        *(plan_eviction(entries, name, policy, context) for policy in policy_of(SWEEPING)),
+        plan_eviction(entries, name, EvictCriteria(free_bytes=1 << 62), context),
+        plan_retry(entries, name, context, deterministic=True),
+        plan_unlock(entries, name, context),
+        plan_quarantine(entries, name, context),
     ]
 
 
@@ -75,7 +75,7 @@ def test_a_neff_without_its_mark_is_being_written_or_half_written_not_empty(root
 def test_an_empty_neff_with_a_mark_is_corrupt_not_a_success(root: Path) -> None:
     place = states.entry_in(root, State.CORRUPT)
     snapshot = caches.looked_at(root)
-    plan = plan_quarantine(snapshot.entries, str(root), caches.around(snapshot))
+    plan = plan_quarantine(snapshot.entries, str(root), caches.context(snapshot))
     assert caches.carried_out(plan, Trash(root)).done == 1
     assert {path.name for path in place.iterdir()} == {"compile_flags.json", "model.hlo_module.pb"}
     assert [entry.state for entry in caches.looked_at(root).entries] == [State.EXTRACTED]

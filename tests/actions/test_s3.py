@@ -15,15 +15,17 @@ import pytest
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")
 pytest.importorskip("moto.server", reason="the tests' S3 server is moto[server]")
 
-from neuron_top.actions import copies, s3_executor, s3_restore  # noqa: E402
-from neuron_top.actions.copy_targets import CopyTarget, LocalCopyTarget  # noqa: E402
-from neuron_top.actions.evict import EvictPolicy, plan_eviction  # noqa: E402
-from neuron_top.actions.journal import Trash  # noqa: E402
+from neuron_top.actions.execution import copy as copies  # noqa: E402
+from neuron_top.actions.execution import s3 as s3_executor  # noqa: E402
+from neuron_top.actions.execution.copy_targets import CopyTarget, LocalCopyTarget  # noqa: E402
+from neuron_top.actions.execution.s3_copy_target import S3CopyTarget  # noqa: E402
+from neuron_top.actions.journal import s3_restore  # noqa: E402
+from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
+from neuron_top.actions.journal.trash import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
-from neuron_top.actions.s3_copy_target import S3CopyTarget  # noqa: E402
-from neuron_top.actions.s3_journal import BucketJournal  # noqa: E402
-from neuron_top.actions.surroundings import PlanContext  # noqa: E402
-from neuron_top.actions.unlock import plan_unlock  # noqa: E402
+from neuron_top.actions.plan_context import PlanContext  # noqa: E402
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
+from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
 from neuron_top.cache.entry import State  # noqa: E402
 from neuron_top.cache.snapshot import Snapshot  # noqa: E402
@@ -61,9 +63,9 @@ def keys(bucket: s3.Bucket) -> set[str]:
     return {record["Key"].removeprefix(bucket.prefix) for record in bucket.objects()}
 
 
-def planned(bucket: s3.Bucket, policy: EvictPolicy | None = None, *, confirmed: bool = True) -> Plan:
-    entries, around = s3.take(bucket).snapshot.entries, alone(bucket, confirmed=confirmed)
-    return plan_eviction(entries, bucket.url, policy or EvictPolicy(older_than=0.0), around)
+def planned(bucket: s3.Bucket, policy: EvictCriteria | None = None, *, confirmed: bool = True) -> Plan:
+    entries, context = s3.take(bucket).snapshot.entries, alone(bucket, confirmed=confirmed)
+    return plan_eviction(entries, bucket.url, policy or EvictCriteria(older_than=0.0), context)
 
 
 def alone(bucket: s3.Bucket, *, confirmed: bool = True) -> PlanContext:
@@ -143,7 +145,7 @@ def test_a_signed_entry_keeps_its_signature_through_a_bucket(
 def copied(source: CopyTarget, target: CopyTarget, snapshot: Snapshot, trash: Trash) -> None:
     plan = copies.plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
     outcome = copies.copy(plan, source, target, trash, lambda progress: True)
-    assert trash.chapter(plan.identity).state == "done"
+    assert trash.history_of(plan.identity).state == "done"
     assert (outcome.refused, outcome.done) == ((), len(plan.steps))
 
 
@@ -174,13 +176,13 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
     record = s3_restore.restore(plan.identity, bucket, trash)
     assert record.kept == ()
     assert keys(bucket) == before
-    assert trash.chapter(plan.identity).state == "restored"
+    assert trash.history_of(plan.identity).state == "restored"
 
 
 def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
-    plan = planned(bucket, EvictPolicy(older_than=0.0, slim=True))
+    plan = planned(bucket, EvictCriteria(older_than=0.0, slim=True))
     journal = BucketJournal(bucket.url, tmp_path / "state")
     s3_executor.execute(plan, bucket, journal, sleep=lambda seconds: None)
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
@@ -249,7 +251,7 @@ def test_an_interrupted_plan_goes_on_where_it_stopped(bucket: s3.Bucket, tmp_pat
 
     with pytest.raises(KeyboardInterrupt):
         s3_executor.execute(plan, bucket, trash, sleep=killed)
-    assert trash.chapter(plan.identity).state == "interrupted"
+    assert trash.history_of(plan.identity).state == "interrupted"
     assert len(before - keys(bucket)) == 2, "only the marks are gone"
     outcome = s3_executor.execute(trash.plan(plan.identity), bucket, trash, sleep=lambda seconds: None)
     assert (outcome.done, outcome.refused) == (2, ())
@@ -363,7 +365,7 @@ def test_a_bucket_is_never_purged(bucket: s3.Bucket, tmp_path: Path, run: Run) -
     refused = run("purge", bucket.url, "--plan", plan.identity, "--yes")
     assert refused.returncode == 2, refused.stderr
     assert "lifecycle rule" in refused.stderr
-    assert trash.chapter(plan.identity).state == "done"
+    assert trash.history_of(plan.identity).state == "done"
     s3_restore.restore(plan.identity, bucket, trash)
     assert keys(bucket) == before
 

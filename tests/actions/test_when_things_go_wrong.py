@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.actions import gather
 from neuron_top.actions import plan as plans
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions import plan_context
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.restore import restore
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches
 
@@ -26,7 +26,7 @@ NOBODY = 65534
 
 def planned(root: Path, **facts: object) -> Plan:
     snapshot = caches.looked_at(root)
-    return plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0), caches.around(snapshot, **facts))
+    return plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot, **facts))
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def test_on_a_full_disk_space_is_freed_from_the_reserve_that_the_trash_kept(smal
     fill_up(small_disk / "filler")
     assert free(small_disk) == 0
     assert caches.carried_out(plan, trash).done == 1
-    assert trash.chapter(plan.identity).state == "done"
+    assert trash.history_of(plan.identity).state == "done"
     restore(plan.identity, trash)
     assert caches.everything(root) == before
     again = planned(root)
     assert caches.carried_out(again, trash).done == 1
     with trash.exclusively():
-        assert trash.purge(trash.chapter(again.identity)).freed >= 20 * 4096
+        assert trash.purge(trash.history_of(again.identity)).freed >= 20 * 4096
     assert free(small_disk) >= 20 * 4096
 
 
@@ -187,7 +187,7 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
     root = tmp_path / "cache"
     place = caches.entry(root, 1)
     plan = planned(root)
-    from neuron_top.actions.execute import execute
+    from neuron_top.actions.execution.local import execute
 
     outcome = execute(plan, Trash(root), in_use=lambda path: f"process 1 uses {path}")
     assert outcome.done == 0
@@ -197,10 +197,10 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
 
 MAINTAINER = """
 import sys
-from neuron_top.actions import gather
+from neuron_top.actions import plan_context
 from neuron_top.actions import plan as plans
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.errors import RefusedForSafety
 plan = plans.decode(open(sys.argv[1], "rb").read())[0]
 while True:
@@ -234,7 +234,7 @@ def test_two_maintainers_at_once_take_every_entry_once(tmp_path: Path) -> None:
 
 
 def test_the_shell_that_we_were_started_from_is_no_user_of_the_cache(tmp_path: Path) -> None:
-    code = "import sys; from neuron_top.actions import gather; print(gather.in_use(sys.argv[1]))"
+    code = "import sys; from neuron_top.actions import plan_context; print(plan_context.in_use(sys.argv[1]))"
     inner = [sys.executable, "-c", code, str(tmp_path)]
     outer = [sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)", *inner]
     environ = {**os.environ, "NEURON_COMPILE_CACHE_URL": str(tmp_path)}
@@ -249,5 +249,5 @@ def test_another_process_whose_environment_names_the_cache_is_a_user(tmp_path: P
     ) as job:
         assert job.stdout is not None
         job.stdout.readline()
-        assert gather.in_use(str(tmp_path)) is not None
+        assert plan_context.in_use(str(tmp_path)) is not None
         job.communicate(b"\n")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
 from tests.actions import caches
 from tests.adversary.attacker import LONG
 from tests.adversary.trees import cache_command, nobody_about, planned

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache import lock_holders
 from neuron_top.cache.entry import Entry, State, Verdict
 from neuron_top.compile.parallel.collect import WAITING
@@ -87,7 +87,7 @@ def test_a_lock_that_a_living_process_holds_stays_and_says_who(
 @pytest.mark.parametrize("how", HOLDING)
 def test_a_lock_that_is_taken_after_the_plan_was_made_stays(place: Path, how: str) -> None:
     root, snapshot = place.parents[1], caches.looked_at(place.parents[1])
-    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot), force=True)
+    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=True)
     assert len(plan.steps) == 1
     with held(place / LOCK, how) as pid:
         reason = caches.carried_out(plan, Trash(root)).refused[0][1]
@@ -154,7 +154,7 @@ def test_a_lock_that_is_no_file_stops_nothing(place: Path, what: str) -> None:
     {"pipe": lambda: os.mkfifo(place / LOCK), "link": lambda: (place / LOCK).symlink_to("/etc/passwd"),
      "folder": (place / LOCK).mkdir}[what]()  # fmt: skip
     snapshot = caches.looked_at(root)
-    plan = plan_unlock(snapshot.entries, str(root), caches.around(snapshot), force=True)
+    plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=True)
     caches.carried_out(plan, Trash(root))
-    caches.carried_out(plan_eviction(snapshot.entries, str(root), EvictPolicy(older_than=0.0),
-                                     caches.around(snapshot)), Trash(root))  # fmt: skip
+    caches.carried_out(plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0),
+                                     caches.context(snapshot)), Trash(root))  # fmt: skip

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from neuron_top import folders
-from neuron_top.actions import sweep
-from neuron_top.actions.journal import CannotPurge, Trash
-from neuron_top.actions.purge_tree import empty
-from neuron_top.actions.restore import restore
+from neuron_top.actions.journal.purge_tree import empty
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import CannotPurge, Trash
+from neuron_top.actions.planners import sweep
 from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import RunStarted
@@ -46,9 +46,9 @@ def purge_all(trash: Trash) -> list[str]:
     """What was said of plans that could not go."""
     said = []
     with trash.exclusively():
-        for chapter in trash.expired(float("inf")):
+        for history in trash.expired(float("inf")):
             try:
-                trash.purge(chapter)
+                trash.purge(history)
             except CannotPurge as problem:
                 said.append(str(problem))
     return said
@@ -70,7 +70,7 @@ def test_an_entry_of_thousands_of_nested_folders_is_measured_evicted_restored_an
         assert caches.carried_out(again, trash).done == 1
         assert purge_all(trash) == []
     assert not (trash.folder / again.identity).exists()
-    assert trash.chapter(again.identity).purged.freed >= entry.allocated  # type: ignore[union-attr]
+    assert trash.history_of(again.identity).purged.freed >= entry.allocated  # type: ignore[union-attr]
 
 
 def test_nested_folders_put_into_the_trash_stop_no_other_plan(
@@ -87,7 +87,7 @@ def test_nested_folders_put_into_the_trash_stop_no_other_plan(
         assert cache_command(capsys, "unlock", root, "--yes")[0] == 0
         assert cache_command(capsys, "purge", root, "--yes")[0] == 0
     assert not (place / "model.hlo_module.pb.lock").exists()
-    assert trash.chapter(deep).state == trash.chapter(last).state == "purged"
+    assert trash.history_of(deep).state == trash.history_of(last).state == "purged"
 
 
 @pytest.mark.parametrize("what", ["link", "link to a plan", "dangling link", "file", "pipe"])
@@ -120,7 +120,7 @@ def test_a_plans_folder_that_was_replaced_is_told_and_stops_nothing_else(
     assert cache_command(capsys, "restore", other, root)[0] == 0
     status, said = cache_command(capsys, "purge", root, "--yes")
     assert status == 1, said
-    assert trash.chapter(last).state == "purged"
+    assert trash.history_of(last).state == "purged"
     assert caches.everything(outside) == before
     assert (root.parent / "moved" / caches.COMPILER).exists()
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_deleted_is_set_apart_and_purged_when_it_can_be(
         assert status == 1, said
         assert stuck in said
         assert "not permitted" in said
-        assert trash.chapter(other).state == "purged"
+        assert trash.history_of(other).state == "purged"
         again = evicted(root, 3)
         assert cache_command(capsys, "restore", again, root)[0] == 0
         status, said = cache_command(capsys, "restore", stuck, root)
@@ -184,7 +184,7 @@ def test_what_cannot_be_deleted_is_set_apart_and_purged_when_it_can_be(
         change(next(immutable_place.rglob("model.neff")), "-i")
         assert cache_command(capsys, "purge", root, "--yes")[0] == 0
     assert not list(trash.folder.glob(f"{stuck}*"))
-    assert trash.chapter(stuck).state == "purged"
+    assert trash.history_of(stuck).state == "purged"
 
 
 def change(path: Path, how: str) -> bool:
@@ -220,7 +220,7 @@ def test_folders_without_permission_are_set_apart_and_the_others_go(root: Path) 
     said = as_stranger(lambda: "; ".join(purge_all(trash)))
     assert closed in said
     assert "Permission denied" in said
-    assert trash.chapter(other).state == "purged"
+    assert trash.history_of(other).state == "purged"
 
 
 @needs_root
@@ -239,7 +239,7 @@ def test_what_is_mounted_in_the_trash_belongs_to_somebody_else(
         status, said = cache_command(capsys, "purge", root, "--yes")
         assert status == 1, said
         assert "mounted" in said
-        assert trash.chapter(other).state == "purged"
+        assert trash.history_of(other).state == "purged"
     finally:
         subprocess.run(["umount", "--lazy", inside], check=True)
     assert (precious / "file").read_text() == "precious"
@@ -302,7 +302,7 @@ def test_an_entry_of_very_many_names_is_looked_at_and_goes(root: Path) -> None:
     plan, trash = planned(root), Trash(root)
     assert caches.carried_out(plan, trash).done == 1
     with trash.exclusively():
-        assert trash.purge(trash.chapter(plan.identity)).files >= count
+        assert trash.purge(trash.history_of(plan.identity)).files >= count
 
 
 def test_a_moved_folder_leads_a_removal_nowhere_else(clean: Path) -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from neuron_top.actions.compile_child import compile_apart
-from neuron_top.actions.retry import plan_retry
+from neuron_top.actions.execution.compile_child import compile_apart
+from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import State as States
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
@@ -240,7 +240,7 @@ def test_the_process_that_retries_for_a_screen_is_killed(tmp_path: Path, monkeyp
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     snapshot = caches.looked_at(tmp_path / "cache")
     plan = plan_retry(
-        snapshot.entries, str(tmp_path / "cache"), caches.around(snapshot), compilers={caches.COMPILER}
+        snapshot.entries, str(tmp_path / "cache"), caches.context(snapshot), compilers={caches.COMPILER}
     )  # fmt: skip
     before = (place / filenames.FAILURE_LOG).read_bytes()
     with pytest.raises(RefusedForSafety, match="give the plan again"):

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions import sweep
 from neuron_top.actions.desk import CacheService
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.restore import restore
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.quarantine import plan_quarantine
-from neuron_top.actions.restore import restore
-from neuron_top.actions.retry import plan_retry
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.planners import sweep
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.entry import State
 from neuron_top.errors import NothingToShow
 from neuron_top.settings import Settings
@@ -82,17 +82,17 @@ def slim(root: Path) -> Plan:
 
 def retry(root: Path) -> Plan:
     snapshot = caches.looked_at(root)
-    return plan_retry(snapshot.entries, str(root), caches.around(snapshot))
+    return plan_retry(snapshot.entries, str(root), caches.context(snapshot))
 
 
 def quarantine(root: Path) -> Plan:
     snapshot = caches.looked_at(root)
-    return plan_quarantine(snapshot.entries, str(root), caches.around(snapshot))
+    return plan_quarantine(snapshot.entries, str(root), caches.context(snapshot))
 
 
 def unlock(root: Path) -> Plan:
     snapshot = caches.looked_at(root)
-    return plan_unlock(snapshot.entries, str(root), caches.around(snapshot))
+    return plan_unlock(snapshot.entries, str(root), caches.context(snapshot))
 
 
 ACTS: tuple[Callable[[Path], Plan], ...] = (evict, slim, retry, quarantine, unlock)
@@ -185,7 +185,7 @@ def test_a_swept_work_folder_is_found_again(tmp_path: Path, monkeypatch: pytest.
     for path in (place / "file", place / "below", place):
         os.utime(path, (1, 1))
     snapshot = caches.looked_at(states.entry_in(tmp_path / "cache", State.HIT).parents[1])
-    plan = sweep.plan_sweeps(sweep.look(), caches.around(snapshot), os.getuid())[0]
+    plan = sweep.plan_sweeps(sweep.look(), caches.context(snapshot), os.getuid())[0]
     trash = Trash(plan.root)
     assert caches.carried_out(plan, trash).done == 1
     trash.journal.unlink()

@@ -182,11 +182,11 @@ def test_a_monitor_that_writes_without_a_line_end_takes_no_memory(tmp_path: Path
 
 PLANTED = "import os; open(os.environ['PLANTED'], 'w'); raise SystemExit(3)"
 STARTS = {
-    "asked for PyTorch's version": "from neuron_top.actions import compilers\n"
+    "asked for PyTorch's version": "from neuron_top.actions.execution import compilers\n"
     "try: compilers.LocalCompiler().directory()\nexcept compilers.CompilerMissing: pass",
     "compile server": "from neuron_top.compile.server import client\n"
     "child = client._start()\nchild.stdin.close()\nchild.wait()",
-    "compiles of a plan": "from neuron_top.actions import compile_child\nimport subprocess\n"
+    "compiles of a plan": "from neuron_top.actions.execution import compile_child\nimport subprocess\n"
     "from neuron_top.actions.plan import Plan, Totals\nfrom neuron_top.errors import NeuronTopError\n"
     "nothing = Totals(entries=0, files=0, size=0)\n"
     "plan = Plan(identity='x', verb='compile', root='/nowhere', policy='', made_at=0.0, steps=(), exclusions=(),"

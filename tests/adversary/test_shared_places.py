@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.pins import Pins
-from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import catalog, index
 from neuron_top.compile.side_channel import DIRECTORY, tell
 from neuron_top.errors import RefusedForSafety

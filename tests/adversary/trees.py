@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cli.main import main
 from tests.actions import caches
 from tests.adversary.attacker import LONG
@@ -26,8 +26,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 def planned(root: Path, **policy: object) -> Plan:
     """To evict all of a root (or what `policy` says), whoever uses it."""
     snapshot = caches.looked_at(root)
-    wish = EvictPolicy(**{"older_than": 0.0, **policy})  # type: ignore[arg-type]
-    return plan_eviction(snapshot.entries, str(root), wish, caches.around(snapshot))
+    wish = EvictCriteria(**{"older_than": 0.0, **policy})  # type: ignore[arg-type]
+    return plan_eviction(snapshot.entries, str(root), wish, caches.context(snapshot))
 
 
 def evicted(root: Path, number: int) -> str:

@@ -23,11 +23,11 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan, Totals
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache import index, scan
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -42,7 +42,7 @@ FILES = {"model.hlo_module.pb": b"g" * 2000, "model.neff": b"", "model.done": b"
 NEFF_HEAD = (2).to_bytes(8, "little") + (1024).to_bytes(8, "little") + (3072).to_bytes(8, "little")
 
 
-def around(snapshot: Snapshot, now: float) -> PlanContext:
+def context(snapshot: Snapshot, now: float) -> PlanContext:
     """Nobody uses the cache."""
     totals = snapshot.totals().all
     return PlanContext(
@@ -76,19 +76,19 @@ def planning(count: int) -> None:
         best: dict[str, list[float]] = {"load": [], "size": [], "age": [], "all": []}
         for _ in range(ROUNDS):
             best["load"].append(spent(lambda: index.load("/bench", state)))
-            facts = around(snapshot, time.time())
-            half = EvictPolicy(max_bytes=facts.before.size // 2)
+            facts = context(snapshot, time.time())
+            half = EvictCriteria(max_bytes=facts.before.size // 2)
             best["size"].append(spent(lambda half=half, facts=facts: plan(snapshot, half, facts)))
-            old = EvictPolicy(older_than=300 * DAY)
+            old = EvictCriteria(older_than=300 * DAY)
             best["age"].append(spent(lambda old=old, facts=facts: plan(snapshot, old, facts)))
-            best["all"].append(spent(lambda facts=facts: plan(snapshot, EvictPolicy(older_than=2 * DAY), facts)))
+            best["all"].append(spent(lambda facts=facts: plan(snapshot, EvictCriteria(older_than=2 * DAY), facts)))
     for name, seconds in best.items():
         print(
             f"plan {count:,} entries, {name}: {min(seconds) * 1000:.0f} ms of processor time (aim: 100 ms)", flush=True
         )
 
 
-def plan(snapshot: Snapshot, policy: EvictPolicy, facts: PlanContext) -> Plan:
+def plan(snapshot: Snapshot, policy: EvictCriteria, facts: PlanContext) -> Plan:
     """What the command does with a snapshot."""
     return plan_eviction(snapshot.entries, snapshot.root, policy, facts)
 
@@ -148,7 +148,7 @@ class Eviction:
 
     def __init__(self, root: Path) -> None:
         snapshot, self.trash = scan.scan(str(root)), Trash(root)
-        self.plan = plan(snapshot, EvictPolicy(older_than=0.0), around(snapshot, time.time() + 5 * DAY))
+        self.plan = plan(snapshot, EvictCriteria(older_than=0.0), context(snapshot, time.time() + 5 * DAY))
 
     def run(self) -> None:
         """Into the trash."""
@@ -157,7 +157,7 @@ class Eviction:
 
     def purge(self) -> None:
         """For ever."""
-        self.trash.purge(self.trash.chapter(self.plan.identity))
+        self.trash.purge(self.trash.history_of(self.plan.identity))
 
 
 def moved_bare(root: Path, target: Path) -> None:

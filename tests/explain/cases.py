@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
-from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.cache import lock_owner
 from neuron_top.cache.scan import scan
 from neuron_top.explain.why import Explanation, explain

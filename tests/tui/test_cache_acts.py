@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from neuron_top.actions.desk import CacheService
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.cache.entry import State
 from neuron_top.settings import Settings

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top import settings
-from neuron_top.actions import gather, history
 from neuron_top.actions import plan as plans
-from neuron_top.actions.copy_targets import CopyTarget
-from neuron_top.actions.journal import Trash
+from neuron_top.actions import plan_context
+from neuron_top.actions import usage_history as history
+from neuron_top.actions.execution.copy_targets import CopyTarget
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
@@ -95,7 +96,7 @@ def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -
     current = settings.load()[0]
     snapshot = common.take_snapshot(root)
     past = history.known(current.state_path)
-    around = gather.surroundings(
+    context = plan_context.collect_context(
         snapshot,
         pins=(*Pins(current.state_path).patterns(), *common.words(current.cache_pins)),
         used=past.used,
@@ -104,7 +105,7 @@ def look(root: str, arguments: argparse.Namespace, *, with_logs: bool = False) -
         read_only=arguments.read_only,
         trash=Trash(root, getattr(arguments, "trash", None)),
     )
-    return snapshot, around
+    return snapshot, context
 
 
 def pictured(place: CopyTarget) -> Snapshot:

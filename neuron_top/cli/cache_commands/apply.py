@@ -53,7 +53,7 @@ def _saved(path: Path) -> Sequence[Plan]:
 
 def _interrupted(arguments: argparse.Namespace) -> Plan:
     trash, root = acting.open_trash(arguments), acting.root_meant(arguments.root)
-    plan = trash.plan(trash.chapter(arguments.plan).begun.plan)
+    plan = trash.plan(trash.history_of(arguments.plan).begun.plan)
     place = plan.target or plan.root
     if not place.startswith("s3://"):
         place = os.path.realpath(place)

@@ -12,11 +12,12 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import settings
-from neuron_top.actions import history, s3_restore
+from neuron_top.actions import usage_history as history
+from neuron_top.actions.journal import s3_restore
+from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Totals
-from neuron_top.actions.s3_journal import BucketJournal
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache import failures, s3, scan, verify
 from neuron_top.cache.entry import FAILURES, HITS, Entry
 from neuron_top.cache.filenames import FAILURE_LOG

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from neuron_top.actions.copy_targets import CopyTarget, LocalCopyTarget
-from neuron_top.actions.execute import execute
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.copy_targets import CopyTarget, LocalCopyTarget
+from neuron_top.actions.execution.local import execute
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import common
@@ -57,8 +57,8 @@ def carried_out(plan: Plan, arguments: argparse.Namespace) -> Outcome:
 
 
 def _compiled(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
-    from neuron_top.actions.compile_now import compile_now
-    from neuron_top.actions.compilers import compilers_for
+    from neuron_top.actions.execution.compile_now import compile_now
+    from neuron_top.actions.execution.compilers import compilers_for
     from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
     from neuron_top.compile.parallel.compile_queue import Progress
     from neuron_top.compile.parallel.lines import ParallelLog
@@ -88,7 +88,7 @@ def jobs(arguments: argparse.Namespace) -> int:
 
 
 def _copied(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
-    from neuron_top.actions import copies
+    from neuron_top.actions.execution import copy as copies
 
     with shelf(plan.root) as source, shelf(plan.target) as target:
         return copies.copy(
@@ -97,8 +97,8 @@ def _copied(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcom
 
 
 def _done_in_bucket(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -> Outcome:
-    from neuron_top.actions import s3_executor
-    from neuron_top.actions.s3_journal import BucketJournal
+    from neuron_top.actions.execution import s3 as s3_executor
+    from neuron_top.actions.journal.s3_journal import BucketJournal
     from neuron_top.cache import s3
 
     bucket = s3.connect(plan.root)
@@ -114,7 +114,7 @@ def _done_in_bucket(plan: Plan, arguments: argparse.Namespace, line: LiveLine) -
 def shelf(place: str) -> Iterator[CopyTarget]:
     """A root to copy from or to: a folder or an `s3://` URL."""
     if place.startswith("s3://"):
-        from neuron_top.actions.s3_copy_target import S3CopyTarget
+        from neuron_top.actions.execution.s3_copy_target import S3CopyTarget
         from neuron_top.cache import s3
 
         yield S3CopyTarget(s3.connect(place))
@@ -125,7 +125,7 @@ def shelf(place: str) -> Iterator[CopyTarget]:
 def journal_at(place: str, trash: Path | None = None) -> Trash:
     """The journal of a root of either kind."""
     if place.startswith("s3://"):
-        from neuron_top.actions.s3_journal import BucketJournal
+        from neuron_top.actions.journal.s3_journal import BucketJournal
 
         return BucketJournal(place, common.state_path())
     return Trash(place, trash)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions import copies
+from neuron_top.actions.execution import copy as copies
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.errors import UsageError
 

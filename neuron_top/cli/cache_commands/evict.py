@@ -20,10 +20,10 @@ from __future__ import annotations
 import argparse
 import os
 
-from neuron_top.actions import sweep
-from neuron_top.actions.atime_recheck import plan_with_reads
-from neuron_top.actions.evict import EvictPolicy
 from neuron_top.actions.plan import Plan
+from neuron_top.actions.planners import sweep
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr
@@ -50,9 +50,9 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
 
 
-def policy_of(arguments: argparse.Namespace) -> EvictPolicy:
+def policy_of(arguments: argparse.Namespace) -> EvictCriteria:
     """The wish that the options spell. Raises UsageError."""
-    return EvictPolicy(
+    return EvictCriteria(
         max_bytes=parse_bytes(arguments.max_size) if arguments.max_size is not None else None,
         free_bytes=parse_bytes(arguments.free) if arguments.free is not None else None,
         older_than=parse_seconds(arguments.older_than) if arguments.older_than is not None else None,
@@ -76,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return acting.settle(_plans(root, policy, arguments), arguments)
 
 
-def _plans(root: str, policy: EvictPolicy, arguments: argparse.Namespace) -> list[Plan]:
+def _plans(root: str, policy: EvictCriteria, arguments: argparse.Namespace) -> list[Plan]:
     snapshot, around = acting.look(root, arguments)
     found = []
     if not policy.empty:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.actions.plan_history import PlanHistory
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
@@ -28,14 +28,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     trash, root = acting.open_trash(arguments), acting.root_meant(arguments.root)
-    chapters = trash.entries()
+    histories = trash.entries()
     if arguments.json:
-        print_json({"root": root, "trash": str(trash.folder), "plans": [_json(each) for each in chapters]})
+        print_json({"root": root, "trash": str(trash.folder), "plans": [_json(each) for each in histories]})
         return 0
-    if chapters:
+    if histories:
         header = ("plan", "when", "by", "what", "state", "done", "taken", "wish")
-        print(table(header, [_row(each) for each in chapters], right=(5, 6)))
-        for each in chapters:
+        print(table(header, [_row(each) for each in histories], right=(5, 6)))
+        for each in histories:
             if each.apart and not each.purged:
                 log_stderr(f"neurontop: plan {each.begun.plan} could not be purged: {visible(each.apart.why)}")
     else:
@@ -43,22 +43,22 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _row(chapter: PlanHistory) -> tuple[str, ...]:
-    begun, ended = chapter.begun, chapter.ended
+def _row(history: PlanHistory) -> tuple[str, ...]:
+    begun, ended = history.begun, history.ended
     return (
         begun.plan,
         common.instant(begun.at) or UNKNOWN,
         visible(f"{begun.user}@{begun.host}"),
         begun.verb,
-        chapter.state,
+        history.state,
         f"{count_text(ended.done if ended else None)}/{count_text(begun.steps)}",
         bytes_text(ended.moved_bytes if ended else None),
         visible(begun.policy),
     )
 
 
-def _json(chapter: PlanHistory) -> dict[str, Any]:
-    begun, ended, purged = chapter.begun, chapter.ended, chapter.purged
+def _json(history: PlanHistory) -> dict[str, Any]:
+    begun, ended, purged = history.begun, history.ended, history.purged
     return {
         "plan": begun.plan,
         "at": common.instant(begun.at),
@@ -66,13 +66,13 @@ def _json(chapter: PlanHistory) -> dict[str, Any]:
         "host": begun.host,
         "verb": begun.verb,
         "policy": begun.policy,
-        "state": chapter.state,
+        "state": history.state,
         "steps": begun.steps,
         "done": ended.done if ended else None,
         "moved_bytes": ended.moved_bytes if ended else None,
-        "refused": [{"step": number, "reason": reason} for number, reason in chapter.refused],
-        "restored_at": common.instant(chapter.restored.at) if chapter.restored else None,
+        "refused": [{"step": number, "reason": reason} for number, reason in history.refused],
+        "restored_at": common.instant(history.restored.at) if history.restored else None,
         "purged_at": common.instant(purged.at) if purged else None,
         "freed_bytes": purged.freed if purged else None,
-        "purge_failed": chapter.apart.why if chapter.apart and not purged else None,
+        "purge_failed": history.apart.why if history.apart and not purged else None,
     }

@@ -19,12 +19,12 @@ from collections.abc import Iterable
 import msgspec
 
 from neuron_top import settings
-from neuron_top.actions.atime_recheck import plan_with_reads
-from neuron_top.actions.evict import EvictPolicy
-from neuron_top.actions.execute import execute as carry_out
+from neuron_top.actions.execution.local import execute as carry_out
 from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.policy import policy_of
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.evict import EvictCriteria
+from neuron_top.actions.planners.maintain import policy_of
 from neuron_top.amounts import parse_seconds
 from neuron_top.cache.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common, purge
@@ -56,8 +56,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run and wishes:
         found = foreseen(wishes, root, *acting.look(root, arguments))
     for policy in () if arguments.dry_run else wishes:
-        snapshot, around = acting.look(root, arguments)
-        plan = plan_with_reads(snapshot, snapshot.entries, root, policy, around)
+        snapshot, context = acting.look(root, arguments)
+        plan = plan_with_reads(snapshot, snapshot.entries, root, policy, context)
         found.append(plan)
         if plan.steps and not plan.refused:
             outcomes.append(carry_out(plan, acting.trash_of(root, arguments)))
@@ -71,24 +71,24 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if stuck or any(outcome.refused for outcome in outcomes) else 0
 
 
-def foreseen(wishes: Iterable[EvictPolicy], root: str, snapshot: Snapshot, around: PlanContext) -> list[Plan]:
+def foreseen(wishes: Iterable[EvictCriteria], root: str, snapshot: Snapshot, context: PlanContext) -> list[Plan]:
     """The plans of a run that meets the cache as `snapshot` has it: each without what those before it take."""
     found = []
     entries = list(snapshot.entries)
     for policy in wishes:
-        plan = plan_with_reads(snapshot, entries, root, policy, around)
+        plan = plan_with_reads(snapshot, entries, root, policy, context)
         found.append(plan)
         if not plan.refused:
             gone = {step.path for step in plan.steps}
             entries = [entry for entry in entries if entry.path not in gone]
-            around = _after(plan, around)
+            context = _after(plan, context)
     return found
 
 
-def _after(plan: Plan, around: PlanContext) -> PlanContext:
+def _after(plan: Plan, context: PlanContext) -> PlanContext:
     """What a look after `plan` would find: a smaller cache on a disk as full as before, its trash not yet purged."""
     before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
-    return msgspec.structs.replace(around, before=before, waiting=around.waiting + plan.frees)
+    return msgspec.structs.replace(context, before=before, trash_bytes=context.trash_bytes + plan.frees)
 
 
 def _purge(root: str, arguments: argparse.Namespace, current: settings.Settings) -> tuple[int, bool]:

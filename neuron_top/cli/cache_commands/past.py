@@ -54,7 +54,9 @@ def recorded(state: Path) -> UsageHistory:
     """What the recordings in `state` know."""
     if not (state / STORE_NAME).exists():
         return NO_PAST
-    from neuron_top.actions import history  # a store is opened only where there is one and somebody asks
+    from neuron_top.actions import (
+        usage_history as history,  # a store is opened only where there is one and somebody asks
+    )
 
     known = history.known(state)
     return UsageHistory(known.used, known.compiled)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from neuron_top.actions import history
+from neuron_top.actions import usage_history as history
 from neuron_top.actions.pins import Pin, Pins
 from neuron_top.cache.entry import MODULE
 from neuron_top.cli.cache_commands import common

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 from neuron_top import settings
-from neuron_top.actions.policy import NEVER, policy_of
+from neuron_top.actions.planners.maintain import NEVER, policy_of
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import FileMalformed, RefusedForSafety, UsageError
 

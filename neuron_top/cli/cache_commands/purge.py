@@ -15,9 +15,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from neuron_top.actions.journal import CannotPurge, Trash
-from neuron_top.actions.plan_history import PlanHistory
-from neuron_top.actions.records import PlanPurged
+from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.actions.journal.records import PlanPurged
+from neuron_top.actions.journal.trash import CannotPurge, Trash
 from neuron_top.amounts import parse_seconds
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json
@@ -43,21 +43,23 @@ def execute(arguments: argparse.Namespace) -> int:
     if acting.root_meant(arguments.root).startswith("s3://"):
         raise UsageError("a bucket is its own trash: old versions go by a lifecycle rule of the bucket")
     trash = acting.open_trash(arguments)
-    chapters = _chosen(trash, arguments)
+    histories = _chosen(trash, arguments)
     if arguments.json and arguments.dry_run:
-        print_json({"root": str(trash.root), "plans": [each.begun.plan for each in chapters]})
+        print_json({"root": str(trash.root), "plans": [each.begun.plan for each in histories]})
         return 0
-    for chapter in chapters if not arguments.json else ():
-        taken = bytes_text(chapter.ended.moved_bytes if chapter.ended else None)
-        print(visible(f"plan {chapter.begun.plan}: {chapter.begun.verb}, {chapter.begun.policy}, {taken}"))
-    if not chapters or arguments.dry_run:
-        log_stderr(f"neurontop: {counted(len(chapters), 'plan')} in {visible(str(trash.folder))} could be purged")
+    for history in histories if not arguments.json else ():
+        taken = bytes_text(history.ended.moved_bytes if history.ended else None)
+        print(visible(f"plan {history.begun.plan}: {history.begun.verb}, {history.begun.policy}, {taken}"))
+    if not histories or arguments.dry_run:
+        log_stderr(f"neurontop: {counted(len(histories), 'plan')} in {visible(str(trash.folder))} could be purged")
         return 0
     if arguments.read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")
     if not arguments.yes:
-        acting.confirm(f"{counted(len(chapters), 'plan is', 'plans are')} deleted for ever and cannot be restored.", "")
-    records, failed = purged(trash, chapters)
+        acting.confirm(
+            f"{counted(len(histories), 'plan is', 'plans are')} deleted for ever and cannot be restored.", ""
+        )
+    records, failed = purged(trash, histories)
     freed, files = sum(record.freed for record in records), sum(record.files for record in records)
     if arguments.json:
         print_json({"root": str(trash.root), "plans": [record.plan for record in records], "freed_bytes": freed,
@@ -69,26 +71,26 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def purged(trash: Trash, chapters: Sequence[PlanHistory]) -> tuple[list[PlanPurged], list[str]]:
+def purged(trash: Trash, histories: Sequence[PlanHistory]) -> tuple[list[PlanPurged], list[str]]:
     """(what went, the names of plans that could not be deleted); each of those is told."""
     records, failed = [], []
     with trash.exclusively():
         acting.tell_remarks(trash)
-        for chapter in chapters:
+        for history in histories:
             try:
-                records.append(trash.purge(chapter))
+                records.append(trash.purge(history))
             except NothingToShow as problem:  # somebody removed its folder meanwhile
-                if len(chapters) == 1:
+                if len(histories) == 1:
                     raise
                 log_stderr(f"neurontop: {visible(str(problem))}")
             except CannotPurge as problem:
                 log_stderr(f"neurontop: {visible(str(problem))}")
-                failed.append(chapter.begun.plan)
+                failed.append(history.begun.plan)
     return records, failed
 
 
 def _chosen(trash: Trash, arguments: argparse.Namespace) -> list[PlanHistory]:
     if arguments.plan is not None:
-        return [trash.chapter(arguments.plan)]
+        return [trash.history_of(arguments.plan)]
     age = parse_seconds(arguments.older_than) if arguments.older_than is not None else 0.0
     return trash.expired(common.now() - age)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.restore import restore
+from neuron_top.actions.journal.restore import restore
 from neuron_top.cli.cache_commands import acting, common
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.escapes import visible

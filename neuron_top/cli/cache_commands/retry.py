@@ -20,8 +20,8 @@ import fnmatch
 import msgspec
 
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.retry import for_memory, plan_retry
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.cache.entry import FAILURES, Entry
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr
@@ -44,27 +44,27 @@ def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, carry out."""
     given, text = common.root_and_entry(arguments, required=False, buckets=True)
     root = acting.root_meant(given)
-    snapshot, around = acting.look(root, arguments, with_logs=True)
+    snapshot, context = acting.look(root, arguments, with_logs=True)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
     entries = tuple(entry for entry in entries if _named(entry, arguments.patterns))
     if arguments.next_run:
-        plan = plan_retry(entries, root, around, deterministic=arguments.deterministic)
+        plan = plan_retry(entries, root, context, deterministic=arguments.deterministic)
     elif root.startswith("s3://"):
         raise UsageError("in a bucket failures can be forgotten (--next-run); compiling needs a folder")
     else:
         carrying.jobs(arguments)  # a wrong number is said before anything else
-        plan = _compiled_here(entries, root, around, arguments)
+        plan = _compiled_here(entries, root, context, arguments)
     return acting.settle([plan], arguments)
 
 
-def _compiled_here(entries: tuple[Entry, ...], root: str, around: PlanContext, arguments: argparse.Namespace) -> Plan:
-    from neuron_top.actions.compilers import compilers_for
+def _compiled_here(entries: tuple[Entry, ...], root: str, context: PlanContext, arguments: argparse.Namespace) -> Plan:
+    from neuron_top.actions.execution.compilers import compilers_for
 
     compilers, missing = compilers_for(root, (entry.path for entry in entries if entry.state in FAILURES))
     for problem in missing:
         log_stderr(f"neurontop: {problem}")
     folders = {compiler.directory() for compiler in compilers.values()}
-    plan = plan_retry(entries, root, around, deterministic=arguments.deterministic, compilers=folders)
+    plan = plan_retry(entries, root, context, deterministic=arguments.deterministic, compilers=folders)
     if not arguments.fewer_jobs and for_memory(plan):
         hint = "a compiler was killed, probably for memory: --fewer-jobs compiles half as many at a time"
         plan = msgspec.structs.replace(plan, caveats=(*plan.caveats, hint))

@@ -18,7 +18,7 @@ import sys
 import msgspec
 
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.unlock import plan_unlock
+from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import RefusedForSafety

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from neuron_top.actions.quarantine import plan_quarantine
+from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.cache import verify
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot

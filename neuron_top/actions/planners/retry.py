@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
-from neuron_top.actions.plan_builder import build_plan, exclude, step_of
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.entry import FAILURES, Entry, State
 from neuron_top.cache.failures import DETERMINISTIC, MEMORY_ADVICE
 
@@ -19,7 +19,7 @@ from neuron_top.cache.failures import DETERMINISTIC, MEMORY_ADVICE
 def plan_retry(
     entries: Iterable[Entry],
     root: str,
-    around: PlanContext,
+    context: PlanContext,
     *,
     deterministic: bool = False,
     compilers: Collection[str] | None = None,
@@ -33,16 +33,16 @@ def plan_retry(
     for entry in sorted(entries, key=lambda entry: entry.path):
         if entry.state is State.RETRYING:
             exclusions.append(exclude(entry, "being compiled again now"))
-        elif entry.state in FAILURES and entry.module in around.compiling:
+        elif entry.state in FAILURES and entry.module in context.compiling:
             exclusions.append(exclude(entry, "a live process names it in its command"))
         elif entry.state in FAILURES and compilers is not None and entry.compiler not in compilers:
             exclusions.append(exclude(entry, "its compiler is not installed here (--next-run needs none)"))
         elif entry.state in FAILURES:
             action = Action.RETRY if compilers is None else Action.COMPILE
-            _decide(action, entry, steps, exclusions, around, deterministic=deterministic)
+            _decide(action, entry, steps, exclusions, context, deterministic=deterministic)
     wish = "failures, also those bound to come again" if deterministic else "failures that need not come again"
     verb = "retry" if compilers is None else "compile"
-    return build_plan(verb, root, wish, steps, exclusions, around)
+    return build_plan(verb, root, wish, steps, exclusions, context)
 
 
 def for_memory(plan: Plan) -> bool:
@@ -55,7 +55,7 @@ def _decide(
     entry: Entry,
     steps: list[Step],
     exclusions: list[Exclusion],
-    around: PlanContext,
+    context: PlanContext,
     *,
     deterministic: bool,
 ) -> None:
@@ -67,4 +67,4 @@ def _decide(
         return
     warning = f"bound to fail again: {said}" if cause == DETERMINISTIC else ""
     frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
-    steps.append(step_of(action, entry, f"{cause} failure: {said}", frees, around, warning=warning))
+    steps.append(step_of(action, entry, f"{cause} failure: {said}", frees, context, warning=warning))

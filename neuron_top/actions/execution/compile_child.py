@@ -17,7 +17,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.errors import NeuronTopError, RefusedForSafety
@@ -98,8 +98,8 @@ def main() -> None:
 
 
 def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
-    from neuron_top.actions.compile_now import compile_now
-    from neuron_top.actions.compilers import compilers_for
+    from neuron_top.actions.execution.compile_now import compile_now
+    from neuron_top.actions.execution.compilers import compilers_for
     from neuron_top.compile.parallel.compile_queue import Progress as Compiling
     from neuron_top.compile.parallel.lines import ParallelLog
 

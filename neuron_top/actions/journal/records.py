@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+
 import msgspec
 
-from neuron_top.actions.plan import WHOLE, Action
+from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.cache import lock_owner
 
 
@@ -43,7 +46,7 @@ class Move(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def entry(self) -> str:
         """Path below the root of the entry that was taken, or of the one whose file was."""
-        return self.path if self.action in WHOLE else self.path.rpartition("/")[0]
+        return self.path if self.action in WHOLE_ENTRY else self.path.rpartition("/")[0]
 
 
 class MovesIntended(Record, frozen=True, kw_only=True):
@@ -91,3 +94,11 @@ class PurgeFailed(Record, frozen=True, kw_only=True):
 
 AnyRecord = PlanBegun | MovesIntended | StepsRefused | PlanEnded | PlanRestored | PlanPurged | PurgeFailed
 decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+
+
+def user_name() -> str:
+    """Who acts, as journal and pins name them: the user's name; the number where there is no name (a container)."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

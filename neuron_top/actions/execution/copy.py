@@ -11,14 +11,14 @@ import fnmatch
 import time
 from collections.abc import Callable, Collection
 
-from neuron_top.actions import plan_history
-from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.copy_targets import CopyTarget, EntryWriter
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
+from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.journal import plan_history
+from neuron_top.actions.journal.records import PlanEnded, StepsRefused
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
-from neuron_top.actions.preconditions import check_preconditions
-from neuron_top.actions.records import PlanEnded, StepsRefused
+from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.cache import filenames, lock_owner
 from neuron_top.cache.entry import Entry, State
 from neuron_top.cache.keys import flags_hash

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from neuron_top.actions import plan as plans
-from neuron_top.actions import plan_history
+from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.journal import plan_history
+from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, StepsRefused
+from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
-from neuron_top.actions.preconditions import check_preconditions
-from neuron_top.actions.records import Move, MovesIntended, PlanEnded, StepsRefused
-from neuron_top.actions.s3_journal import BucketJournal
 from neuron_top.cache import lock_owner, s3
 from neuron_top.cache.entry import PARTS, Part
 
@@ -82,8 +82,8 @@ class _Execution:
         self.plan, self.bucket, self.trash = plan, bucket, trash
         self.earlier = {
             (move.path, move.inode)
-            for chapter in trash.entries() if chapter.begun.plan == plan.identity
-            for move in chapter.moves
+            for history in trash.entries() if history.begun.plan == plan.identity
+            for move in history.moves
         }  # fmt: skip
         self.taken: dict[int, list[s3.Object]] = {}
         self.done: set[int] = set()

@@ -16,15 +16,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from neuron_top.actions import entry_lock, gather, plan_history, sweep
+from neuron_top.actions import entry_lock, plan_context
 from neuron_top.actions import plan as plans
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.found_again import PLAN_FILE
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.journal import plan_history
+from neuron_top.actions.journal.found_again import PLAN_FILE
+from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
-from neuron_top.actions.preconditions import check_preconditions
-from neuron_top.actions.records import Move, MovesIntended, PlanBegun, PlanEnded, StepsRefused
+from neuron_top.actions.planners import sweep
 from neuron_top.cache import filesystem, lock_holders, lock_owner
 from neuron_top.errors import RefusedForSafety
 
@@ -45,7 +47,7 @@ def execute(
     *,
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
-    in_use: Callable[[str], str | None] = gather.in_use,
+    in_use: Callable[[str], str | None] = plan_context.in_use,
 ) -> Outcome:
     """Carry out `plan`. `watch` is called after each step; False stops cleanly before the next.
 
@@ -155,7 +157,7 @@ class _Execution:
     def _intents(self, number: int, step: Step) -> Iterator[Move]:
         """What the journal must know to undo the step: the entry itself, or each file that will be taken from it."""
         mtime = step.fingerprint.folder_mtime_ns
-        if step.action in plans.WHOLE:
+        if step.action in plans.WHOLE_ENTRY:
             yield Move(number, step.action, step.path, step.fingerprint.folder_inode, mtime, step.frees)
             return
         with contextlib.suppress(StaleEntryError, OSError), self.root.entry(step.path) as entry:
@@ -204,7 +206,7 @@ class _Execution:
 
     def _is_emptied(self, entry: OpenEntry, step: Step) -> bool:
         """A resumed plan meets an entry whose files it took, and which it unlocked, before it was interrupted."""
-        if step.action in plans.WHOLE or not (self.place / step.path).exists():
+        if step.action in plans.WHOLE_ENTRY or not (self.place / step.path).exists():
             return False
         return not entry.files(step.action) and entry_lock.owner(entry) is None
 

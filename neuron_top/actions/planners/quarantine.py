@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
-from neuron_top.actions.plan_builder import build_plan, exclude, step_of
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.entry import BROKEN, LOCKED, Entry
 
 
 def plan_quarantine(
-    entries: Iterable[Entry], root: str, around: PlanContext, found: Mapping[str, str] | None = None
+    entries: Iterable[Entry], root: str, context: PlanContext, found: Mapping[str, str] | None = None
 ) -> Plan:
     """Move aside what the cheap test calls broken, and the entries that a full verification `found` (path → what)."""
     steps: list[Step] = []
@@ -24,5 +24,5 @@ def plan_quarantine(
             exclusions.append(exclude(entry, "locked"))
         else:
             frees = max(0, entry.allocated - entry.kept)
-            steps.append(step_of(Action.QUARANTINE, entry, problem, frees, around))
-    return build_plan("quarantine", root, "broken artifacts", steps, exclusions, around)
+            steps.append(step_of(Action.QUARANTINE, entry, problem, frees, context))
+    return build_plan("quarantine", root, "broken artifacts", steps, exclusions, context)

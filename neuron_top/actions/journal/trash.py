@@ -28,15 +28,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import found_again, records, stale_locks
 from neuron_top.actions import plan as plans
-from neuron_top.actions.found_again import APART, GOING, PLAN_FILE
+from neuron_top.actions.journal import found_again, records, stale_locks
+from neuron_top.actions.journal.found_again import APART, GOING, PLAN_FILE
+from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
+from neuron_top.actions.journal.purge_tree import empty
+from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Plan
-from neuron_top.actions.plan_history import UNDOABLE, PlanHistory
-from neuron_top.actions.purge_tree import empty
-from neuron_top.actions.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed
-from neuron_top.actions.user import user_name
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
@@ -246,17 +245,19 @@ class Trash:
         """The journal by plan, oldest first; before all, what lies in the trash and is not in it."""
         found = self.records()
         known = {record.plan for record in found if isinstance(record, PlanBegun)}
-        chapters = {chapter.begun.plan: chapter for chapter in found_again.lost_chapters(self.folder, self.root, known)}
+        histories = {
+            history.begun.plan: history for history in found_again.lost_histories(self.folder, self.root, known)
+        }
         for record in found:
             if isinstance(record, PlanBegun):
-                chapters.setdefault(record.plan, PlanHistory(record))
-            if record.plan in chapters:
-                chapters[record.plan].add(record)
-        return list(chapters.values())
+                histories.setdefault(record.plan, PlanHistory(record))
+            if record.plan in histories:
+                histories[record.plan].add(record)
+        return list(histories.values())
 
-    def chapter(self, plan: str) -> PlanHistory:
+    def history_of(self, plan: str) -> PlanHistory:
         """One plan's part of the journal, by its name or an unambiguous beginning. Raises NothingToShow."""
-        found = [chapter for chapter in self.entries() if chapter.begun.plan.startswith(plan)]
+        found = [history for history in self.entries() if history.begun.plan.startswith(plan)]
         if len(found) != 1:
             raise NothingToShow(f"{len(found) or 'no'} plans in {self.journal} begin with {plan!r}")
         return found[0]
@@ -264,11 +265,11 @@ class Trash:
     def touched(self) -> dict[str, float]:
         """Entry → when a plan of ours last took files out of it: such a change is no sign of a client."""
         found: dict[str, float] = {}
-        for chapter in self.entries():
-            if chapter.ended is not None:
-                for move in chapter.moves:
-                    if move.action not in plans.WHOLE:
-                        found[move.entry] = chapter.ended.at
+        for history in self.entries():
+            if history.ended is not None:
+                for move in history.moves:
+                    if move.action not in plans.WHOLE_ENTRY:
+                        found[move.entry] = history.ended.at
         return found
 
     def plan(self, identity: str) -> Plan:
@@ -285,33 +286,33 @@ class Trash:
         """Plans whose loot lies in the trash since before that time; never one that is being carried out."""
         lying = found_again.plan_folders(self.folder)
         return [
-            chapter
-            for chapter in self.entries()
-            if chapter.state in UNDOABLE
-            and (chapter.ended or chapter.begun).at <= before
-            and chapter.begun.plan in lying
+            history
+            for history in self.entries()
+            if history.state in UNDOABLE
+            and (history.ended or history.begun).at <= before
+            and history.begun.plan in lying
         ]
 
-    def waiting(self) -> int:
+    def trash_bytes(self) -> int:
         """Bytes that lie in the trash, as the journal says: free once it is purged."""
-        return sum(chapter.taken for chapter in self.expired(float("inf")))
+        return sum(history.taken for history in self.expired(float("inf")))
 
-    def half_purged(self, chapter: PlanHistory) -> str:
+    def half_purged(self, history: PlanHistory) -> str:
         """Why a plan's loot cannot be brought back any more although some of it is left; empty when it can."""
-        identity = chapter.begun.plan
+        identity = history.begun.plan
         names = found_again.plan_folders(self.folder).get(identity, ())
         if identity in names or not names:
             return ""
-        why = f" ({chapter.apart.why})" if chapter.apart else ""
+        why = f" ({history.apart.why})" if history.apart else ""
         return f"plan {identity} was being purged, and not all of it could be deleted{why}: what is left can only go"
 
-    def purge(self, chapter: PlanHistory) -> PlanPurged:
+    def purge(self, history: PlanHistory) -> PlanPurged:
         """Delete what a plan took away, for ever. The first step makes it impossible to restore half of it.
 
         Called under the maintainers' lock. Raises NothingToShow when there is nothing of it to delete, CannotPurge.
         """
-        identity = chapter.begun.plan
-        if chapter.purged:
+        identity = history.begun.plan
+        if history.purged:
             raise NothingToShow(f"plan {identity} was purged already")
         names = found_again.plan_folders(self.folder).get(identity, ())
         if not names:

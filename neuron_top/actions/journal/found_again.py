@@ -19,10 +19,10 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions import plan as plans
+from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.actions.journal.records import Move, PlanBegun
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step
-from neuron_top.actions.plan_history import PlanHistory
-from neuron_top.actions.records import Move, PlanBegun
 from neuron_top.cache.entry import MODULE, PARTS, Part
 from neuron_top.cache.lock_owner import LockOwner
 from neuron_top.folders import FOLDER_FLAGS, open_folder
@@ -51,14 +51,14 @@ def plan_folders(trash: Path) -> dict[str, list[str]]:
     return found
 
 
-def lost_chapters(trash: Path, root: Path, known: Collection[str]) -> list[PlanHistory]:
+def lost_histories(trash: Path, root: Path, known: Collection[str]) -> list[PlanHistory]:
     """Plans that lie in the trash and that the journal does not know, oldest first."""
-    chapters = []
+    histories = []
     for identity, names in plan_folders(trash).items():
         if identity not in known:
             with contextlib.suppress(OSError):
-                chapters.append(_lost(trash, root, identity, sorted(names)[0]))
-    return sorted((chapter for chapter in chapters if chapter.moves), key=lambda chapter: chapter.begun.at)
+                histories.append(_lost(trash, root, identity, sorted(names)[0]))
+    return sorted((history for history in histories if history.moves), key=lambda history: history.begun.at)
 
 
 def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
@@ -66,7 +66,7 @@ def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
     facts = (trash / name).lstat()
     plan = saved_plan(trash / name, root)
     moves = moves_found(trash / name, root, plan)
-    chapter = PlanHistory(
+    history = PlanHistory(
         PlanBegun(
             plan=identity,
             at=plan.made_at if plan else facts.st_mtime,
@@ -81,8 +81,8 @@ def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
         ),
         found=True,
     )
-    chapter.moves = moves
-    return chapter
+    history.moves = moves
+    return history
 
 
 def saved_plan(place: Path, root: Path) -> Plan | None:
@@ -165,7 +165,7 @@ def _moves(path: str, folder: int, root: Path, number: int, step: Step | None) -
     names = sorted(os.listdir(folder))
     mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
     action = step.action if step else _action(root / path, names)
-    if action in plans.WHOLE:
+    if action in plans.WHOLE_ENTRY:
         return [Move(number, action, path, facts.st_ino, mtime, step.frees if step else 0)]
     found = []
     for name in names:

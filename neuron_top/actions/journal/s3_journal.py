@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from neuron_top import private_files
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.errors import RefusedForSafety
 
 

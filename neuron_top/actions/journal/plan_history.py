@@ -5,8 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-from neuron_top.actions.plan import Plan
-from neuron_top.actions.records import (
+from neuron_top.actions.journal.records import (
     AnyRecord,
     Move,
     MovesIntended,
@@ -16,8 +15,9 @@ from neuron_top.actions.records import (
     PlanRestored,
     PurgeFailed,
     StepsRefused,
+    user_name,
 )
-from neuron_top.actions.user import user_name
+from neuron_top.actions.plan import Plan
 from neuron_top.cache import lock_owner
 
 UNDOABLE = frozenset({"done", "interrupted", "found"})
@@ -76,7 +76,7 @@ class PlanHistory:
 
 
 def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:
-    """The record that opens a plan's chapter."""
+    """The record that opens a plan's history."""
     return PlanBegun(
         plan=plan.identity,
         at=time.time(),

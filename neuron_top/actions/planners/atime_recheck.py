@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from neuron_top.actions.evict import EvictPolicy, plan_eviction
 from neuron_top.actions.plan import Plan, Step
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import Entry
 from neuron_top.cache.snapshot import Snapshot
@@ -24,14 +24,14 @@ ROUNDS = 8
 
 
 def plan_with_reads(
-    snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictPolicy, around: PlanContext
+    snapshot: Snapshot, entries: Sequence[Entry], root: str, policy: EvictCriteria, context: PlanContext
 ) -> Plan:
     """`plan_eviction` for `entries` of `snapshot`, none of whose steps was read later than the step says.
 
     A bucket, and a mount that keeps no access times, tell nothing. Raises ValueError as the planner does.
     """
     tell = snapshot.filesystem.access_times != "noatime" and not root.startswith("s3://")
-    plan = plan_eviction(entries, root, policy, around)
+    plan = plan_eviction(entries, root, policy, context)
     for _ in range(ROUNDS if tell else 0):
         reads = _read_later(root, plan.steps)
         if not reads:
@@ -40,7 +40,7 @@ def plan_with_reads(
             msgspec.structs.replace(entry, read_at=reads[entry.path]) if entry.path in reads else entry
             for entry in entries
         ]
-        plan = plan_eviction(entries, root, policy, around)
+        plan = plan_eviction(entries, root, policy, context)
     return plan
 
 

@@ -7,7 +7,7 @@ import operator
 import re
 from collections import Counter
 
-from neuron_top.actions.surroundings import DAY
+from neuron_top.actions.plan import DAY
 from neuron_top.cache.entry import FAILURES, HITS, Entry, State, compiler_version
 
 SUPERSEDED_DAYS = 30
@@ -33,7 +33,7 @@ class EvictionRanking:
         self._superseded = {name for name, version in versions.items() if version < newest}
         self._copied = _copied(everything)
 
-    def rank(self, entry: Entry, idle: float) -> int:
+    def tier(self, entry: Entry, idle: float) -> int:
         """The class; `idle` is seconds since the last use."""
         state = entry.state
         if state is _HIT and not self._copied:
@@ -50,17 +50,17 @@ class EvictionRanking:
         return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
 
     @staticmethod
-    def reason(rank: int, entry: Entry, idle: float) -> str:
+    def reason(tier: int, entry: Entry, idle: float) -> str:
         """The class in words."""
-        if rank == USED:
+        if tier == USED:
             return _unused(round(10 * idle / DAY))
         return {
             LEFTOVER: "only leftovers",
             USELESS: f"{entry.state}: of no use to any client",
-            FAILED: "a cached failure, replayed to every rank",
+            FAILED: "a cached failure, replayed to every tier",
             COPY: "the same graph under flags that differ only in a log path",
             SUPERSEDED: f"an older compiler's, unused for {idle / DAY:.0f} days",
-        }[rank]
+        }[tier]
 
 
 @functools.lru_cache(10_000)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from neuron_top.actions import entry_lock
-from neuron_top.actions.found_again import is_sound, plan_folders
+from neuron_top.actions.journal.found_again import is_sound, plan_folders
+from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.opened import OpenRoot, StaleEntryError
-from neuron_top.actions.plan_history import PlanHistory
 from neuron_top.cache import lock_owner
 
 TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
@@ -39,21 +39,21 @@ def free_locks(trash: Trash, spared: str = "") -> None:
 
     The plan `spared` is left alone: it is about to be gone on with. What cannot be opened stops nothing else.
     """
-    chapters: dict[str, PlanHistory] | None = None
+    histories: dict[str, PlanHistory] | None = None
     for identity, names in plan_folders(trash.folder).items():
         for name in names if identity != spared else ():
             with contextlib.suppress(OSError), contextlib.closing(OpenRoot(trash.folder / name)) as place:
                 tokens = [token for token in place.names() if token.startswith(TOKEN) and _is_left(place, token)]
-                if tokens and chapters is None:
-                    chapters = {chapter.begun.plan: chapter for chapter in trash.entries()}
+                if tokens and histories is None:
+                    histories = {history.begun.plan: history for history in trash.entries()}
                 for token in tokens:
-                    _free_lock(trash.root, place, token, (chapters or {}).get(identity))
+                    _free_lock(trash.root, place, token, (histories or {}).get(identity))
 
 
-def _free_lock(root: Path, place: OpenRoot, token: str, chapter: PlanHistory | None) -> None:
+def _free_lock(root: Path, place: OpenRoot, token: str, history: PlanHistory | None) -> None:
     facts = place.facts(token)
-    if facts.st_nlink > 1 and chapter is not None:
-        entries = dict.fromkeys(move.entry for move in chapter.moves if is_sound(move))
+    if facts.st_nlink > 1 and history is not None:
+        entries = dict.fromkeys(move.entry for move in history.moves if is_sound(move))
         _free(root, entries, facts.st_ino)
         _free(place.path, entries, facts.st_ino)
     place.remove(token)

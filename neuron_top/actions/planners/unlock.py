@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
-from neuron_top.actions.plan_builder import build_plan, exclude, step_of
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.entry import Entry, Verdict
 
 
-def plan_unlock(entries: Iterable[Entry], root: str, around: PlanContext, *, force: bool = False) -> Plan:
+def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, force: bool = False) -> Plan:
     """Remove the locks among `entries`. `force` takes those without proof of life too, with a warning each.
 
     A lock whose holder is proved alive stays, whatever is asked for.
@@ -24,12 +24,12 @@ def plan_unlock(entries: Iterable[Entry], root: str, around: PlanContext, *, for
         if lock.verdict is Verdict.ALIVE:
             exclusions.append(exclude(entry, f"its holder lives: {lock.proof}"))
         elif lock.verdict is Verdict.DEAD:
-            steps.append(step_of(Action.UNLOCK, entry, "its holder is dead", 0, around, proof=lock.proof or ""))
+            steps.append(step_of(Action.UNLOCK, entry, "its holder is dead", 0, context, proof=lock.proof or ""))
         elif force:
             warning = "nothing proves that the holder is dead: a compile that still runs will be done twice"
-            steps.append(step_of(Action.UNLOCK, entry, "forced", 0, around, warning=warning))
+            steps.append(step_of(Action.UNLOCK, entry, "forced", 0, context, warning=warning))
         else:
             exclusions.append(
                 exclude(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
             )
-    return build_plan("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, around)
+    return build_plan("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, context)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from neuron_top.actions.entry_writer import LocalEntryWriter, held
+from neuron_top.actions.execution.entry_writer import LocalEntryWriter, held
 from neuron_top.actions.opened import OpenRoot, StaleEntryError
 from neuron_top.cache import filesystem, trust
 from neuron_top.cache.entry import MODULE

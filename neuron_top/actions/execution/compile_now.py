@@ -17,12 +17,13 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import entry_lock, plan_history
-from neuron_top.actions.journal import Trash
+from neuron_top.actions import entry_lock
+from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.journal import plan_history
+from neuron_top.actions.journal.records import PlanEnded, StepsRefused
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
-from neuron_top.actions.preconditions import check_preconditions
-from neuron_top.actions.records import PlanEnded, StepsRefused
 from neuron_top.cache import filenames, lock_owner
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.collect import Counts, largest_peak
@@ -68,7 +69,7 @@ class _Compiles:
     def __init__(self, plan: Plan, trash: Trash, compilers: Mapping[str, Compiler]) -> None:
         self.plan, self.trash, self.compilers = plan, trash, compilers
         self.folders = {name: compiler.directory() for name, compiler in compilers.items()}
-        self.resumed = any(chapter.begun.plan == plan.identity for chapter in trash.entries())
+        self.resumed = any(history.begun.plan == plan.identity for history in trash.entries())
         self.graphs: dict[CollectedGraph, int] = {}
         self.refused: list[tuple[int, str]] = []
         self.done = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
-from neuron_top.actions.copy_targets import CHUNK, StoredFile
+from neuron_top.actions.execution.copy_targets import CHUNK, StoredFile
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.cache import filenames, s3
 from neuron_top.cache.entry import PARTS, Part

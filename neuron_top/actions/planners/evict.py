@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from neuron_top.actions.compiler_filter import compiler_filter
-from neuron_top.actions.eviction_ranking import EvictionRanking
-from neuron_top.actions.plan import FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
-from neuron_top.actions.plan_builder import build_plan, exclude, files_taken
-from neuron_top.actions.surroundings import DAY, PlanContext
+from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.compiler_filter import compiler_filter
+from neuron_top.actions.planners.eviction_ranking import EvictionRanking
+from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.cache import filenames
 from neuron_top.cache.entry import Artifact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
@@ -30,7 +30,7 @@ BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARK
 """Somebody's extracted or half-stored work: only when named, and a day old."""
 
 
-class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
+class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
     """The wish. Filters narrow the candidates; a goal (`max_bytes`, `free_bytes`) stops when it is reached."""
 
     max_bytes: int | None = None
@@ -59,7 +59,7 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
             or self.paths
         )
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """The wish as it is shown and journalled."""
         parts = [
             f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
@@ -74,25 +74,25 @@ class EvictPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(part for part in parts if part)
 
 
-def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictPolicy, around: PlanContext) -> Plan:
+def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictCriteria, context: PlanContext) -> Plan:
     """The plan for one root. Raises ValueError for an empty wish or a compiler specifier that can't be read."""
     if policy.empty:
         raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
     everything = list(entries)
-    candidates, exclusions = _sorted_out(everything, policy, around)
-    if _bytes_wanted(policy, around) == 0:
-        return build_plan("evict", root, policy.words(), (), (), around, goal_met=_how_it_is(policy, around))
-    steps, missed = _until_goal(candidates, everything, policy, around)
+    candidates, exclusions = _candidates(everything, policy, context)
+    if _bytes_wanted(policy, context) == 0:
+        return build_plan("evict", root, policy.describe(), (), (), context, goal_met=_how_it_is(policy, context))
+    steps, missed = _until_goal(candidates, everything, policy, context)
     emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
-    return build_plan("evict", root, policy.words(), steps, exclusions, around, goal_missed=missed, emptied=emptied)
+    return build_plan("evict", root, policy.describe(), steps, exclusions, context, goal_missed=missed, emptied=emptied)
 
 
 class _Candidate(msgspec.Struct, gc=False):
     """An entry that may go. There are 50,000 of them: made by position, and without a look from the collector."""
 
-    place: float
+    sort_key: float
     """Where it stands in the order."""
-    rank: int
+    tier: int
     """Its class."""
     entry: Entry
     last_use: float
@@ -102,23 +102,23 @@ class _Candidate(msgspec.Struct, gc=False):
 
 
 _COMPILER = operator.attrgetter("compiler")
-_CLASS = 1e12
+_TIER = 1e12
 """Classes lie further apart than any two idle times, seconds."""
 
 
-def _sorted_out(
-    everything: list[Entry], policy: EvictPolicy, around: PlanContext
+def _candidates(
+    everything: list[Entry], policy: EvictCriteria, context: PlanContext
 ) -> tuple[list[_Candidate], list[Exclusion]]:
     """(what may go, in order; what stays although the wish speaks of it). Written for 50,000 entries at a time."""
     matches = compiler_filter(policy.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
-    pinned, named, now = _any_of(around.pins), _any_of(policy.modules), around.now
+    pinned, named, now = _any_of(context.pins), _any_of(policy.modules), context.now
     worth = EvictionRanking(everything)
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
-    last_use, rebuild, rank, keep, hit = around.last_use, around.rebuild, worth.rank, candidates.append, State.HIT
-    calm = not (around.in_use or policy.slim or any(name.startswith(_HUB) for name in compilers))
-    states, paths, older_than, protect = policy.states, policy.paths, policy.older_than, around.protect_seconds
+    last_use, rebuild, tier, keep, hit = context.last_use, context.rebuild, worth.tier, candidates.append, State.HIT
+    fast_path = not (context.in_use or policy.slim or any(name.startswith(_HUB) for name in compilers))
+    states, paths, older_than, protect = policy.states, policy.paths, policy.older_than, context.protect_seconds
     filtered = bool(policy.compiler or states or paths or named)
     for entry in everything:
         if filtered and (
@@ -135,11 +135,15 @@ def _sorted_out(
         if pinned is not None and pinned(entry.module):
             obstacle = "pinned"
         elif (
-            calm and idle >= protect and entry.state is hit and now - entry.changed_at >= protect and not entry.problems
+            fast_path
+            and idle >= protect
+            and entry.state is hit
+            and now - entry.changed_at >= protect
+            and not entry.problems
         ):
             obstacle = ""  # as `_obstacle` would say, for what most entries are
         else:
-            obstacle = _obstacle(entry, policy, around)
+            obstacle = _obstacle(entry, policy, context)
             if not obstacle and idle < protect:
                 obstacle = f"used within a day (known from: {known_from})"
         if obstacle:
@@ -147,9 +151,9 @@ def _sorted_out(
             continue
         seconds, seconds_from = rebuild(entry)
         value = idle / (1 + seconds / 60) if seconds else idle
-        kind = rank(entry, idle)
-        keep(_Candidate(kind * _CLASS - value, kind, entry, used, known_from, seconds, seconds_from))
-    candidates.sort(key=operator.attrgetter("place"))
+        kind = tier(entry, idle)
+        keep(_Candidate(kind * _TIER - value, kind, entry, used, known_from, seconds, seconds_from))
+    candidates.sort(key=operator.attrgetter("sort_key"))
     return candidates, exclusions
 
 
@@ -176,7 +180,7 @@ _LOCKED_WORDS = {
 }
 
 
-def _obstacle(entry: Entry, policy: EvictPolicy, around: PlanContext) -> str:
+def _obstacle(entry: Entry, policy: EvictCriteria, context: PlanContext) -> str:
     """Why the entry must stay, whatever its last use; empty when it may go."""
     if entry.state is State.HIT:
         pass
@@ -185,7 +189,7 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: PlanContext) -> str:
     elif entry.state in BY_NAME_ONLY:
         if entry.state not in policy.states:
             return f"{entry.state}: extracted or half-stored work goes only when its state is named"
-        if around.now - entry.changed_at < DAY:
+        if context.now - entry.changed_at < DAY:
             return f"{entry.state}, changed within a day: somebody may still be at work"
     if entry.problems:
         unreadable = [problem for problem in entry.problems if not _of_broken_artifact(entry, problem)]
@@ -193,9 +197,9 @@ def _obstacle(entry: Entry, policy: EvictPolicy, around: PlanContext) -> str:
             return f"not fully readable: {unreadable[0]}"
     if entry.compiler.startswith(_HUB):
         return "a hub's own layout: it is read and copied only"
-    if around.in_use:
-        return f"the cache is in use: {around.in_use}"
-    if around.now - entry.changed_at < around.protect_seconds:
+    if context.in_use:
+        return f"the cache is in use: {context.in_use}"
+    if context.now - entry.changed_at < context.protect_seconds:
         return "changed within a day"
     if policy.slim and not entry.parts & _SLIM_PARTS:
         return "slim already"
@@ -213,13 +217,13 @@ def _of_broken_artifact(entry: Entry, problem: str) -> bool:
 
 
 def _until_goal(
-    candidates: list[_Candidate], everything: list[Entry], policy: EvictPolicy, around: PlanContext
+    candidates: list[_Candidate], everything: list[Entry], policy: EvictCriteria, context: PlanContext
 ) -> tuple[list[Step], str]:
     """(steps, why the goal is missed)."""
-    wanted = _bytes_wanted(policy, around)
+    wanted = _bytes_wanted(policy, context)
     linked = [entry.links for entry in everything if entry.links]
     sharers = Counter(inode for links in linked for inode, _ in links)
-    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, around.now
+    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, context.now
     steps: list[Step] = []
     freed = 0
     for candidate in candidates:
@@ -240,7 +244,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     return Step(
         action=action,
         path=f"{entry.compiler}/{entry.module}",
-        reason=EvictionRanking.reason(candidate.rank, entry, now - candidate.last_use),
+        reason=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
@@ -251,20 +255,20 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     )
 
 
-def _bytes_wanted(policy: EvictPolicy, around: PlanContext) -> int | None:
+def _bytes_wanted(policy: EvictCriteria, context: PlanContext) -> int | None:
     goals = []
     if policy.max_bytes is not None:
-        goals.append(around.before.size - policy.max_bytes)
+        goals.append(context.before.size - policy.max_bytes)
     if policy.free_bytes is not None:
-        goals.append(policy.free_bytes - (around.before.free or 0) - around.waiting)
+        goals.append(policy.free_bytes - (context.before.free or 0) - context.trash_bytes)
     return max(0, *goals) if goals else None
 
 
-def _how_it_is(policy: EvictPolicy, around: PlanContext) -> str:
-    size = f"the cache holds {bytes_text(around.before.size)}" if policy.max_bytes is not None else ""
-    free = f"{bytes_text(around.before.free)} are free" if policy.free_bytes is not None else ""
-    if free and around.waiting:
-        free += f", {bytes_text(around.waiting)} more once the trash is purged (neurontop cache purge),"
+def _how_it_is(policy: EvictCriteria, context: PlanContext) -> str:
+    size = f"the cache holds {bytes_text(context.before.size)}" if policy.max_bytes is not None else ""
+    free = f"{bytes_text(context.before.free)} are free" if policy.free_bytes is not None else ""
+    if free and context.trash_bytes:
+        free += f", {bytes_text(context.trash_bytes)} more once the trash is purged (neurontop cache purge),"
     return " and ".join(filter(None, (size, free)))
 
 

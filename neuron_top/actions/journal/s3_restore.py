@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from neuron_top.actions import journal
-from neuron_top.actions.records import Move, PlanRestored
-from neuron_top.actions.s3_executor import tag_number
-from neuron_top.actions.s3_journal import BucketJournal
-from neuron_top.actions.user import user_name
+from neuron_top.actions.execution.s3 import tag_number
+from neuron_top.actions.journal import trash as journal
+from neuron_top.actions.journal.records import Move, PlanRestored, user_name
+from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.cache import s3
 from neuron_top.errors import NothingToShow, RefusedForSafety
 
@@ -27,12 +26,12 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
     if not bucket.versioned():
         raise RefusedForSafety(f"{bucket.url} keeps no versions: nothing can be restored")
     with trash.exclusively():
-        chapter = trash.chapter(identity)
-        if chapter.begun.verb in journal.ADDING:
-            raise NothingToShow(f"plan {chapter.begun.plan} took nothing away: there is nothing to bring back")
+        history = trash.history_of(identity)
+        if history.begun.verb in journal.ADDING:
+            raise NothingToShow(f"plan {history.begun.plan} took nothing away: there is nothing to bring back")
         restored, kept = 0, []
-        for entry, moves in _by_entry(list(dict.fromkeys(reversed(chapter.moves)))).items():
-            found = _Versions(bucket, entry, chapter.begun.at - _CLOCKS_SECONDS)
+        for entry, moves in _by_entry(list(dict.fromkeys(reversed(history.moves)))).items():
+            found = _Versions(bucket, entry, history.begun.at - _CLOCKS_SECONDS)
             for move in moves:
                 problem = found.undelete(move)
                 if problem is None:
@@ -40,7 +39,7 @@ def restore(identity: str, bucket: s3.Bucket, trash: BucketJournal, *, read_only
                 elif problem:
                     kept.append((move.path, problem))
         record = PlanRestored(
-            plan=chapter.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
+            plan=history.begun.plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name()
         )
         trash.write(record)
     return record

@@ -15,18 +15,18 @@ from neuron_top.actions.plan import (
     Totals,
     identity_of,
 )
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 
 
 def step_of(
-    action: Action, entry: Entry, reason: str, frees: int, around: PlanContext, *, proof: str = "", warning: str = ""
+    action: Action, entry: Entry, reason: str, frees: int, context: PlanContext, *, proof: str = "", warning: str = ""
 ) -> Step:
     """A step on `entry` that frees `frees` bytes."""
-    last_use, known_from = around.last_use(entry)
-    seconds, known_by = around.rebuild(entry) if action in LOSES_ARTIFACT else (None, "")
+    last_use, known_from = context.last_use(entry)
+    seconds, known_by = context.rebuild(entry) if action in LOSES_ARTIFACT else (None, "")
     return Step(
         action=action,
         path=entry.path,
@@ -61,7 +61,7 @@ def build_plan(
     policy: str,
     steps: Sequence[Step],
     exclusions: Iterable[Exclusion],
-    around: PlanContext,
+    context: PlanContext,
     *,
     goal_missed: str = "",
     goal_met: str = "",
@@ -69,17 +69,17 @@ def build_plan(
 ) -> Plan:
     """The plan, with its totals after and its name."""
     return Plan(
-        identity=identity_of(verb, root, around.now, steps),
+        identity=identity_of(verb, root, context.now, steps),
         verb=verb,
         root=root,
         policy=policy,
-        made_at=around.now,
+        made_at=context.now,
         steps=tuple(steps),
         exclusions=tuple(exclusions),
-        before=around.before,
-        after=_after(around.before, steps),
-        caveats=around.caveats,
-        refused=around.refusal(),
+        before=context.before,
+        after=_after(context.before, steps),
+        caveats=context.caveats,
+        refused=context.refusal(),
         goal_missed=goal_missed,
         goal_met=goal_met,
         emptied=emptied,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.actions.evict import BY_NAME_ONLY, EvictPolicy
+from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cache.entry import State
 from neuron_top.errors import UsageError
@@ -12,7 +12,7 @@ NEVER = frozenset(BY_NAME_ONLY)
 """States that may be somebody's work: a person can evict them by name, a timer never does."""
 
 
-def policy_of(settings: Settings) -> list[EvictPolicy]:
+def policy_of(settings: Settings) -> list[EvictCriteria]:
     """Classes, then age, then size and free space; empty when nothing is set. UsageError: unknown state."""
     found = []
     try:
@@ -20,12 +20,12 @@ def policy_of(settings: Settings) -> list[EvictPolicy]:
     except ValueError as problem:
         raise UsageError(f"cache_states: {problem}; states: {', '.join(State)}") from None
     if states:
-        found.append(EvictPolicy(states=states))
+        found.append(EvictCriteria(states=states))
     if settings.cache_older_than:
-        found.append(EvictPolicy(older_than=parse_seconds(settings.cache_older_than)))
+        found.append(EvictCriteria(older_than=parse_seconds(settings.cache_older_than)))
     if settings.cache_max_size or settings.cache_min_free:
         found.append(
-            EvictPolicy(
+            EvictCriteria(
                 max_bytes=parse_bytes(settings.cache_max_size) if settings.cache_max_size else None,
                 free_bytes=parse_bytes(settings.cache_min_free) if settings.cache_min_free else None,
             )

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import found_again, journal
 from neuron_top.actions.entry_lock import EntryLockGuard
-from neuron_top.actions.journal import Trash
+from neuron_top.actions.journal import found_again
+from neuron_top.actions.journal import trash as journal
+from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.actions.journal.records import Move, PlanRestored, user_name
+from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
-from neuron_top.actions.plan import WHOLE, Action
-from neuron_top.actions.plan_history import PlanHistory
-from neuron_top.actions.records import Move, PlanRestored
-from neuron_top.actions.user import user_name
+from neuron_top.actions.plan import WHOLE_ENTRY, Action
 from neuron_top.cache import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
 
@@ -34,17 +34,17 @@ def restore(identity: str, trash: Trash, *, read_only: bool = False) -> PlanRest
     if read_only:
         raise RefusedForSafety("read-only mode: nothing is changed")
     with trash.exclusively():
-        chapter = trash.chapter(identity)
-        plan = chapter.begun.plan
-        if chapter.purged:
+        history = trash.history_of(identity)
+        plan = history.begun.plan
+        if history.purged:
             raise RefusedForSafety(f"plan {plan} was purged: nothing is left to restore")
-        if chapter.begun.verb in journal.ADDING:
+        if history.begun.verb in journal.ADDING:
             raise NothingToShow(f"plan {plan} took nothing away: there is nothing to bring back")
-        refusal = trash.half_purged(chapter)
+        refusal = trash.half_purged(history)
         if refusal:
             raise RefusedForSafety(refusal)
         trash.check_writable()
-        restored, kept = _all_back(chapter, trash)
+        restored, kept = _all_back(history, trash)
         record = PlanRestored(plan=plan, at=time.time(), restored=restored, kept=tuple(kept), user=user_name())
         try:
             trash.write(record)
@@ -60,9 +60,9 @@ Kept = list[tuple[str, str]]
 """(path, why it stays in the trash)."""
 
 
-def _all_back(chapter: PlanHistory, trash: Trash) -> tuple[int, Kept]:
+def _all_back(history: PlanHistory, trash: Trash) -> tuple[int, Kept]:
     """(how many moves were undone, what stays). Raises RefusedForSafety before anything was done."""
-    plan, restored, kept = chapter.begun.plan, 0, Kept()
+    plan, restored, kept = history.begun.plan, 0, Kept()
     token = trash.folder / plan / TOKEN
     with contextlib.ExitStack() as stack:
         try:
@@ -71,7 +71,7 @@ def _all_back(chapter: PlanHistory, trash: Trash) -> tuple[int, Kept]:
             # It names us, and it takes the room on a full disk that the closing record needs when it is gone.
             stack.callback(trashed_files.remove, TOKEN)
             trashed_files.write(TOKEN, msgspec.json.encode(lock_owner.current()))
-            moves = _moves(chapter, trash)
+            moves = _moves(history, trash)
         except FileNotFoundError:
             return 0, kept
         except OSError as problem:
@@ -87,12 +87,12 @@ def _all_back(chapter: PlanHistory, trash: Trash) -> tuple[int, Kept]:
     return restored, kept
 
 
-def _moves(chapter: PlanHistory, trash: Trash) -> list[Move]:
+def _moves(history: PlanHistory, trash: Trash) -> list[Move]:
     """What the journal says was taken, the last first; before it, what lies in the trash and is not told there."""
-    place = trash.folder / chapter.begun.plan
-    told = [move for move in reversed(chapter.moves) if found_again.is_sound(move)]
+    place = trash.folder / history.begun.plan
+    told = [move for move in reversed(history.moves) if found_again.is_sound(move)]
     paths = {move.path for move in told}
-    whole = {move.path for move in told if move.action in WHOLE}
+    whole = {move.path for move in told if move.action in WHOLE_ENTRY}
     lying = found_again.moves_found(place, trash.root, found_again.saved_plan(place, trash.root))
     return [*(move for move in lying if move.path not in paths and move.entry not in whole), *told]
 
@@ -103,7 +103,7 @@ def _entry_back(
     """Bring one entry back, or the files of it that were taken; gives how many moves were undone."""
     first = moves[0]
     try:
-        if first.action in WHOLE:
+        if first.action in WHOLE_ENTRY:
             root.take_back(trashed_files, path, first.folder_mtime_ns)
             return 1
         with root.entry(path) as entry, trashed_files.entry(path) as source:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
-from neuron_top.actions.surroundings import PlanContext
+from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
 from neuron_top.units import duration_text
@@ -60,24 +60,24 @@ def look() -> list[Left]:
     return found
 
 
-def plan_sweeps(found: Iterable[Left], around: PlanContext, user: int) -> list[Plan]:
-    """One plan per parent folder. `around` is the cache's: its clock, protection, read-only mode count here too."""
+def plan_sweeps(found: Iterable[Left], context: PlanContext, user: int) -> list[Plan]:
+    """One plan per parent folder. `context` is the cache's: its clock, protection, read-only mode count here too."""
     parents: dict[str, list[Left]] = {}
     for folder in found:
         parents.setdefault(str(Path(folder.path).parent), []).append(folder)
-    return [_plan(parent, folders, around, user) for parent, folders in sorted(parents.items())]
+    return [_plan(parent, folders, context, user) for parent, folders in sorted(parents.items())]
 
 
-def _plan(parent: str, folders: list[Left], around: PlanContext, user: int) -> Plan:
+def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> Plan:
     steps, exclusions = [], []
     for folder in sorted(folders, key=lambda each: each.newest):
-        reason = _obstacle(folder, around, user)
+        reason = _obstacle(folder, context, user)
         if reason:
             exclusions.append(
                 Exclusion(path=Path(folder.path).name, state="work folder", size=folder.size, reason=reason)
             )
         else:
-            steps.append(_step(folder, around))
+            steps.append(_step(folder, context))
     disk = filesystem.describe(parent)
     before = Totals(
         entries=len(folders),
@@ -95,37 +95,37 @@ def _plan(parent: str, folders: list[Left], around: PlanContext, user: int) -> P
         free_inodes=None if disk.free_inodes is None else disk.free_inodes + files,
     )
     return Plan(
-        identity=identity_of("sweep", parent, around.now, steps),
+        identity=identity_of("sweep", parent, context.now, steps),
         verb="sweep",
         root=parent,
         policy="work folders of dead compiles",
-        made_at=around.now,
+        made_at=context.now,
         steps=tuple(steps),
         exclusions=tuple(exclusions),
         before=before,
         after=after,
-        caveats=around.caveats,
-        refused="read-only mode" if around.read_only else "",
+        caveats=context.caveats,
+        refused="read-only mode" if context.read_only else "",
     )
 
 
-def _step(folder: Left, around: PlanContext) -> Step:
+def _step(folder: Left, context: PlanContext) -> Step:
     return Step(
         action=Action.SWEEP,
         path=Path(folder.path).name,
-        reason=f"nobody works in it, unchanged for {duration_text(around.now - folder.newest)}",
+        reason=f"nobody works in it, unchanged for {duration_text(context.now - folder.newest)}",
         frees=folder.size,
         files=folder.files,
         fingerprint=Fingerprint(state=folder.kind, folder_inode=folder.inode, folder_mtime_ns=folder.mtime_ns),
     )
 
 
-def _obstacle(folder: Left, around: PlanContext, user: int) -> str:
+def _obstacle(folder: Left, context: PlanContext, user: int) -> str:
     if folder.busy:
         return folder.busy
     if folder.owner != user:
         return "it belongs to another user"
-    if around.now - folder.newest < around.protect_seconds:
+    if context.now - folder.newest < context.protect_seconds:
         return "changed within a day"
     return ""
 

@@ -1,0 +1,1 @@
+"""What carries a plan out: renames into the trash, deletions in a bucket, copies, compiles."""

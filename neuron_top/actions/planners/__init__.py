@@ -1,0 +1,1 @@
+"""Pure planners: from a snapshot and its context to a plan, one module per verb."""
