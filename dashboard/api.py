@@ -63,7 +63,7 @@ class Confirmation(msgspec.Struct, forbid_unknown_fields=True):
     typed: str = ""
 
 
-_wish = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: see `cache/index.py`
+_wish = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: see `cache/scan/index.py`
 _confirmation = msgspec.json.Decoder(Confirmation)
 
 

@@ -17,9 +17,10 @@ from neuron_top.actions.desk import COMPILE, EVICT, QUARANTINE, RETRY, SLIM, UNL
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Progress
-from neuron_top.cache import catalog, roots
-from neuron_top.cache.entry import Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache import roots
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog
 from neuron_top.dashboard.plans import Maker, PlanExecution, Plans
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.ingest.other_caches import OtherCaches

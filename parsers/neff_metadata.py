@@ -47,7 +47,7 @@ class _HloStats(msgspec.Struct):
     hlo_mac_count: float | None = None
 
 
-_kelf = msgspec.json.Decoder(_Kelf, strict=False)  # made once, in one thread: see `cache/index.py`
+_kelf = msgspec.json.Decoder(_Kelf, strict=False)  # made once, in one thread: see `cache/scan/index.py`
 _definition = msgspec.json.Decoder(_Definition, strict=False)
 _hlo_stats = msgspec.json.Decoder(_HloStats, strict=False)
 

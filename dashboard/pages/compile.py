@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.cache.failures import judge
+from neuron_top.cache.model.failures import judge
 from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind

@@ -26,9 +26,9 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache import catalog, verify
-from neuron_top.cache.entry import FAILURES, Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import FAILURES, Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog, verify
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.settings import Settings
 

@@ -16,7 +16,8 @@ from types import TracebackType
 
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Action
-from neuron_top.cache import filenames, lock_holders, lock_owner
+from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.model import filenames
 
 NAMES = tuple(name + filenames.LOCK_SUFFIX for name in filenames.GRAPH_NAMES)
 _OWNERS = tuple(name + filenames.OWNER_SUFFIX for name in filenames.GRAPH_NAMES)

@@ -9,8 +9,9 @@ import stat
 from pathlib import Path
 
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
-from neuron_top.cache import filenames, trust
-from neuron_top.cache.entry import PARTS, Part
+from neuron_top.cache import trust
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 
 OPEN_FOLDERS = 32

@@ -32,7 +32,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: float = 0.0
 
 
-_pins = msgspec.json.Decoder(tuple[Pin, ...])  # made once, in one thread: see `cache/index.py`
+_pins = msgspec.json.Decoder(tuple[Pin, ...])  # made once, in one thread: see `cache/scan/index.py`
 
 
 class Pins:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import msgspec
 
-from neuron_top.cache.entry import MODULE, Entry, Part
+from neuron_top.cache.model.entry import MODULE, Entry, Part
 
 DAY = 86400.0
 """Seconds: what was used or changed within a day stays."""
@@ -217,7 +217,7 @@ def identity_of(verb: str, root: str, made_at: float, steps: Sequence[Step]) -> 
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 
-_saved = msgspec.json.Decoder(Saved)  # made once, in one thread: see `cache/index.py`
+_saved = msgspec.json.Decoder(Saved)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def encode(*plans: Plan) -> bytes:

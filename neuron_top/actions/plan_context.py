@@ -11,9 +11,9 @@ import msgspec
 
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
-from neuron_top.cache import locks
-from neuron_top.cache.entry import Artifact, Entry, Part
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.locks import verdicts
+from neuron_top.cache.model.entry import Artifact, Entry, Part
+from neuron_top.cache.model.snapshot import Snapshot
 
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
 """The shortest and the longest time between two files that is taken for a compile's."""
@@ -113,7 +113,7 @@ def collect_context(
     ours = trash.touched() if trash is not None else {}
     changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
     newest = max(changes, default=None)
-    evidence = locks.gather(snapshot.root, [], newest_change=newest)
+    evidence = verdicts.gather(snapshot.root, [], newest_change=newest)
     disk = snapshot.filesystem
     return PlanContext(
         now=time.time() if now is None else now,
@@ -142,7 +142,7 @@ def collect_context(
 
 def in_use(root: str) -> str | None:
     """Why somebody seems to use `root` at this moment, in words; None = nobody was seen."""
-    return locks.gather(root, []).in_use
+    return verdicts.gather(root, []).in_use
 
 
 _KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")

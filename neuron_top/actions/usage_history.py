@@ -29,7 +29,7 @@ class Uses(msgspec.Struct, kw_only=True):
     """Module → last use, seconds since the epoch."""
 
 
-_uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/index.py`
+_uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/index.py`
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):

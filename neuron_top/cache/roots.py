@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import filenames, trust
+from neuron_top.cache import trust
+from neuron_top.cache.model import filenames
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.processes import Process
 from neuron_top.escapes import without_secret

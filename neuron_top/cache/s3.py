@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from neuron_top.cache.entry import (
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.model.entry import (
     MARKER_BYTES,
     MODULE,
     PARTS,
@@ -28,10 +29,9 @@ from neuron_top.cache.entry import (
     classify,
     is_legacy,
 )
-from neuron_top.cache.filenames import FLAGS_NAMES, NEFF
-from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.keys import flags_hash
-from neuron_top.cache.snapshot import Other, Snapshot
+from neuron_top.cache.model.filenames import FLAGS_NAMES, NEFF
+from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.model.snapshot import Other, Snapshot
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.escapes import visible, without_secret
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem

@@ -69,7 +69,7 @@ def _asked(arguments: argparse.Namespace, option: str) -> float | None:
 
 
 def _size(root: str, limit: int, settings: Settings) -> Verdict:
-    from neuron_top.cache.catalog import sums
+    from neuron_top.cache.scan.catalog import sums
 
     taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"

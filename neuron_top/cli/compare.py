@@ -86,7 +86,7 @@ def _before_last(settings: Settings) -> str:
 
 
 def _caches(a: str, b: str, settings: Settings) -> CacheComparison:
-    from neuron_top.cache.catalog import open_root
+    from neuron_top.cache.scan.catalog import open_root
 
     return compare_caches(open_root(a, settings.state_path), open_root(b, settings.state_path))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from neuron_top.cache.contents import LocalGraph
+from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.parsers.hlo_nodes import HloNode
 
 _SHAPE = re.compile(r"([a-z][a-z0-9]{0,30})\[([0-9a-z_,]*)\]")

@@ -18,10 +18,10 @@ import msgspec
 
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.cache.contents import Contents, LocalGraph
-from neuron_top.cache.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
-from neuron_top.cache.keys import GRAPH_DIGITS, parse_key
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
+from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan.contents import Contents, LocalGraph
 from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences

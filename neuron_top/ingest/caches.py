@@ -9,7 +9,7 @@ from pathlib import Path
 
 from neuron_top.cache import roots
 from neuron_top.cache.processes import read_processes
-from neuron_top.cache.watch import CacheWatch
+from neuron_top.cache.scan.watch import CacheWatch
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Emit
 

@@ -10,8 +10,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from neuron_top.cache import catalog, roots
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache import roots
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog
 from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.explain.why import Explanation, explain
 from neuron_top.run.model import Run

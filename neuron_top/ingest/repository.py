@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from neuron_top.cache import catalog, roots
-from neuron_top.cache.contents import Contents
+from neuron_top.cache import roots
+from neuron_top.cache.scan import catalog
+from neuron_top.cache.scan.contents import Contents
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.miss_explainer import MissExplainer, first_here

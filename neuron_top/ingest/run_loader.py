@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from neuron_top.cache import catalog
+from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.events import OutputGrew
 from neuron_top.ingest.recordings import find_recording, load_run, store_path

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neuron_top.cache import catalog, roots
-from neuron_top.cache.contents import Contents
+from neuron_top.cache import roots
+from neuron_top.cache.scan import catalog
+from neuron_top.cache.scan.contents import Contents
 from neuron_top.errors import NeuronTopError
 from neuron_top.settings import Settings
 from neuron_top.views.operators import Operators, operators

@@ -73,7 +73,7 @@ class ReportService:
 
     def compare_caches(self, a: str, b: str) -> CacheComparison:
         """Two caches side by side. Raises NothingToShow."""
-        from neuron_top.cache.catalog import open_root
+        from neuron_top.cache.scan.catalog import open_root
 
         return compare_caches(open_root(a, self._settings.state_path), open_root(b, self._settings.state_path))
 

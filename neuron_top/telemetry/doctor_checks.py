@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.cache.filenames import DEFAULT_ROOT
+from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import NEURON, user_root
 from neuron_top.parsers.sysfs_values import LIVE_COUNTERS_SINCE
 from neuron_top.telemetry import doctor_variables

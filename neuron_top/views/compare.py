@@ -7,8 +7,8 @@ from statistics import mean
 
 import msgspec
 
-from neuron_top.cache.entry import HITS, Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import HITS, Entry
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from neuron_top.cache.entry import Entry
+from neuron_top.cache.model.entry import Entry
 from neuron_top.filters import check_filter
 from neuron_top.views.other_caches import OtherCache
 

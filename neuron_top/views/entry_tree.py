@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache.entry import BROKEN, FAILURES, State, compiler_version
+from neuron_top.cache.model.entry import BROKEN, FAILURES, State, compiler_version
 from neuron_top.views.entries import EntryRow, EntryTable
 
 

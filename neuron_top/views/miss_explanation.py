@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache.filenames import DEFAULT_ROOT
+from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import named_by
 from neuron_top.escapes import visible
 from neuron_top.explain.why import Explanation

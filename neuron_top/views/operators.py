@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from neuron_top.cache.contents import LocalGraph
+from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.parsers.hlo_nodes import HloNode
 
 SHAPES_SHOWN = 3

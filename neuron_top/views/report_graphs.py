@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache.failures import judge
+from neuron_top.cache.model.failures import judge
 from neuron_top.explain.flags import differences
 from neuron_top.run.graph import Attempt, Graph, WorkerGraph
 from neuron_top.run.model import Run

@@ -29,7 +29,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
 
 
-_closing = msgspec.json.Decoder(Summary)  # made once, in one thread: see `cache/index.py`
+_closing = msgspec.json.Decoder(Summary)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:

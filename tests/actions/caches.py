@@ -16,8 +16,8 @@ from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache import scan
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner
 
 DAY = 86400.0
 FLAGS = b'["--target=trn1"]'
@@ -63,7 +63,7 @@ def grow_old(place: Path, days: float) -> None:
 
 
 def looked_at(root: Path) -> Snapshot:
-    return scan.scan(str(root))
+    return scanner.scan(str(root))
 
 
 def context(snapshot: Snapshot, **changes: object) -> PlanContext:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import lock_owner
-from neuron_top.cache.entry import State
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model.entry import State
 from tests.actions import caches
 
 GRAPH = {"model.hlo_module.pb": b"\x0a\x01m"}

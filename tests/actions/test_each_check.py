@@ -19,8 +19,8 @@ from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache import lock_owner
-from neuron_top.cache.entry import State
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model.entry import State
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
 

@@ -11,7 +11,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache.entry import State
+from neuron_top.cache.model.entry import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines
 from tests.actions import caches

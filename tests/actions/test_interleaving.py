@@ -17,7 +17,7 @@ PROCESSES = 3
 JOB = """
 import random, sys, time
 from pathlib import Path
-from neuron_top.cache.keys import module_key
+from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.wrapper.compiling import Graph
 from neuron_top.errors import CompileError
 from tests.compile.fakes import Copying, wrapper

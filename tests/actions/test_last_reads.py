@@ -11,8 +11,9 @@ import pytest
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache import filesystem, scan
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache import filesystem
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner
 from tests.actions import caches
 
 
@@ -44,7 +45,7 @@ def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Pa
     before = seen_before(root)
     context = caches.context(before)
     used = read(root, 1, context.now - 3600)
-    again = scan.refresh(before)
+    again = scanner.refresh(before)
     assert again.entries == before.entries, "the catalog cannot see it"
     policy = EvictCriteria(max_bytes=before.totals().all.bytes - 4096)
     plan = plan_with_reads(before, before.entries, str(root), policy, context)

@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import filenames, roots, trust
-from neuron_top.cache.graph_header import MAGIC
+from neuron_top.cache import roots, trust
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.graph_header import MAGIC
 from neuron_top.compile.parallel.collect import collect
 from neuron_top.compile.wrapper.compiling import Graph
 from neuron_top.compile.wrapper.flags import parse_environment

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from neuron_top.cache import filenames, graph_header
+from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.signing import Keys
 from neuron_top.compile.server import server
 from tests.adversary.attacker import give_away, needs_root

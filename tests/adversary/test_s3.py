@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from neuron_top.cache import s3
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import NothingToShow, UsageError
 
 boto3 = pytest.importorskip("boto3", reason="caches in S3 need the extra neuron-top[s3]")

@@ -13,7 +13,7 @@ import pytest
 
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.pins import Pins
-from neuron_top.cache import catalog, index
+from neuron_top.cache.scan import catalog, index
 from neuron_top.compile.side_channel import DIRECTORY, tell
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import AnyEvent, CompileEnded, LineMalformed, RunFinished, RunStarted, SourceUnavailable, encode

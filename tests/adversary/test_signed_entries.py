@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import filenames, graph_header, signing
-from neuron_top.cache.catalog import open_root
-from neuron_top.cache.record import FileFacts, Stats, stats_decoder
-from neuron_top.cache.verify import deep
+from neuron_top.cache import signing
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.record import FileFacts, Stats, stats_decoder
+from neuron_top.cache.scan.catalog import open_root
+from neuron_top.cache.scan.verify import deep
 from neuron_top.errors import FileMalformed, UsageError
 from tests.adversary.attacker import give_away, needs_root
 from tests.compile.fakes import GRAPH, Copying, wrapper

@@ -28,9 +28,9 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan, Totals
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache import index, scan
-from neuron_top.cache.entry import Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import index, scanner
 from tests.bench.figures import Figure, cpu_of_children, report
 from tests.builders import write_entry
 
@@ -70,7 +70,7 @@ def planning(count: int) -> None:
     """A plan that halves the cache, from the index in memory and from the file."""
     with tempfile.TemporaryDirectory() as folder:
         write_entry(Path(folder), {**FILES, "model.neff": NEFF_HEAD.ljust(4096, b"\0")}, age=2 * DAY)
-        snapshot = many(scan.scan(folder).entries[0], count)
+        snapshot = many(scanner.scan(folder).entries[0], count)
         state = Path(folder, "state")
         index.save(snapshot, state)
         best: dict[str, list[float]] = {"load": [], "size": [], "age": [], "all": []}
@@ -147,7 +147,7 @@ class Eviction:
     """All entries of a root, planned."""
 
     def __init__(self, root: Path) -> None:
-        snapshot, self.trash = scan.scan(str(root)), Trash(root)
+        snapshot, self.trash = scanner.scan(str(root)), Trash(root)
         self.plan = plan(snapshot, EvictCriteria(older_than=0.0), context(snapshot, time.time() + 5 * DAY))
 
     def run(self) -> None:

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from neuron_top.cache import catalog
-from neuron_top.cache.scan import refresh, scan
-from neuron_top.cache.watch import CacheWatch
+from neuron_top.cache.scan import catalog
+from neuron_top.cache.scan.scanner import refresh, scan
+from neuron_top.cache.scan.watch import CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 

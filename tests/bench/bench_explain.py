@@ -18,9 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import index
-from neuron_top.cache.scan import scan
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import index
+from neuron_top.cache.scan.scanner import scan
 from neuron_top.explain.why import explain
 from tests.bench.figures import Figure
 from tests.explain.cases import NOW, OLD, stored

@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from neuron_top.cache import catalog
+from neuron_top.cache.scan import catalog
 from tests.bench import bench_cache, screen_peers
 from tests.bench.screen_log import SCREEN, keys, log
 from tests.bench.terminal import Terminal, as_installed, over

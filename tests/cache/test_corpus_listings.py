@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache.failures import read_failure
-from neuron_top.cache.keys import flags_hash
-from neuron_top.cache.scan import scan
+from neuron_top.cache.model.failures import read_failure
+from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.scan.scanner import scan
 from tests.builders import FAILURE_LOG, neff, sparse, sparse_neff
 from tests.corpus import corpus
 

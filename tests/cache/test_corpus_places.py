@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 from neuron_top.cache import roots
-from neuron_top.cache.scan import scan
+from neuron_top.cache.scan.scanner import scan
 from neuron_top.cache.tree import measure
 from neuron_top.cache.vllm_neuron import VllmState, entries
 from neuron_top.parsers.neff import read_header

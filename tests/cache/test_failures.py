@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.cache.failures import MEMORY_ADVICE, read_failure
+from neuron_top.cache.model.failures import MEMORY_ADVICE, read_failure
 
 START = "Failed compilation with ['neuronx-cc', 'compile', '--tensorizer-options=[a]: b ', '--verbose=35']:"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.cache.keys import ModuleKey, flags_data, flags_hash, graph_hash, module_key, parse_key
+from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, graph_hash, module_key, parse_key
 
 HEX = st.text("0123456789abcdef", min_size=20, max_size=20)
 

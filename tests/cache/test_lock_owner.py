@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 
 
 def test_this_process_is_alive() -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import lock_owner, locks, scan
-from neuron_top.cache.entry import State, Verdict
-from neuron_top.cache.locks import Evidence, judge
+from neuron_top.cache.locks import lock_owner, verdicts
+from neuron_top.cache.locks.verdicts import Evidence, judge
+from neuron_top.cache.model.entry import State, Verdict
 from neuron_top.cache.processes import Process
+from neuron_top.cache.scan import scanner
 from tests.builders import HLO_NAME, write_entry
 
 KEY = "MODULE_176283691422090868+f7f529f3"
@@ -70,7 +71,7 @@ def test_our_own_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
     owner = msgspec.json.encode(lock_owner.current())
     (folder / f"{HLO_NAME}.lock.owner").write_bytes(owner)
-    assert scan.scan(str(tmp_path)).entries[0].state is State.COMPILING
+    assert scanner.scan(str(tmp_path)).entries[0].state is State.COMPILING
     child = started([sys.executable, "-c", UNTIL_TOLD])
     try:
         there = msgspec.structs.replace(
@@ -79,7 +80,7 @@ def test_our_own_lock_names_its_holder_and_dies_with_it(tmp_path: Path) -> None:
     finally:
         child.communicate(b"\n")
     (folder / f"{HLO_NAME}.lock.owner").write_bytes(msgspec.json.encode(there))
-    (entry,) = scan.scan(str(tmp_path)).entries
+    (entry,) = scanner.scan(str(tmp_path)).entries
     assert entry.state is State.STALE_LOCK
     assert entry.lock is not None
     assert entry.lock.owner == f"pid {child.pid} on {there.host}"
@@ -89,7 +90,7 @@ def test_a_real_process_that_names_the_key_is_found(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, {HLO_NAME: b"x", f"{HLO_NAME}.lock": b""})
     child = started([sys.executable, "-c", UNTIL_TOLD, f"model.{folder.name}.hlo_module.pb"])
     try:
-        (entry,) = scan.scan(str(tmp_path)).entries
+        (entry,) = scanner.scan(str(tmp_path)).entries
     finally:
         child.communicate(b"\n")
     assert entry.state is State.COMPILING
@@ -107,7 +108,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
         (place / "environ").write_bytes(files.get("environ", "").encode())
         if "open" in files:
             (place / "fd" / "3").symlink_to(files["open"])
-        evidence = locks.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
+        evidence = verdicts.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
         (place / "fd" / "3").unlink(missing_ok=True)
         return evidence.in_use
 
@@ -118,7 +119,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == "process 4711 names it in its environment"
     assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
     assert seen() is None
-    recent = locks.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
+    recent = verdicts.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.in_use == "a file below it changed in the last ten minutes"
 
 
@@ -128,7 +129,7 @@ def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Pa
     (work / f"model.{KEY}.hlo_module.pb").write_bytes(b"x")
     at = time.time() - 30
     os.utime(work / f"model.{KEY}.hlo_module.pb", (at, at))
-    evidence = locks.gather(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
+    evidence = verdicts.gather(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
     assert abs(evidence.work_newest[KEY] - at) < 1
     assert judge(KEY, at, evidence).verdict is Verdict.ALIVE
 
@@ -148,6 +149,6 @@ def opened_by_another(path: Path, root: Path, key: str) -> list[int]:
     handle = os.open(path, os.O_RDONLY)
     try:
         with started([sys.executable, "-c", UNTIL_TOLD], (handle,)):
-            return list(locks.gather(str(root), [key]).work_open.values())
+            return list(verdicts.gather(str(root), [key]).work_open.values())
     finally:
         os.close(handle)

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from neuron_top.cache import catalog
+from neuron_top.cache.scan import catalog
 from tests import builders
 
 CODE = """
 import sys, threading
 from pathlib import Path
-from neuron_top.cache import catalog
+from neuron_top.cache.scan import catalog
 root, state = sys.argv[1:]
 sys.setswitchinterval(1e-6)
 line, seen = threading.Barrier(8), []

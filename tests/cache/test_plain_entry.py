@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache.entry_reader import EntryReader
-from neuron_top.cache.fast_scan import read_plain
 from neuron_top.cache.noatime_reader import NoAtimeReader
+from neuron_top.cache.scan.entry_reader import EntryReader
+from neuron_top.cache.scan.fast_scan import read_plain
 from tests.builders import COMPILER, HLO_NAME, OLD_COMPILER, neff, set_age, small_hlo, write_entry
 
 PLAIN = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b"", "wrapped_neff.hlo": b"w", "model.hlo.pb": b"g"}

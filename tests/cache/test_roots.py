@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.cache import roots, s3
-from neuron_top.cache.filenames import DEFAULT_ROOT
+from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.processes import Process
 from neuron_top.errors import UsageError
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache import catalog, index, scan
-from neuron_top.cache.entry import State
+from neuron_top.cache.model.entry import State
+from neuron_top.cache.scan import catalog, index, scanner
 from neuron_top.errors import NothingToShow
 from tests.builders import (
     COMPILER,
@@ -49,8 +49,8 @@ def test_a_look_changes_nothing_access_times_included(tmp_path: Path) -> None:
     write_entry(tmp_path, HIT, age=LONG_AGO)
     write_entry(tmp_path, {HLO_NAME: b"x", "model.log": FAILURE_LOG.encode()}, graph=graph(1), age=LONG_AGO)
     before = everything_about(tmp_path)
-    snapshot = scan.scan(str(tmp_path))
-    scan.refresh(snapshot)
+    snapshot = scanner.scan(str(tmp_path))
+    scanner.refresh(snapshot)
     assert len(snapshot.entries) == 2
     assert everything_about(tmp_path) == before
 
@@ -60,7 +60,7 @@ def test_bytes_are_disk_blocks_and_a_file_with_two_names_counts_once(tmp_path: P
     two = write_entry(tmp_path, {HLO_NAME: b"x", "model.done": b""}, graph=graph(2))
     os.link(one / "model.neff", two / "model.neff")
     os.link(one / "model.neff", one / "again")
-    snapshot = scan.scan(str(tmp_path))
+    snapshot = scanner.scan(str(tmp_path))
     blocks = {path: path.stat().st_blocks * 512 for path in (*one.iterdir(), *two.iterdir())}
     inodes = {path.stat().st_ino: size for path, size in blocks.items()}
     assert snapshot.totals().all.bytes == sum(inodes.values())
@@ -73,7 +73,7 @@ def test_a_sparse_file_counts_what_it_takes(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, HIT)
     with open(folder / "wrapped_neff.hlo", "wb") as file:
         file.truncate(50 * 1024**2)
-    (entry,) = scan.scan(str(tmp_path)).entries
+    (entry,) = scanner.scan(str(tmp_path)).entries
     assert entry.apparent > 50 * 1024**2
     assert entry.allocated < 1024**2
 
@@ -89,7 +89,7 @@ def test_links_are_followed_within_the_cache_and_into_hub_blobs_only(tmp_path: P
     bad = write_entry(hub / "snapshots" / "c0ffee", {HLO_NAME: b"x", "model.done": b""}, graph=graph(2))
     (good / "model.neff").symlink_to(blob)
     (bad / "model.neff").symlink_to(outside)
-    snapshot = scan.scan(str(hub))
+    snapshot = scanner.scan(str(hub))
     states = {entry.module: entry.state for entry in snapshot.entries}
     assert states == {good.name: State.HIT, bad.name: State.UNKNOWN}
     assert all(entry.compiler == f"snapshots/c0ffee/{COMPILER}" for entry in snapshot.entries)
@@ -100,7 +100,7 @@ def test_a_folder_that_is_a_link_is_no_entry(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write_entry(root, HIT, graph=graph(1))
     (root / COMPILER / module_name(b"linked")).symlink_to(elsewhere)
-    assert len(scan.scan(str(root)).entries) == 1
+    assert len(scanner.scan(str(root)).entries) == 1
 
 
 def test_names_that_are_no_utf8_and_pipes_do_not_stop_a_scan(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_names_that_are_no_utf8_and_pipes_do_not_stop_a_scan(tmp_path: Path) -> 
     (tmp_path / os.fsdecode(b"weird\xff")).mkdir()
     pipe = write_entry(tmp_path, {HLO_NAME: b"x", "model.done": b""}, graph=graph(1))
     os.mkfifo(pipe / "model.neff")
-    snapshot = scan.scan(str(tmp_path))
+    snapshot = scanner.scan(str(tmp_path))
     states = {entry.module: entry.state for entry in snapshot.entries}
     assert states[folder.name] is State.HIT
     assert states[pipe.name] is State.UNKNOWN
@@ -142,7 +142,7 @@ def as_nobody(work: Callable[[], str]) -> str:
 
 def told(root: Path) -> str:
     """States and problems of a root as one line."""
-    found = sorted(scan.scan(str(root)).entries, key=lambda entry: entry.module)
+    found = sorted(scanner.scan(str(root)).entries, key=lambda entry: entry.module)
     return "; ".join(f"{entry.state} {entry.problems}" for entry in found)
 
 
@@ -166,17 +166,17 @@ def test_what_may_not_be_read_is_shown_and_said() -> None:
 
 def test_what_is_wrong_with_an_artifact_is_still_said_at_the_second_look(tmp_path: Path) -> None:
     write_entry(tmp_path, {**HIT, "model.neff": b"cut short"})
-    first = scan.scan(str(tmp_path))
+    first = scanner.scan(str(tmp_path))
     assert "9 bytes" in first.entries[0].problems[0]
-    assert scan.refresh(first).entries == first.entries
+    assert scanner.refresh(first).entries == first.entries
 
 
 def test_no_folder_and_a_file_in_its_place_are_told(tmp_path: Path) -> None:
     with pytest.raises(NothingToShow, match="does not exist"):
-        scan.scan(str(tmp_path / "no"))
+        scanner.scan(str(tmp_path / "no"))
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NothingToShow, match="it is a file"):
-        scan.scan(str(tmp_path / "file"))
+        scanner.scan(str(tmp_path / "file"))
 
 
 def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) ->
     (tmp_path / COMPILER / "0_REGISTRY").mkdir(parents=True)
     (tmp_path / COMPILER / "0_REGISTRY" / "a.json").write_bytes(b"{}")
     (tmp_path / "lock").write_bytes(b"")
-    snapshot = scan.scan(str(tmp_path))
+    snapshot = scanner.scan(str(tmp_path))
     found = {entry.compiler: entry.state for entry in snapshot.entries}
     assert found == {old.rpartition("/")[0]: State.HIT_LEGACY, hub: State.HIT_LEGACY}
     assert {other.path: other.files for other in snapshot.others} == {"lock": 1, f"{COMPILER}/0_REGISTRY": 1}
@@ -198,17 +198,17 @@ def test_the_layouts_of_2022_and_of_the_hub_in_2023_are_found(tmp_path: Path) ->
 
 def test_an_unchanged_entry_is_the_same_object_and_its_header_is_not_read_again(tmp_path: Path) -> None:
     write_entry(tmp_path, HIT, age=LONG_AGO)
-    before = scan.scan(str(tmp_path))
-    after = scan.refresh(before)
+    before = scanner.scan(str(tmp_path))
+    after = scanner.refresh(before)
     assert after.entries[0] is before.entries[0]
 
 
 def test_a_young_entry_rewritten_in_place_is_seen_by_a_refresh(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, HIT)
-    before = scan.scan(str(tmp_path))
+    before = scanner.scan(str(tmp_path))
     with open(folder / "model.neff", "r+b") as file:
         file.truncate(1500)
-    assert scan.refresh(before).entries[0].state is State.CORRUPT
+    assert scanner.refresh(before).entries[0].state is State.CORRUPT
 
 
 ACTIONS = st.lists(
@@ -225,9 +225,9 @@ def test_a_refresh_sees_what_a_scan_sees(
     root = tmp_path_factory.mktemp("cache")
     (root / COMPILER).mkdir()
     act(root, first)
-    before = scan.scan(str(root))
+    before = scanner.scan(str(root))
     act(root, then)
-    fresh, refreshed = scan.scan(str(root)), scan.refresh(before)
+    fresh, refreshed = scanner.scan(str(root)), scanner.refresh(before)
     assert sorted(refreshed.entries, key=repr) == sorted(fresh.entries, key=repr)
     assert refreshed.totals() == fresh.totals()
 

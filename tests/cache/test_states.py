@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache.entry import Artifact, Entry, Lock, Part, State, Verdict, classify
-from neuron_top.cache.scan import scan
+from neuron_top.cache.model.entry import Artifact, Entry, Lock, Part, State, Verdict, classify
+from neuron_top.cache.scan.scanner import scan
 from tests.builders import (
     COMPILER,
     FAILURE_LOG,

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import lock_owner
-from neuron_top.cache.watch import REFRESH_SECONDS, CacheWatch
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.scan.watch import REFRESH_SECONDS, CacheWatch
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceUnavailable
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 

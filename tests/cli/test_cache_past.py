@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuron_top.cache.scan import scan
-from neuron_top.cache.snapshot import total
+from neuron_top.cache.model.snapshot import total
+from neuron_top.cache.scan.scanner import scan
 from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from neuron_top.cache import graph_header
-from neuron_top.cache.keys import module_key
+from neuron_top.cache.model import graph_header
+from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.wrapper.compiling import Graph
 from neuron_top.compile.wrapper.flags import WrapperOptions

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 JOB = """
 import json, sys
 from pathlib import Path
-from neuron_top.cache.keys import module_key
+from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.wrapper.compiling import Graph
 from tests.compile.fakes import wrapper
 graph = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"a graph" * 20_000)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.torch
 
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
-from neuron_top.cache.keys import GRAPH_DIGITS  # noqa: E402
+from neuron_top.cache.model.keys import GRAPH_DIGITS  # noqa: E402
 from neuron_top.compile.graphs import hashing  # noqa: E402
 
 _DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32]

@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import filenames, lock_owner
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compiling import Graph
@@ -348,7 +349,7 @@ def _publish_and_stop(root: str, steps: int) -> None:
     made = {path.name: entry.temporary(path.name) for path in entry.artifacts}
     for path in made.values():
         path.write_bytes(b"the graphthe graph")
-    from neuron_top.cache.record import Stats
+    from neuron_top.cache.model.record import Stats
 
     for step in entry.publishing(made, Stats(module=entry.module, graph=GRAPH.key.graph))[:steps]:
         step()

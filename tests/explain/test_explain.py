@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache.contents import LocalGraph
+from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cli.main import main
 from neuron_top.explain.difference import changes
 from neuron_top.explain.flags import differences

@@ -12,7 +12,7 @@ from neuron_top import events as ev
 from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, PlanEnded
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 from neuron_top.ingest.repository import Library
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings

@@ -4,7 +4,7 @@ import grimp
 
 UNTANGLED_LATER = frozenset(
     {
-        ("neuron_top.cache.entry_look", "neuron_top.cache.entry_reader"),
+        ("neuron_top.cache.scan.entry_builder", "neuron_top.cache.scan.entry_reader"),
     }
 )
 """Circles that are known and stay until their room is rebuilt; one that is gone must leave this list."""

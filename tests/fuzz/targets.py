@@ -92,8 +92,8 @@ _folder: Path | None = None
 
 def _cache(data: bytes) -> None:
     """One entry whose files hold pieces of the input; the first byte says which are there."""
-    from neuron_top.cache.lock_owner import read_record
-    from neuron_top.cache.scan import scan
+    from neuron_top.cache.locks.lock_owner import read_record
+    from neuron_top.cache.scan.scanner import scan
 
     global _folder
     if _folder is None:

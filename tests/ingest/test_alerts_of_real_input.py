@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.alerts import Alert, Limits, alerts

@@ -14,7 +14,7 @@ from neuron_top.actions.desk import CacheService
 from neuron_top.actions.execution.local import execute
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.cache.entry import State
+from neuron_top.cache.model.entry import State
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen

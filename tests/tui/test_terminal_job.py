@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache import catalog
+from neuron_top.cache.scan import catalog
 from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.model import Run
 from neuron_top.store.sqlite import Store

@@ -24,7 +24,8 @@ from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Step
-from neuron_top.cache import filenames, lock_owner
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.collect import Counts, largest_peak
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, Progress

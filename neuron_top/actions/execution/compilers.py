@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from neuron_top.cache import filenames
+from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC

@@ -19,10 +19,11 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
 from neuron_top.actions.planners.compiler_filter import compiler_filter
-from neuron_top.cache import filenames, lock_owner
-from neuron_top.cache.entry import Entry, State
-from neuron_top.cache.keys import flags_hash
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 

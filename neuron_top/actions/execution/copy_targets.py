@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from neuron_top.actions.execution.entry_writer import LocalEntryWriter, held
 from neuron_top.actions.opened import OpenRoot, StaleEntryError
 from neuron_top.cache import filesystem, trust
-from neuron_top.cache.entry import MODULE
+from neuron_top.cache.model.entry import MODULE
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.errors import RefusedForSafety
 

@@ -13,7 +13,8 @@ import msgspec
 from neuron_top.actions import entry_lock
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
-from neuron_top.cache import filenames, lock_owner
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
 
 
 class LocalEntryWriter:

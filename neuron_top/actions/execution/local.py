@@ -27,7 +27,8 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.planners import sweep
-from neuron_top.cache import filesystem, lock_holders, lock_owner
+from neuron_top.cache import filesystem
+from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 4096

@@ -21,8 +21,9 @@ from neuron_top.actions.journal.records import Move, MovesIntended, PlanEnded, S
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
-from neuron_top.cache import lock_owner, s3
-from neuron_top.cache.entry import PARTS, Part
+from neuron_top.cache import s3
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model.entry import PARTS, Part
 
 DRAIN_SECONDS = 60.0
 """Default wait between the marks and the rest: as long as the slowest download of somebody who saw the mark."""

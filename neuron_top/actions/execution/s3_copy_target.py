@@ -9,8 +9,9 @@ from typing import IO, cast
 
 from neuron_top.actions.execution.copy_targets import CHUNK, StoredFile
 from neuron_top.actions.opened import StaleEntryError
-from neuron_top.cache import filenames, s3
-from neuron_top.cache.entry import PARTS, Part
+from neuron_top.cache import s3
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import PARTS, Part
 
 
 class S3CopyTarget:

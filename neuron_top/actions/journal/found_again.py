@@ -23,8 +23,8 @@ from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanBegun
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step
-from neuron_top.cache.entry import MODULE, PARTS, Part
-from neuron_top.cache.lock_owner import LockOwner
+from neuron_top.cache.locks.lock_owner import LockOwner
+from neuron_top.cache.model.entry import MODULE, PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 
 PLAN_FILE = "plan.json"

@@ -18,7 +18,7 @@ from neuron_top.actions.journal.records import (
     user_name,
 )
 from neuron_top.actions.plan import Plan
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 
 UNDOABLE = frozenset({"done", "interrupted", "found"})
 """States of a plan whose loot may lie in the trash, and can be brought back."""

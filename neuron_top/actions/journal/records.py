@@ -8,7 +8,7 @@ import os
 import msgspec
 
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):

@@ -20,7 +20,7 @@ from neuron_top.actions.journal.records import Move, PlanRestored, user_name
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import WHOLE_ENTRY, Action
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 from neuron_top.errors import NothingToShow, RefusedForSafety
 
 TOKEN = "lock.restore"  # noqa: S105 (the name of a file)

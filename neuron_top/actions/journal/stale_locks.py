@@ -17,7 +17,7 @@ from neuron_top.actions import entry_lock
 from neuron_top.actions.journal.found_again import is_sound, plan_folders
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.opened import OpenRoot, StaleEntryError
-from neuron_top.cache import lock_owner
+from neuron_top.cache.locks import lock_owner
 
 TOKEN = "lock."  # noqa: S105 (the beginning of a file's name)
 """`<plan>/lock.<what>`: the token of one attempt."""

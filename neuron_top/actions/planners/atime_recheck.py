@@ -15,9 +15,9 @@ import msgspec
 from neuron_top.actions.plan import Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache import filenames
-from neuron_top.cache.entry import Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
 
 ROUNDS = 8
 """Plans made at most; what is read even after that is refused when its step is carried out."""

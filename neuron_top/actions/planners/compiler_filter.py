@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from neuron_top.cache.entry import compiler_version
+from neuron_top.cache.model.entry import compiler_version
 
 _SPECIFIER = re.compile(r"(<=|>=|==|!=|<|>)?\s*([0-9][0-9a-zA-Z.+]*)\Z")
 

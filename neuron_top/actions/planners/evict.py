@@ -22,8 +22,8 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
-from neuron_top.cache import filenames
-from neuron_top.cache.entry import Artifact, Entry, State
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Artifact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from neuron_top.actions.plan import DAY
-from neuron_top.cache.entry import FAILURES, HITS, Entry, State, compiler_version
+from neuron_top.cache.model.entry import FAILURES, HITS, Entry, State, compiler_version
 
 SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""

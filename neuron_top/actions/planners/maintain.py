@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
-from neuron_top.cache.entry import State
+from neuron_top.cache.model.entry import State
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 

@@ -16,7 +16,7 @@ from neuron_top.actions.plan import (
     identity_of,
 )
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache.entry import Entry, Part
+from neuron_top.cache.model.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
-from neuron_top.cache.entry import BROKEN, LOCKED, Entry
+from neuron_top.cache.model.entry import BROKEN, LOCKED, Entry
 
 
 def plan_quarantine(

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
-from neuron_top.cache.entry import FAILURES, Entry, State
-from neuron_top.cache.failures import DETERMINISTIC, MEMORY_ADVICE
+from neuron_top.cache.model.entry import FAILURES, Entry, State
+from neuron_top.cache.model.failures import DETERMINISTIC, MEMORY_ADVICE
 
 
 def plan_retry(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
-from neuron_top.cache.entry import Entry, Verdict
+from neuron_top.cache.model.entry import Entry, Verdict
 
 
 def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, force: bool = False) -> Plan:

@@ -20,7 +20,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.cache_commands.carrying import carried_out, journal_at
 from neuron_top.cli.output import log_stderr, print_json

@@ -18,10 +18,12 @@ from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Totals
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache import failures, s3, scan, verify
-from neuron_top.cache.entry import FAILURES, HITS, Entry
-from neuron_top.cache.filenames import FAILURE_LOG
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache import s3
+from neuron_top.cache.model import failures
+from neuron_top.cache.model.entry import FAILURES, HITS, Entry
+from neuron_top.cache.model.filenames import FAILURE_LOG
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner, verify
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json, print_text
 from neuron_top.units import bytes_text, count_text
@@ -92,7 +94,7 @@ def fetched(bucket: s3.Bucket, objects: Iterable[s3.Object], entry: Entry) -> It
     """(root, entry) of a copy of one entry in a folder of its own, gone afterwards. There it takes its length."""
     with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
         s3.fetch(bucket, objects, Path(root))
-        found = next((each for each in scan.scan(root).entries if each.path == entry.path), None)
+        found = next((each for each in scanner.scan(root).entries if each.path == entry.path), None)
         yield root, msgspec.structs.replace(found, allocated=found.apparent) if found else entry
 
 

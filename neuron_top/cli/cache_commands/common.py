@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import settings
-from neuron_top.cache import catalog, roots
-from neuron_top.cache.entry import Entry, Failure, Lock, State
+from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.model.entry import Entry, Failure, Lock, State
+from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals
 from neuron_top.cache.noatime_reader import name_text
-from neuron_top.cache.snapshot import Snapshot, Tally, Totals
+from neuron_top.cache.scan import catalog
 from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError

@@ -17,8 +17,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from neuron_top.cache.entry import FAILURES, MEANINGS, Entry, State
-from neuron_top.cache.snapshot import total
+from neuron_top.cache.model.entry import FAILURES, MEANINGS, Entry, State
+from neuron_top.cache.model.snapshot import total
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import log_stderr, print_json, table

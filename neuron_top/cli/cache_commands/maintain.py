@@ -26,7 +26,7 @@ from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.maintain import policy_of
 from neuron_top.amounts import parse_seconds
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cli.cache_commands import acting, common, purge
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.escapes import visible

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from neuron_top.cache.entry import Entry
+from neuron_top.cache.model.entry import Entry
 
 STORE_NAME = "neurontop.db"
 """As `store.sqlite` calls it, which is not loaded just to look for it."""

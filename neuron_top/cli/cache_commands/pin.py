@@ -17,7 +17,7 @@ import re
 
 from neuron_top.actions import usage_history as history
 from neuron_top.actions.pins import Pin, Pins
-from neuron_top.cache.entry import MODULE
+from neuron_top.cache.model.entry import MODULE
 from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError

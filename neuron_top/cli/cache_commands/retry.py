@@ -22,7 +22,7 @@ import msgspec
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.retry import for_memory, plan_retry
-from neuron_top.cache.entry import FAILURES, Entry
+from neuron_top.cache.model.entry import FAILURES, Entry
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError

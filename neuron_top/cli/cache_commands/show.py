@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cache.contents import Contents, File, LocalGraph, Neff
-from neuron_top.cache.entry import MEANINGS, Entry
+from neuron_top.cache.model.entry import MEANINGS, Entry
+from neuron_top.cache.scan.contents import Contents, File, LocalGraph, Neff
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import print_json, table

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cache import catalog, filesystem
-from neuron_top.cache.catalog import Sums
-from neuron_top.cache.entry import MEANINGS, State
+from neuron_top.cache import filesystem
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.snapshot import Snapshot, Tally, total
+from neuron_top.cache.model.entry import MEANINGS, State
+from neuron_top.cache.model.snapshot import Snapshot, Tally, total
+from neuron_top.cache.scan import catalog
+from neuron_top.cache.scan.catalog import Sums
 from neuron_top.cli.cache_commands import common, inductor
 from neuron_top.cli.cache_commands.past import UsageHistory
 from neuron_top.cli.output import print_json, table

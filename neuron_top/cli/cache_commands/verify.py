@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from neuron_top.actions.planners.quarantine import plan_quarantine
-from neuron_top.cache import verify
-from neuron_top.cache.entry import Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import verify
 from neuron_top.cli.cache_commands import acting, carrying, common
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible

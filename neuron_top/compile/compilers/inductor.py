@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cache import filenames
+from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.compilers.platform_facts import directory_name
 from neuron_top.compile.server.client import CompileClient

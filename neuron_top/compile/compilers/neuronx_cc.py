@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from neuron_top import programs
-from neuron_top.cache import filenames
+from neuron_top.cache.model import filenames
 from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.child_processes import die_with_parent, end_group, wait_with_usage
 from neuron_top.compile.compiler import CompileOutcome, CompileTask

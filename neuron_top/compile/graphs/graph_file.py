@@ -2,7 +2,7 @@
 
 Security: reading one unpickles it, and unpickling runs code. Only a compile process does that, with bytes whose digest
 its job has sent; the job takes them from its own memory, or from a file that passed the gate (`cache/trust.py`) and has
-the right header (`cache/graph_header.py`). Whatever merely looks at a cache reads `model.graph.json` instead.
+the right header (`cache/model/graph_header.py`). Whatever merely looks at a cache reads `model.graph.json` instead.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 from torch._inductor.standalone_compile import CompiledArtifact
 from torch.utils._python_dispatch import _disable_current_modes
 
-from neuron_top.cache import filenames, trust
+from neuron_top.cache import trust
+from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.graphs import copying, hashing, own_code, process_groups, torch_settings
 from neuron_top.compile.graphs.graph_file import SerializedGraph

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import filenames
-from neuron_top.cache.entry import FAILURES, HITS, LOCKED, Entry, State
-from neuron_top.cache.scan import scan
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import FAILURES, HITS, LOCKED, Entry, State
+from neuron_top.cache.scan.scanner import scan
 from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.errors import NothingToShow

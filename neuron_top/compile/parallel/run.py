@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from neuron_top.cache.record import Stats
+from neuron_top.cache.model.record import Stats
 from neuron_top.compile import side_channel
 from neuron_top.compile.parallel.collect import Counts
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome, Progress, Queue

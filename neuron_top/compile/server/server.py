@@ -27,7 +27,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from neuron_top.cache import graph_header
+from neuron_top.cache.model import graph_header
 from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.wrapper.compile_end import full_place

@@ -24,7 +24,7 @@ import msgspec
 import torch
 from torch import fx
 
-from neuron_top.cache.keys import GRAPH_DIGITS, module_key
+from neuron_top.cache.model.keys import GRAPH_DIGITS, module_key
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.compilers.inductor import config_from_flags

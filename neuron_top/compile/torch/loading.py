@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.cache import filenames
-from neuron_top.cache.keys import parse_key
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.keys import parse_key
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import NotSerializable
 from neuron_top.compile.compilers.inductor import Inductor

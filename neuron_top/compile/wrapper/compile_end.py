@@ -15,7 +15,7 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-from neuron_top.cache.failures import Trouble, trouble_of
+from neuron_top.cache.model.failures import Trouble, trouble_of
 from neuron_top.compile.wrapper.cache_root import FULL
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, DiskFull
 

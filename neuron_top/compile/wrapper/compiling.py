@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.keys import ModuleKey
-from neuron_top.cache.record import Stats
+from neuron_top.cache.model.keys import ModuleKey
+from neuron_top.cache.model.record import Stats
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import compile_end, log_lines

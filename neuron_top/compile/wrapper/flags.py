@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from neuron_top.cache.filenames import DEFAULT_ROOT
+from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import default_root
 from neuron_top.errors import UsageError
 

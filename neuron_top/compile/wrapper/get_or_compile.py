@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.keys import ModuleKey, parse_key
+from neuron_top.cache.model.keys import ModuleKey, parse_key
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import Compiler

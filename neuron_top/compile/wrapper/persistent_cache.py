@@ -26,10 +26,12 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import filenames, graph_header, lock_owner, trust
-from neuron_top.cache.graph_header import NotThisGraph
-from neuron_top.cache.keys import ModuleKey, flags_data, flags_hash, parse_key
-from neuron_top.cache.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache import trust
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.graph_header import NotThisGraph
+from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, parse_key
+from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
 from neuron_top.cache.signing import Keys
 from neuron_top.compile.wrapper.cache_root import unusable
 from neuron_top.errors import FileMalformed

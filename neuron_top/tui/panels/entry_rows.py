@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.cache.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.cache.model.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.tui.drawing import Line, bar, rule
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import short_key

@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from neuron_top.cache import filenames
+from neuron_top.cache.model import filenames
 from neuron_top.escapes import visible
 
 MARKER_BYTES = 64

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from neuron_top.cache.contents import Contents
-from neuron_top.cache.entry import BROKEN, HITS, Artifact, Entry, Part, State
+from neuron_top.cache.model.entry import BROKEN, HITS, Artifact, Entry, Part, State
+from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
 
 BROKEN_LEVEL, WARNING_LEVEL = "broken", "warning"

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache import filenames, filesystem, lock_holders, lock_owner, processes, work_dirs
-from neuron_top.cache.entry import Entry, Lock, Verdict
-from neuron_top.cache.lock_holders import Held
-from neuron_top.cache.lock_owner import LockOwner
+from neuron_top.cache import filesystem, processes, work_dirs
+from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.locks.lock_holders import Held
+from neuron_top.cache.locks.lock_owner import LockOwner
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Entry, Lock, Verdict
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.processes import Process
 

@@ -12,8 +12,8 @@ from io import BufferedReader
 
 import msgspec
 
-from neuron_top.cache import filenames
-from neuron_top.cache.keys import parse_key
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.keys import parse_key
 from neuron_top.cache.signing import UNSIGNED, Keys, Signature
 
 
@@ -76,7 +76,7 @@ def _digest_of(content: Sequence[str]) -> str:
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
 
-stats_decoder = msgspec.json.Decoder(Stats)  # made once, in one thread: see `cache/index.py`
+stats_decoder = msgspec.json.Decoder(Stats)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def file_facts(file: BufferedReader) -> FileFacts:

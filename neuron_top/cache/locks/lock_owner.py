@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.filenames import LOCK_SUFFIX, OWNER_SUFFIX
+from neuron_top.cache.model.filenames import LOCK_SUFFIX, OWNER_SUFFIX
 
 _LARGEST_RECORD = 4096
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -33,7 +33,7 @@ class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Differs for each acquisition, so that a process removes only the lock it took itself."""
 
 
-_record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/index.py`
+_record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def current() -> LockOwner:

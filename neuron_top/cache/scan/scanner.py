@@ -16,12 +16,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from neuron_top.cache import discovery, filesystem
-from neuron_top.cache.entry import MODULE, TRACED, Entry, Lock
-from neuron_top.cache.entry_reader import EntryReader, judged
-from neuron_top.cache.legacy import read_old
+from neuron_top.cache import filesystem
+from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock
+from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
-from neuron_top.cache.snapshot import Folder, Other, Snapshot, to_look_at
+from neuron_top.cache.scan import discovery
+from neuron_top.cache.scan.entry_reader import EntryReader, judged
+from neuron_top.cache.scan.legacy import read_old
 from neuron_top.cache.tree import measure
 
 OTHERS_LIMIT = 200_000
@@ -33,9 +34,9 @@ Judges = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
 
 def judge_now(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
     """A verdict from what runs on this machine now."""
-    from neuron_top.cache import locks  # most looks meet no lock, and are made for a script that waits
+    from neuron_top.cache.locks import verdicts  # most looks meet no lock, and are made for a script that waits
 
-    return locks.judge_all(root, locked, newest_change)
+    return verdicts.judge_all(root, locked, newest_change)
 
 
 def scan(root: str, *, lock_verdicts: Judges = judge_now, now: float | None = None) -> Snapshot:

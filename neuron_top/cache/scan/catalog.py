@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache import index
-from neuron_top.cache.entry import Entry
-from neuron_top.cache.snapshot import Snapshot, Totals, total
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot, Totals, total
+from neuron_top.cache.scan import index
 
 TRUSTED_SECONDS = 600.0
 """How long sums of settled entries are taken from the index without asking each folder again."""
@@ -31,9 +31,9 @@ def open_root(root: str, state: Path, *, full: bool = False) -> Snapshot:
     """The snapshot of `root`, now; `full` looks at every file again. Raises NothingToShow without such a folder."""
     real = os.path.realpath(root)
     before = None if full else index.load(real, state)
-    from neuron_top.cache import scan  # sums of a settled cache need none of it, and are asked for by scripts
+    from neuron_top.cache.scan import scanner  # sums of a settled cache need none of it, and are asked for by scripts
 
-    snapshot = scan.scan(real) if before is None else scan.refresh(before)
+    snapshot = scanner.scan(real) if before is None else scanner.refresh(before)
     if before is None or _differs(before, snapshot):
         index.save(snapshot, state)
     return snapshot
@@ -58,9 +58,9 @@ def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) ->
 def _look_at(root: str, entries: tuple[Entry, ...]) -> list[Entry]:
     if not entries:
         return []
-    from neuron_top.cache import scan
+    from neuron_top.cache.scan import scanner
 
-    return scan.look_at(root, entries)
+    return scanner.look_at(root, entries)
 
 
 def _summed(seen: index.Head | Snapshot, totals: Totals) -> Sums:

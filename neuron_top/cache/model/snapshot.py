@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from neuron_top.cache.entry import UNSETTLED, Entry, State
 from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.model.entry import UNSETTLED, Entry, State
 
 YOUNG_SECONDS = 900.0
 """Entries written to within this time are looked at again on every refresh, seconds …"""

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from neuron_top.cache import filenames, graph_header
-from neuron_top.cache.entry import Entry, Part
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.entry import Entry, Part
+from neuron_top.cache.model.record import Stats, file_facts, stats_decoder
 from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
-from neuron_top.cache.record import Stats, file_facts, stats_decoder
 from neuron_top.cache.signing import Keys
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
@@ -45,7 +45,7 @@ class LocalGraph(msgspec.Struct, frozen=True, kw_only=True):
     """(operator, shapes of its result, scalar arguments); empty in entries of before it was written."""
 
 
-_description = msgspec.json.Decoder(LocalGraph)  # made once, in one thread: see `cache/index.py`
+_description = msgspec.json.Decoder(LocalGraph)  # made once, in one thread: see `cache/scan/index.py`
 
 
 class File(msgspec.Struct, frozen=True):

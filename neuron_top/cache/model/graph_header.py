@@ -39,7 +39,7 @@ class NotThisGraph(ValueError):
     """The file is not the graph that its place promises; the text says why."""
 
 
-_header = msgspec.json.Decoder(GraphHeader)  # made once, in one thread: see `cache/index.py`
+_header = msgspec.json.Decoder(GraphHeader)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def wrap(body: bytes, *, module: str, graph: str, keys: Keys) -> bytes:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from neuron_top.cache import failures
-from neuron_top.cache.entry import (
+from neuron_top.cache.model import failures
+from neuron_top.cache.model.entry import (
     MARKER_BYTES,
     Artifact,
     Entry,
@@ -21,14 +21,14 @@ from neuron_top.cache.entry import (
     Lock,
     Part,
 )
-from neuron_top.cache.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
-from neuron_top.cache.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
+from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
+from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 if TYPE_CHECKING:
-    from neuron_top.cache.entry_reader import EntryReader
+    from neuron_top.cache.scan.entry_reader import EntryReader
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 
@@ -314,4 +314,4 @@ class CompileStats(msgspec.Struct, frozen=True):
         return ""
 
 
-_stats = msgspec.json.Decoder(CompileStats)  # made once, in one thread: see `cache/index.py`
+_stats = msgspec.json.Decoder(CompileStats)  # made once, in one thread: see `cache/scan/index.py`

@@ -11,7 +11,7 @@ import os
 
 import msgspec
 
-from neuron_top.cache.entry import (
+from neuron_top.cache.model.entry import (
     PARTS,
     Artifact,
     Entry,
@@ -21,9 +21,9 @@ from neuron_top.cache.entry import (
     classify,
     is_legacy,
 )
-from neuron_top.cache.entry_look import EntryBuilder
-from neuron_top.cache.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 from neuron_top.cache.noatime_reader import FOLDER_FLAGS, NoAtimeReader
+from neuron_top.cache.scan.entry_builder import EntryBuilder
+from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 
 _QUIET = getattr(os, "O_NOATIME", 0)
 _REBUILDS, _OTHER, _ARTIFACT = Part.REBUILDS, Part.OTHER, Part.ARTIFACT

@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import private_files
-from neuron_top.cache.entry import Entry
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
 from neuron_top.errors import RefusedForSafety
 
 _MAGIC = b"neurontop-cache-index-4\n"

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from neuron_top.cache import catalog, scan
-from neuron_top.cache.entry import UNSETTLED, Entry
-from neuron_top.cache.snapshot import Snapshot
+from neuron_top.cache.model.entry import UNSETTLED, Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog, scanner
 from neuron_top.errors import NothingToShow
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceAvailable, SourceUnavailable
 
@@ -142,7 +142,7 @@ class CacheWatch:
         if before is None or (paths is not None and not paths):
             return
         try:
-            after = scan.refresh(before) if paths is None else scan.refresh_entries(before, paths)
+            after = scanner.refresh(before) if paths is None else scanner.refresh_entries(before, paths)
         except NothingToShow:
             # The root itself is gone: everything in it is too.
             after = Snapshot(root=before.root, taken_at=time.time(), seconds=0.0, entries=(), folders=())

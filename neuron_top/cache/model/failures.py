@@ -11,7 +11,7 @@ import enum
 import re
 from datetime import UTC, datetime
 
-from neuron_top.cache.entry import FAILURE_START, Failure
+from neuron_top.cache.model.entry import FAILURE_START, Failure
 from neuron_top.escapes import visible
 
 DETERMINISTIC, ENVIRONMENT, UNKNOWN = "deterministic", "environment", "unknown"

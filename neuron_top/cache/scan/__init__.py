@@ -1,0 +1,1 @@
+"""Cache folders read into snapshots, and kept up to date. Looks only."""
