@@ -6,11 +6,15 @@ the domain `0000`, as the later tools print it. Shapes: the telemetry spec, sect
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from neuron_top.parsers import json_fields as fields
+
+_OF_THE_INSTANCE = ("instance_type", "logical_neuroncore_config")
+"""What newer tools say once for all devices."""
 
 
 class LsProcess(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,19 +47,34 @@ def read_devices(document: bytes | str) -> tuple[LsDevice, ...]:
 
 
 def devices_in(value: Any) -> tuple[LsDevice, ...]:
-    """The devices in an already decoded listing. Raises ValueError when it is no array of devices."""
-    if isinstance(value, dict) and "neuron_device" in value:
-        value = [value]
+    """The devices in an already decoded listing. Raises ValueError when it is no listing.
+
+    A listing is an array of devices, one device, or (`--output-format json`, tools after 2.34) an object that
+    says what holds for the whole instance and has the array in one of its members.
+    """
+    common: Mapping[str, Any] = {}
+    if isinstance(value, dict):
+        value, common = _array_of(value)
     if not isinstance(value, list):
         raise ValueError("a JSON array of devices was expected")
-    found = tuple(device for device in map(_device, fields.sequence(value)) if device is not None)
+    listed = (_device({**common, **fields.mapping(element)}) for element in fields.sequence(value))
+    found = tuple(device for device in listed if device is not None)
     if value and not found:
         raise ValueError("no element has a neuron_device")
     return found
 
 
-def _device(value: Any) -> LsDevice | None:
-    element = fields.mapping(value)
+def _array_of(document: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The array of devices in an object, however its member is called, and what stands beside it."""
+    if "neuron_device" in document:
+        return [document], {}
+    for _, member in fields.pairs(document):
+        if any("neuron_device" in fields.mapping(element) for element in fields.sequence(member)):
+            return member, {name: document[name] for name in _OF_THE_INSTANCE if name in document}
+    return None, {}
+
+
+def _device(element: Mapping[str, Any]) -> LsDevice | None:
     index = fields.whole(element.get("neuron_device"), fields.MOST_ITEMS)
     if index is None:
         return None
@@ -64,7 +83,7 @@ def _device(value: Any) -> LsDevice | None:
         core_count=fields.whole(element.get("nc_count"), fields.MOST_ITEMS),
         cores=_indexes(element.get("neuroncore_ids")),
         memory=fields.whole(element.get("memory_size"), fields.LARGEST_BYTES),
-        bdf=_address(fields.text(element.get("bdf"))),
+        bdf=full_address(fields.text(element.get("bdf"))),
         numa_node=fields.whole(element.get("numa_node"), fields.MOST_ITEMS),  # "-1" means: no NUMA
         cpu_affinity=fields.text(element.get("cpu_affinity")),
         connected_to=_indexes(element.get("connected_to")),
@@ -92,5 +111,6 @@ def _indexes(value: Any) -> tuple[int, ...]:
     return tuple(index for index in found if index is not None)
 
 
-def _address(bdf: str) -> str:
+def full_address(bdf: str) -> str:
+    """A PCI address with its domain, which older tools leave out."""
     return f"0000:{bdf}" if bdf.count(":") == 1 else bdf

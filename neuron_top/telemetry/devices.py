@@ -1,22 +1,33 @@
 """neuron-ls: the devices of the machine and who uses them, at the start and then now and then.
 
-The tool is run once per look with a time limit (on old drivers it hangs while another copy runs). No device: it ends
-with 1, nothing on stdout and a line on stderr; unknown option: 1 and the complaint on stdout.
+The tool is run with a time limit (on old drivers it hangs while another copy runs). No device: it ends with 1, nothing
+on stdout and a line on stderr; unknown option: 1 and the complaint on stdout.
 """
 
 from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
 from neuron_top import programs
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, Device, DevicesFound, SourceAvailable, SourceUnavailable
-from neuron_top.parsers.neuron_ls import LsDevice, read_devices
+from neuron_top.parsers.neuron_ls import LsDevice, devices_in, read_devices
+from neuron_top.parsers.neuron_ls_table import read_tables
 from neuron_top.telemetry import tools
 from neuron_top.telemetry.instances import machine
 
 _LIMIT = 20.0
-"""Seconds that one look may take."""
+"""Seconds that one run may take."""
+_FORMS = (("--output-format", "json"), ("--json-output",), ())
+"""The newest form first: `--json-output` ends with tools 2.34; the table is what every version prints."""
+_BRACKET = re.compile(r"^\s*[\[{]", re.MULTILINE)
+_MOST_DOCUMENTS = 64
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,24 +38,68 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_devices(command: str | None = None) -> Listing:
-    """Run neuron-ls once. Never raises: a failure is a reason in words."""
+    """Run neuron-ls until a form of its output can be read. Never raises: a failure is a reason in words."""
     command = command or tools.find("neuron-ls")
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
-    try:
-        answer = programs.ask([command, "--json-output"], seconds=_LIMIT, environ=tools.with_sdk_path())
-    except programs.NoAnswer as problem:
-        return Listing(reason=f"{command} {problem}")
-    except OSError as problem:
-        return Listing(reason=f"{command} cannot be started ({problem.strerror or problem})")
-    if answer.status != 0:
-        said = (answer.err.strip() or answer.out.strip()).decode("utf-8", "replace").splitlines()
-        return Listing(reason=f"{command} ended with {answer.status}: {visible(said[-1]) if said else 'no word'}")
-    try:
-        devices = read_devices(answer.out)
-    except ValueError as problem:
-        return Listing(reason=f"{command}: its output cannot be read: {problem}")
-    return Listing(devices=devices, reason="" if devices else f"{command} lists no device")
+    reasons: list[str] = []
+    for options in _FORMS:
+        words = " ".join((command, *options))
+        try:
+            answer = programs.ask([command, *options], seconds=_LIMIT, environ=tools.with_sdk_path())
+        except programs.NoAnswer as problem:
+            return Listing(reason=f"{words} {problem}")
+        except OSError as problem:
+            return Listing(reason=f"{command} cannot be started ({problem.strerror or problem})")
+        if answer.status != 0:
+            said = (answer.err.strip() or answer.out.strip()).decode("utf-8", "replace").splitlines()
+            reasons.append(f"{words} ended with {answer.status}: {visible(said[-1]) if said else 'no output'}")
+        elif devices := listed_devices(answer.out):
+            return Listing(devices=devices)
+        elif answer.out.strip() == b"[]":
+            return Listing(reason=f"{words} lists no device")
+        else:
+            reasons.append(f"{words}: its output cannot be read as a listing of devices")
+    return Listing(reason="; ".join(dict.fromkeys(reasons)))
+
+
+def listed_devices(output: bytes) -> tuple[LsDevice, ...]:
+    """The devices in what neuron-ls printed, as JSON or as a table, also inside other text; () where it lists none.
+
+    Tables of one machine (`neuron-ls`, `neuron-ls --wide`) complete each other; of several machines the last counts.
+    """
+    with contextlib.suppress(ValueError):
+        return read_devices(output)
+    text = output.decode("utf-8", "replace")
+    merged: dict[int, LsDevice] = {}
+    for table in (*read_tables(text), *_json_inside(text)):
+        if not _same_machine(table, merged):
+            merged = {}
+        for device in table:
+            merged[device.index] = _completed(device, merged.get(device.index))
+    return tuple(merged.values())
+
+
+def _json_inside(text: str) -> Iterator[tuple[LsDevice, ...]]:
+    decoder = json.JSONDecoder()
+    for start in islice(_BRACKET.finditer(text), _MOST_DOCUMENTS):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield devices_in(decoder.raw_decode(text, start.end() - 1)[0])
+
+
+def _same_machine(table: tuple[LsDevice, ...], known: dict[int, LsDevice]) -> bool:
+    types = {device.instance_type for device in (*table, *known.values()) if device.instance_type}
+    addresses = {device.index: device.bdf for device in table}
+    return len(types) <= 1 and addresses == {index: device.bdf for index, device in known.items()}
+
+
+def _completed(device: LsDevice, before: LsDevice | None) -> LsDevice:
+    """A device with what an earlier table of the same machine said where this one is silent."""
+    if before is None:
+        return device
+    earlier = msgspec.structs.asdict(before)
+    silent = {name: value for name, value in earlier.items() if getattr(device, name) in (None, "", ())}
+    return msgspec.structs.replace(device, **silent)
 
 
 def devices_found(devices: tuple[LsDevice, ...]) -> DevicesFound:

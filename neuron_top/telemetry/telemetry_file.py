@@ -1,4 +1,4 @@
-"""Telemetry that somebody saved or pipes in: neuron-monitor records or a neuron-ls listing, told apart by content.
+"""Telemetry that somebody saved or pipes in: neuron-monitor records or a listing of neuron-ls, told apart by content.
 
 One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
 many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from neuron_top.events import AnyEvent
 from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor
-from neuron_top.telemetry.devices import devices_found
+from neuron_top.telemetry.devices import devices_found, listed_devices
 from neuron_top.telemetry.monitor_events import MonitorReader
 
 
@@ -54,6 +54,9 @@ class TelemetryFile:
         try:
             return self._document(json_fields.load(whole))
         except ValueError:
+            if devices := listed_devices(whole):
+                self.listings += 1
+                return [devices_found(devices)]
             return [*self._release(self._pending), *self._reader.flush()]
 
     def _release(self, rest: bytes) -> list[AnyEvent]:
