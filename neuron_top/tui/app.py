@@ -2,7 +2,7 @@
 
 `TopApp(feed, settings).run()` returns the exit status. The feed's threads announce changes; at most every 150 ms
 the screen in front reads its frozen view under the feed's lock, and widgets send the lines that changed. Screens are
-imported when they are first gone to.
+imported when they are first switched to.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
+from neuron_top.errors import NeuronTopError
 from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.alerts import Limits
@@ -28,27 +29,32 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
+from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
-from neuron_top.tui.keys import KEYS, SCREENS, Key
-from neuron_top.tui.protocols import Library
+from neuron_top.tui.host import Library
+from neuron_top.tui.keys import KEYS, SCREENS, Key, app_bindings
+from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.replay_controller import ReplayController
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.themes import THEMES, theme_of
-from neuron_top.tui.ui_state import Kept, Remembered, recall, remember
+from neuron_top.tui.ui_state import TableState, UiState
+from neuron_top.views.overview import header
 
 if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
     from neuron_top.actions.desk import CacheService
     from neuron_top.tui.screens.logs import LogsScreen
 
 
-class TopApp(ReplayController):
-    """The program; `feed` is live or a replay, `first` the screen to open on."""
+class TopApp(App[int], inherit_bindings=False):
+    """The program, and the `Host` of its screens; `feed` is live or a replay, `first` the screen to open on."""
 
     CSS_PATH = "app.tcss"
     TITLE = "neuron-top"
+    BINDINGS = app_bindings()
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {}
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
@@ -65,24 +71,24 @@ class TopApp(ReplayController):
         memory: Path | None = None,
         desk: CacheService | None = None,
     ) -> None:
-        """`past` tells past compile times, asked in a thread after the first frame; `library` has recordings and
+        """`past` gives past compile times, read in a thread after the first frame; `library` has recordings and
         caches (`caches`: those that were named), `desk` acts on caches: by default this user's. `memory` is the folder
         that keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
-        self._memory = memory
-        known = recall(memory) if memory is not None else Remembered()
-        theme = known.theme if known.theme in THEMES else self.settings.theme
-        self.kept: dict[str, Kept] = known.tables
-        first = first or (known.screen if known.screen in [place.name for place in SCREENS] else "overview")
+        self._state_folder = memory
+        state = ui_state.load(memory) if memory is not None else UiState()
+        theme = state.theme if state.theme in THEMES else self.settings.theme
+        self.table_states: dict[str, TableState] = state.tables
+        first = first or (state.screen if state.screen in [spec.name for spec in SCREENS] else "overview")
         no_color = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
         self.look = looks.choose(theme, self.settings.ascii, encoding, no_color)
-        self.MODES = {place.name: partial(_screen, place.name) for place in SCREENS}  # type: ignore[misc]
+        self.MODES = {spec.name: partial(_screen, spec.name) for spec in SCREENS}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
-        self.feed = feed
-        self._home = feed
+        self.playback = ReplayController(feed, self.announce)
+        self._gate = OutputGate(self, self._send)
         self._library, self._desk, self._caches = library, desk, tuple(caches)
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
@@ -99,10 +105,16 @@ class TopApp(ReplayController):
         chosen = super().get_driver_class()
         return LastingDriver if chosen is LinuxDriver else chosen
 
+    # From the first frame to the last
+
+    def on_load(self) -> None:
+        """The first screen is on its way."""
+        self._gate.hold()
+
     def on_ready(self) -> None:
         """The first frame; the feed begins after it."""
         self._refresher = Refresher(self._draw_in_turn)
-        if self.front is not None and self._held is not None:
+        if self.front is not None and self._gate.is_held:
             self.front.arrive()
         self.call_after_refresh(self._begin)
 
@@ -112,7 +124,7 @@ class TopApp(ReplayController):
 
     def _begin(self) -> None:
         self.begun.set()
-        self.feed.start(self.announce)
+        self.playback.start()
         self.set_interval(1.0, self._tick)
         self.announce()
         if self._past is not None:
@@ -123,19 +135,28 @@ class TopApp(ReplayController):
             self.estimator = self._past()
 
     def exit(self, *args: Any, **options: Any) -> None:
-        """Leave; what the screens were like is asked for while they are still there."""
+        """Leave; how the rows are arranged is asked for while the screens still exist."""
         screens = [screen for stack in self._screen_stacks.values() for screen in stack]
-        self.kept |= {one.PLACE: one.arranged() for one in screens if isinstance(one, LiveScreen) and one.table}
+        self.table_states |= {
+            screen.NAME: screen.table_state() for screen in screens if isinstance(screen, TableScreen)
+        }
         super().exit(*args, **options)
 
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
-        if self._memory is not None:
-            changed = self.look.palette.name if self.look.palette.name != self.settings.theme else ""
-            screen = self.current_mode if self.replay is None else ""
-            remember(self._memory, Remembered(screen=screen, theme=changed, tables=self.kept))
-        for feed in {id(self.feed): self.feed, id(self._home): self._home}.values():
-            feed.stop()
+        if self._state_folder is not None:
+            palette = self.look.palette.name
+            ui_state.save(
+                self._state_folder,
+                UiState(
+                    screen=self.current_mode if self.playback.clock is None else "",
+                    theme=palette if palette != self.settings.theme else "",
+                    tables=self.table_states,
+                ),
+            )
+        self.playback.stop()
+
+    # Drawing
 
     def announce(self) -> None:
         """Something changed: draw soon. May be called from any thread."""
@@ -149,52 +170,108 @@ class TopApp(ReplayController):
     def draw(self) -> None:
         """Read the view of the screen in front and show it."""
         screen = self.front
-        if screen is None or not screen.is_mounted or (self.paused and self.replay is None):
+        if screen is None or not screen.is_mounted or (self.paused and self.playback.clock is None):
             return
-        header, view = self.feed.read(partial(_both, screen))
-        screen.update(header, view)
+        screen.update(*self.feed.read(partial(_header_and_view, screen)))
+
+    def delay_update(self, delay: float = 0.05) -> None:
+        """Send nothing until the screen that is switched to has its view; Textual would wait for the whole delay."""
+        self._gate.hold(delay)
+
+    def arrived(self) -> None:
+        """The screen in front shows its view: send it."""
+        self._gate.release()
+
+    def _send(self) -> None:
+        self.screen.refresh()
 
     @property
     def front(self) -> LiveScreen | None:
-        """The nearest live screen, below help or palette."""
+        """The nearest live screen, below the command palette."""
         stack = self.screen_stack if self._running and self._current_mode in self._screen_stacks else []
         return next((screen for screen in reversed(stack) if isinstance(screen, LiveScreen)), None)
 
-    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
-        """The newest log lines."""
-        return self.feed.log_tail(count, source) if count > 0 else []
+    def prepare_screen(self, name: str) -> None:
+        """Make a screen before it is switched to; it is styled as it is made, and need not be once more."""
+        self._init_mode(name)
+        for screen in self._screen_stacks[name]:
+            screen._css_update_count = self._css_update_count
 
-    # Actions that screens hand on
+    # Navigation
 
     def go(self, name: str) -> None:
-        """Show another screen."""
-        if name != self.current_mode:
-            self.switch_mode(name)
+        """Show another screen, without the pages that were open on it."""
+        self.go_back(name)
         while isinstance(self.screen, DetailPage):
             self.pop_screen()
 
     def go_back(self, name: str) -> None:
-        """To a screen and the page that was open on it."""
+        """Show another screen and the page that was open on it."""
         if name != self.current_mode:
             self.switch_mode(name)
 
-    @property
-    def log_screen(self) -> LogsScreen:
-        """The log screen, which must be in front."""
-        return cast("LogsScreen", self.front)
-
-    async def action_quit(self) -> None:
-        """Leave; also what Textual's own key for it does."""
-        self.exit(0)
+    def open(self, page: Screen[None]) -> None:
+        """Put a page in front of the screen; it is sent when it has its view."""
+        self._gate.hold()
+        self.push_screen(page)
 
     def show_alerts(self) -> None:
-        """The page of all alerts."""
-        if self.front is not None:
-            self.front.action_alerts()
+        """Open the page of all alerts."""
+        self.action_alerts()
 
-    def action_go(self, name: str) -> None:
-        """The same, for the palette and the mouse."""
-        self.go(name)
+    def show_log_line(self, source: str, offset: int) -> None:
+        """Show the log at one line; escape comes back."""
+        self._show_in_log(lambda log, origin: log.show_line(source, offset, origin))
+
+    def show_log_lines(self, query: str) -> None:
+        """Show the log lines that match; escape comes back."""
+        self._show_in_log(lambda log, origin: log.show_lines(query, origin))
+
+    def _show_in_log(self, show: Callable[[LogsScreen, str], None]) -> None:
+        origin = self.current_mode
+        self.go("logs")
+        self.call_after_refresh(lambda: show(cast("LogsScreen", self.front), origin))
+
+    # What is shown, and its time
+
+    @property
+    def feed(self) -> Feed:
+        """What is shown: live, or a recording."""
+        return self.playback.feed
+
+    @property
+    def paused(self) -> bool:
+        """Whether the screen is held still."""
+        return self.playback.paused
+
+    @property
+    def time_text(self) -> str:
+        """What the header says about time."""
+        return self.playback.text
+
+    def play(self, run: str) -> None:
+        """Show a recording on these screens; escape on the overview goes back to what was shown before."""
+        try:
+            recording = self.library.replay(run)
+        except NeuronTopError as problem:
+            if self.front is not None:
+                self.front.notice(str(problem))
+            return
+        self.playback.play(recording)
+        self.go("overview")
+        self.announce()
+
+    def leave_replay(self) -> bool:
+        """Show what the program was started with; False when that is shown already."""
+        if not self.playback.leave():
+            return False
+        self.go("overview")
+        self.announce()
+        return True
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The newest log lines."""
+        return self.feed.log_tail(count, source) if count > 0 else []
 
     @property
     def library(self) -> Library:
@@ -214,22 +291,78 @@ class TopApp(ReplayController):
             self._desk = OfThisUser(self.settings, read_only=self.settings.read_only)
         return self._desk
 
+    # Keys that work on every screen
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A question that must be answered first is not left by the keys of other screens."""
+        if action in ("go", "next_screen") and self.front is not None:
+            return self.front.may_leave
+        return super().check_action(action, parameters)
+
+    def action_go(self, name: str) -> None:
+        """Another screen."""
+        self.go(name)
+
+    def action_next_screen(self, by: int) -> None:
+        """The next screen (1), or the one before (-1)."""
+        names = [spec.name for spec in SCREENS]
+        self.go(names[(names.index(self.current_mode) + by) % len(names)])
+
+    def action_help(self) -> None:
+        """The keys of the screen in front."""
+        from neuron_top.tui.screens.help import HelpPage
+
+        if self.front is not None:
+            self.open(HelpPage(self.front.NAME))
+
+    def action_alerts(self) -> None:
+        """All alerts, each with its whole text."""
+        from neuron_top.tui.screens.alerts import AlertsPage
+
+        if self.front is not None and self.front.NAME != "detail":
+            self.open(AlertsPage(self.limits))
+
+    def action_pause(self) -> None:
+        """Hold the screen still, or stop a replay's clock; the same key goes on."""
+        self.playback.toggle_pause()
+        self.announce()
+        if self.front is not None:
+            self.front.redraw_all()
+
+    def action_seek(self, seconds: int) -> None:
+        """Move a replay."""
+        self.playback.seek(float(seconds))
+        self._clock_changed()
+
+    def action_speed(self, by: int) -> None:
+        """Change the speed of a replay."""
+        self.playback.change_speed(by)
+        self._clock_changed()
+
+    def _clock_changed(self) -> None:
+        self.announce()
+        if self.front is not None:
+            self.front.redraw_all()
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        self.exit(0)
+
+    def action_next_theme(self) -> None:
+        """The next of dark, light, high contrast."""
+        if not self.no_color:
+            name = self.look.palette.name
+            self.use_theme(THEMES[(THEMES.index(name) + 1) % len(THEMES)])
+
     def key_label(self, key: Key) -> str:
         """A key's word on the bottom line."""
-        return "go on" if key.action == "pause" and self.paused else key.label
+        return "go on" if key.action == "app.pause" and self.paused else key.label
 
     def key_usable(self, key: Key) -> bool:
         """Whether a key does anything now; others are drawn dim."""
         if self.settings.read_only and key.action.startswith(("plan", "pin", "undo")):
             return False
-        return self.replay is not None or not key.action.startswith(("seek", "speed"))
-
-    def next_theme(self) -> None:
-        """The next of dark, light, high contrast."""
-        if self.no_color:
-            return
-        name = self.look.palette.name
-        self.use_theme(THEMES[(THEMES.index(name) + 1) % len(THEMES)])
+        return self.playback.clock is not None or not key.action.startswith(("app.seek", "app.speed"))
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another palette."""
@@ -242,7 +375,7 @@ class TopApp(ReplayController):
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
         front = self.front
         for key in KEYS:
-            if front is not None and front.PLACE in key.places and key.action != "command_palette":
+            if front is not None and front.NAME in key.screens and key.action != "app.command_palette":
                 yield SystemCommand(key.label.capitalize(), f"{key.text} ({key.shown})", partial(self._do, key.action))
         for name in THEMES:
             yield SystemCommand(
@@ -254,9 +387,7 @@ class TopApp(ReplayController):
             await self.front.run_action(action)
 
 
-def _both(screen: LiveScreen, run: Run, now: float) -> tuple[Any, Any]:
-    from neuron_top.views.overview import header
-
+def _header_and_view(screen: LiveScreen, run: Run, now: float) -> tuple[Any, Any]:
     return header(run, now), screen.read(run, now)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from textual.binding import Binding, BindingType
+
 
 class ScreenSpec(NamedTuple):
     """A screen: its digit, its name in the program, its title, and the module that draws it."""
@@ -32,21 +34,25 @@ MOVING = (*TABLES, "logs", "detail")
 
 
 class Key(NamedTuple):
-    """A row: `keys` as Textual names them, `shown` as a person does; `footer` ones stand on the bottom line."""
+    """A row: `keys` as Textual names them, `shown` as a person does; `footer` ones stand on the bottom line.
+
+    An `action` that begins with `app.` is the application's, any other one is the screen's.
+    """
 
     keys: str
     shown: str
     action: str
     label: str
     text: str
-    places: tuple[str, ...] = EVERYWHERE
+    screens: tuple[str, ...] = EVERYWHERE
     footer: bool = False
 
 
 KEYS = (
-    *(Key(p.key, p.key, f"go('{p.name}')", p.title, f"the {p.title.lower()} screen") for p in SCREENS),
-    Key("tab", "tab", "next_place", "next screen", "the next screen; shift+tab the one before"),
-    Key("shift+tab", "shift+tab", "previous_place", "previous screen", "the screen before"),
+    *(Key(spec.key, spec.key, f"app.go('{spec.name}')", spec.title, f"the {spec.title.lower()} screen")
+      for spec in SCREENS),
+    Key("tab", "tab", "app.next_screen(1)", "next screen", "the next screen; shift+tab the one before"),
+    Key("shift+tab", "shift+tab", "app.next_screen(-1)", "previous screen", "the screen before"),
     Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
     Key("down,j", "↓ j", "move(1)", "down", "a row down", MOVING),
     Key("left,h", "← h", "shift(-8)", "left", "to the left in long lines", ("logs", "detail")),
@@ -79,8 +85,8 @@ KEYS = (
     Key("m", "m", "marked_only", "marked", "only the lines that matter: errors, warnings, events", ("logs",), True),
     Key("s", "s", "sort", "sort", "sort by the next column; S turns the order round", TABLES, True),
     Key("S", "S", "reverse", "reverse", "turn the order round", TABLES),
-    Key("space", "space", "pause", "pause", "hold the screen still (in a replay: stop the clock); again to go on",
-        tuple(place for place in EVERYWHERE if place not in ("cache", "runs")), True),
+    Key("space", "space", "app.pause", "pause", "hold the screen still (in a replay: stop the clock); again to go on",
+        tuple(name for name in EVERYWHERE if name not in ("cache", "runs")), True),
     Key("space", "space", "mark", "mark", "mark a recording to compare it, or take its mark off", ("runs",), True),
     Key("space", "space", "mark", "mark", "mark the entry (or a whole version) under the cursor, or take its mark off",
         ("cache",), True),
@@ -100,20 +106,40 @@ KEYS = (
     Key("p", "p", "pin", "pin", "pin the marked modules: no eviction takes them; again unpins", ("cache",), True),
     Key("U", "U", "undo", "undo", "undo the last plan that was carried out", ("cache",)),
     Key("o", "o", "outcome", "outcome", "open the last plan's outcome again", ("cache",)),
-    Key("left_square_bracket", "[", "seek(-10)", "back 10 s", "in a replay: ten seconds back"),
-    Key("right_square_bracket", "]", "seek(10)", "on 10 s", "in a replay: ten seconds on"),
-    Key("minus", "-", "speed(-1)", "slower", "in a replay: half the speed"),
-    Key("plus,equals_sign", "+", "speed(1)", "faster", "in a replay: twice the speed"),
-    Key("a", "a", "alerts", "alerts", "all alerts with their evidence and what to do", footer=True),
+    Key("left_square_bracket", "[", "app.seek(-10)", "back 10 s", "in a replay: ten seconds back"),
+    Key("right_square_bracket", "]", "app.seek(10)", "on 10 s", "in a replay: ten seconds on"),
+    Key("minus", "-", "app.speed(-1)", "slower", "in a replay: half the speed"),
+    Key("plus,equals_sign", "+", "app.speed(1)", "faster", "in a replay: twice the speed"),
+    Key("a", "a", "app.alerts", "alerts", "all alerts with their evidence and what to do", footer=True),
     Key("y", "y", "copy", "copy", "copy the row under the cursor to the clipboard", MOVING),
-    Key("t", "t", "next_theme", "theme", "the next theme: dark, light, high contrast"),
-    Key("question_mark,f1", "?", "help", "help", "this page", footer=True),
+    Key("t", "t", "app.next_theme", "theme", "the next theme: dark, light, high contrast"),
+    Key("question_mark,f1", "?", "app.help", "help", "this page", footer=True),
     Key("escape", "esc", "back", "back", "close a page, drop a filter, let go of the cursor"),
-    Key("ctrl+p", "ctrl+p", "command_palette", "palette", "all actions by name"),
-    Key("q,ctrl+c,ctrl+q", "q", "quit", "quit", "leave; what is watched goes on", footer=True),
+    Key("ctrl+p", "ctrl+p", "app.command_palette", "palette", "all actions by name"),
+    Key("q,ctrl+c,ctrl+q", "q", "app.quit", "quit", "leave; what is watched goes on", footer=True),
 )  # fmt: skip
 
 
-def keys_for(place: str) -> list[Key]:
+def keys_for(screen: str) -> list[Key]:
     """The rows that work on a screen, in the order of the table."""
-    return [key for key in KEYS if place in key.places]
+    return [key for key in KEYS if screen in key.screens]
+
+
+def screen_bindings(screen: str) -> list[BindingType]:
+    """The rows of a screen that the screen itself carries out."""
+    return [_binding(key) for key in keys_for(screen) if not key.action.startswith("app.")]
+
+
+def app_bindings() -> list[BindingType]:
+    """The rows that the application carries out, whichever screen is in front."""
+    return [_binding(key) for key in KEYS if key.action.startswith("app.")]
+
+
+def _binding(key: Key) -> Binding:
+    """A row as Textual wants it.
+
+    What decides where the next keys go is done before they are looked at: others queue up behind the screen in front,
+    and the letters of a filter that is typed fast would be taken for its keys.
+    """
+    first = key.action.startswith(("app.go(", "filter"))
+    return Binding(key.keys, key.action, key.label, show=False, priority=first)

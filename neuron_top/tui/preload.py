@@ -1,4 +1,4 @@
-"""What the first frame does not need, but the first press of a key would wait for: imported while nobody waits.
+"""Imports in the background what the first frame does not need but the first press of a key would wait for.
 
 The compile screen alone takes a tenth of a second to import, more than a key may take to be answered.
 """
@@ -21,16 +21,16 @@ _MODULES = (
     "neuron_top.tui.screens.help",
     "neuron_top.ingest.repository",
     "neuron_top.ingest.log_files",
-    "textual.widgets._input",
+    "neuron_top.tui.widgets.filter_input",
 )
 
 
 def load(app: TopApp) -> None:
-    """Import it all, and have each screen made; from a thread of its own, a few tenths of a second."""
-    for place in SCREENS:
-        importlib.import_module(f"neuron_top.tui.screens.{place.name}")
+    """Import it all and have each screen made; takes a few tenths of a second in a thread of its own."""
+    for spec in SCREENS:
+        importlib.import_module(f"neuron_top.tui.screens.{spec.name}")
         if app.is_running:
             with contextlib.suppress(RuntimeError):  # the program was left this moment
-                app.call_from_thread(app.prepare, place.name)
+                app.call_from_thread(app.prepare_screen, spec.name)
     for name in _MODULES:
         importlib.import_module(name)

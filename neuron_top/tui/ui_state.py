@@ -1,7 +1,6 @@
-"""What the screen was like when it was left: kept in a small file, so that the next start looks the same.
+"""What the screens were like when the program was left, kept in a small file, so that the next start looks the same.
 
-A file that cannot be read, or says what this program does not know, is as good as none; one that cannot be written is
-no reason to complain at the end of the day.
+A file that cannot be read or understood is ignored; so is a failure to write it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from neuron_top.errors import RefusedForSafety
 FILE_NAME = "screen.json"
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TableState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the rows of one screen were arranged."""
 
     column: str = ""
@@ -31,28 +30,28 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Shown without groups."""
 
 
-class Remembered(msgspec.Struct, frozen=True, kw_only=True):
-    """Names of a screen and of a theme; "" where the start decides."""
+class UiState(msgspec.Struct, frozen=True, kw_only=True):
+    """Names of the screen and the theme (empty: the defaults), and how each screen's rows were arranged."""
 
     screen: str = ""
     theme: str = ""
-    tables: dict[str, Kept] = {}
+    tables: dict[str, TableState] = {}
     """By screen."""
 
 
-def recall(folder: Path) -> Remembered:
-    """What was remembered in the state folder; nothing where that cannot be read."""
+def load(folder: Path) -> UiState:
+    """Read the state from the state folder; an empty state where that cannot be read."""
     try:
-        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=Remembered)
+        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=UiState)
     except (OSError, RecursionError, msgspec.DecodeError):
-        return Remembered()
+        return UiState()
 
 
-def remember(folder: Path, what: Remembered) -> None:
-    """Keep it, replacing the file at once or not at all."""
+def save(folder: Path, state: UiState) -> None:
+    """Write the state, replacing the file at once or not at all."""
     scratch = folder / f"{FILE_NAME}.new"
     with contextlib.suppress(OSError, RefusedForSafety):
         private_files.make_folder(folder)
         with open(private_files.open_file(scratch, os.O_WRONLY | os.O_TRUNC), "wb") as file:
-            file.write(msgspec.json.encode(what))
+            file.write(msgspec.json.encode(state))
         scratch.replace(folder / FILE_NAME)

@@ -23,7 +23,7 @@ from neuron_top.ingest.sources import SideChannel
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.sqlite import Store
-from neuron_top.tui.ui_state import Remembered, recall, remember
+from neuron_top.tui.ui_state import UiState, load, save
 from tests.adversary.attacker import give_away, needs_root
 
 ENDED = CompileEnded(module="MODULE_1+a", seconds=2.0, ok=True)
@@ -65,7 +65,7 @@ def test_whatever_makes_the_state_folder_nobody_else_can_enter_it(first: str, tm
         case "output":
             OutputFile(state / "runs" / "r", pytest.fail).close()
         case "screen":
-            remember(state, Remembered(screen="logs"))
+            save(state, UiState(screen="logs"))
         case "bucket":
             BucketJournal("s3://bucket/prefix", state).prepare()
         case "pins":
@@ -83,7 +83,7 @@ def test_a_state_folder_that_others_may_enter_still_hides_what_we_put_into_it(tm
     with Store(store_path(Settings(state_dir=str(state)))) as store:
         store.begin(RunStarted(run="r"))
         OutputFile(state / "runs" / "r", pytest.fail).close()
-        remember(state, Remembered(screen="logs"))
+        save(state, UiState(screen="logs"))
         index.save(catalog.open_root(str(tmp_path / "cache"), state), state)
         assert set(open_to_others(state)) == {"."}  # the write-ahead log too
 
@@ -134,8 +134,8 @@ def test_what_lies_under_the_name_of_a_file_of_ours_costs_the_recording_only(kin
     output = OutputFile(folder, said.append)
     assert output.append(b"secret\n") == 0
     assert len(said) == 1
-    remember(tmp_path / "state", Remembered(screen="logs"))
-    assert recall(tmp_path / "state") == Remembered()
+    save(tmp_path / "state", UiState(screen="logs"))
+    assert load(tmp_path / "state") == UiState()
     assert not victim.exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()]
 

@@ -18,12 +18,12 @@ async def test_all_screens_are_made_ahead_and_are_the_ones_that_keys_go_to() -> 
         await asyncio.to_thread(preload.load, app)
         await pilot.pause()
         assert app.current_mode == "compile", "loading ahead went somewhere"
-        made = {place.name: app._screen_stacks[place.name][0] for place in SCREENS}
-        for place in SCREENS:
-            await pilot.press(place.key)
-            assert app.screen is made[place.name]
+        made = {spec.name: app._screen_stacks[spec.name][0] for spec in SCREENS}
+        for spec in SCREENS:
+            await pilot.press(spec.key)
+            assert app.screen is made[spec.name]
             assert isinstance(app.screen, LiveScreen)
-            assert place.name == app.screen.PLACE
+            assert spec.name == app.screen.NAME
 
 
 async def test_a_program_that_was_left_meanwhile_is_loaded_for_no_more() -> None:

@@ -120,7 +120,7 @@ async def test_a_range_and_all_that_the_filter_shows_can_be_marked(root: Path) -
         assert len(screen(app).marked) == 4
         await press(app, pilot, "M")
         assert not screen(app).marked
-        screen(app).filtered("state:failed")
+        screen(app).apply_filter("state:failed")
         await press(app, pilot, "M")
         assert [row.state for row in screen(app).marked.values()] == ["failed"]
 
@@ -162,7 +162,7 @@ async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None
 
 async def test_a_failure_can_be_forgotten(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
-        screen(app).filtered("state:failed")
+        screen(app).apply_filter("state:failed")
         await press(app, pilot, "M", "r", "right", "enter")
         assert page(app).stage == DONE
     assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["extracted", "hit", "hit", "hit"]
@@ -174,7 +174,7 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
     sdk_compiler(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     async with cache_screen(root) as (app, pilot):
-        screen(app).filtered("state:failed")
+        screen(app).apply_filter("state:failed")
         await press(app, pilot, "M", "r")
         buttons = page(app).query_one("#choice", RenderWidget)
         assert "[ Cancel ]" in buttons.render_line(0).text
@@ -289,7 +289,7 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
             await press(app, pilot, "down", key)
             assert "read-only" in said(app)
             assert isinstance(app.screen, CacheScreen)
-        row = screen(app).meant()[0]
+        row = screen(app).selected_entries()[0]
         plan = app.desk.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
         app.push_screen(PlanPage(plan, app.desk, lambda page: None))
         await press(app, pilot, "right", "enter")

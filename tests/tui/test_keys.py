@@ -13,7 +13,7 @@ from neuron_top import events as ev
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.keys import EVERYWHERE, KEYS, SCREENS
+from neuron_top.tui.keys import EVERYWHERE, SCREENS, keys_for
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.help import HelpPage
@@ -176,12 +176,12 @@ async def test_w_says_what_keeps_it_from_an_answer() -> None:
         await pilot.press("w")
         await drawn(app, pilot)
         await drawn(app, pilot)
-        assert "It cannot be told: " in app.screen.query_one(Page).text
+        assert "The misses cannot be explained: " in app.screen.query_one(Page).text
         assert "permission denied" in app.screen.query_one(Page).text
 
 
 async def test_w_without_a_miss_or_a_row_says_so() -> None:
-    nothing = {"logs": "choose a line first", "runs": "choose a recording first", "cache": "choose an entry first"}
+    nothing = {"logs": "select a line first", "runs": "select a recording first", "cache": "select an entry first"}
     for place, words in nothing.items():
         async with running(place) as (app, pilot):
             await pilot.press("W" if place == "cache" else "w")
@@ -191,7 +191,7 @@ async def test_w_without_a_miss_or_a_row_says_so() -> None:
         await pilot.press("w")
         await drawn(app, pilot)
         await drawn(app, pilot)
-        assert "Nothing missed" in app.screen.query_one(Page).text
+        assert "No graph missed" in app.screen.query_one(Page).text
 
 
 async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:
@@ -256,7 +256,7 @@ async def test_a_mark_on_a_compiler_marks_all_its_entries_and_takes_them_off_aga
 async def test_the_cache_filter_understands_fields_sizes_and_ages() -> None:
     async with running("cache") as (app, pilot):
         for query, count in (("state:failed", 1), ("size>1GB", 1), ("used>30d", 1), ("compiler:2.21 !state:failed", 3)):
-            front(app).filtered(query)
+            front(app).apply_filter(query)
             assert sum(isinstance(row, EntryRow) for row in table(app).order.rows) == count, query
         await pilot.pause()
 
@@ -384,7 +384,7 @@ async def test_a_replay_is_paused_sought_and_sped_up() -> None:
             "right_square_bracket", "right_square_bracket", "left_square_bracket", "plus", "plus", "minus"
         )
         assert (feed.clock.now, feed.clock.speed) == (40.0, 2.0)
-        assert app.clock_words() == "replay 00:00:40 of 00:01:40 at 2×"
+        assert app.time_text == "replay 00:00:40 of 00:01:40 at 2×"
         await pilot.press("space")
         assert feed.clock.paused
         await pilot.press("space")
@@ -401,7 +401,7 @@ async def test_a_click_on_tab_row_title_and_key_works() -> None:
         await pilot.click("#graphs", offset=(4, 2))
         assert table(app).order.index == 1
         bar = app.screen.query_one(KeyBar)
-        start = next(start for start, _stop, key in bar._spans if key.action == "help")
+        start = next(start for start, _stop, key in bar._spans if key.action == "app.help")
         await pilot.click(bar, offset=(start, 0))
         assert isinstance(app.screen, HelpPage)
 
@@ -414,18 +414,18 @@ async def test_a_click_on_a_panel_opens_its_screen() -> None:
 
 @pytest.mark.parametrize("place", EVERYWHERE)
 def test_no_key_means_two_things_on_a_screen(place: str) -> None:
-    keys = [name for row in KEYS if place in row.places for name in row.keys.split(",")]
+    keys = [name for row in keys_for(place) for name in row.keys.split(",")]
     assert len(keys) == len(set(keys))
 
 
 async def test_every_action_of_the_table_exists_where_it_is_bound() -> None:
     async with running() as (app, pilot):
-        for place in SCREENS:
-            app.go(place.name)
+        for spec in SCREENS:
+            app.go(spec.name)
             await drawn(app, pilot)
-            missing = [row.action for row in KEYS if place.name in row.places
-                       and not hasattr(front(app), "action_" + row.action.partition("(")[0])]  # fmt: skip
-            assert not missing
+            for row in keys_for(spec.name):
+                owner = app if row.action.startswith("app.") else front(app)
+                assert hasattr(owner, "action_" + row.action.removeprefix("app.").partition("(")[0]), row.action
 
 
 async def test_a_resize_at_any_moment_breaks_nothing() -> None:

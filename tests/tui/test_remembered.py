@@ -11,7 +11,7 @@ from textual.widgets import Input
 from neuron_top.run.estimate import Estimator
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
-from neuron_top.tui.ui_state import FILE_NAME, Remembered, recall, remember
+from neuron_top.tui.ui_state import FILE_NAME, UiState, load, save
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.entry_tree import CompilerRow
 
@@ -44,8 +44,8 @@ async def test_a_broken_or_foreign_file_opens_the_overview(tmp_path: Path, text:
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    remember(tmp_path / "file", Remembered(screen="logs"))
-    assert recall(tmp_path / "file") == Remembered()
+    save(tmp_path / "file", UiState(screen="logs"))
+    assert load(tmp_path / "file") == UiState()
 
 
 async def test_past_compile_times_come_after_the_first_frame() -> None:

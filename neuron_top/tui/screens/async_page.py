@@ -1,4 +1,4 @@
-"""Pages whose answers are read from disks, in a thread: one that is its answer, and one that tells why when asked."""
+"""Answers that are read from disks, in a thread: a page that is such an answer, and a question that a page asks."""
 
 from __future__ import annotations
 
@@ -12,61 +12,55 @@ from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
 
 class AsyncPage(DetailPage):
-    """`find` is called once; until it answers `waiting` stands there, and `failed` with what it raised when it did."""
+    """Shows what `find` returns. Until then it shows `waiting`, and if it fails, `failed` with the reason."""
 
-    def __init__(self, find: Callable[[], Any], draw: Draw, *, waiting: str, failed: str) -> None:
+    def __init__(self, find: Callable[[], Any], draw: Draw, *, waiting: str, failed: str, why: str = "") -> None:
+        """`why`: what the key for misses says here, if the page explains them already."""
         super().__init__(lambda run, now: self._answer, draw, "")
-        self._find, self._failed = find, failed
+        self._find, self._failed, self._why = find, failed, why
         self._answer: Any = waiting
 
     def on_mount(self) -> None:
-        """Begin to ask."""
-        self.run_worker(self._ask, thread=True)
+        """Start to look it up."""
+        self.run_worker(self._look_up, thread=True)
 
-    def _ask(self) -> None:
+    def _look_up(self) -> None:
         try:
             answer = self._find()
         except (NeuronTopError, OSError) as problem:
             answer = f"{self._failed}: {problem}"
-        self.top.call_from_thread(self._came, answer)
+        self.app.call_from_thread(self._on_result, answer)
 
-    def _came(self, answer: Any) -> None:
+    def _on_result(self, answer: Any) -> None:
         self._answer = answer
         self.show(answer)
 
-
-class ExplainablePage(DetailPage):
-    """`ask`: ask at once. Subclasses say what is asked (`action_why`) and show what came (`answered`)."""
-
-    def __init__(self, *page: Any, ask: bool, **options: Any) -> None:
-        """`page` and `options` as DetailPage takes them."""
-        super().__init__(*page, **options)
-        self._ask = ask
-        self._why: MissExplanation | None = None
-
-    def on_mount(self) -> None:
-        """Ask, if that is what the page was opened for."""
-        if self._ask:
-            self.action_why()
-
     def action_why(self) -> None:
-        """Ask why."""
-        raise NotImplementedError
+        """Say that this page is the explanation, if it is."""
+        if self._why:
+            self.notice(self._why)
+        else:
+            super().action_why()
 
-    def look_up(self, asked: MissQuery) -> None:
-        """Ask the caches."""
-        self.notice("looking into the cache…")
-        self.run_worker(partial(self._find, asked), thread=True)
 
-    def _find(self, asked: MissQuery) -> None:
-        answer = self.top.library.why(asked)
-        self.top.call_from_thread(self._came, answer)
+class MissLookup:
+    """Asks the caches why a graph missed, for the page in front of which it stands."""
 
-    def _came(self, answer: MissExplanation) -> None:
-        self._why = answer
-        self.notice("")
-        self.answered()
+    def __init__(self, page: DetailPage, answered: Callable[[], None]) -> None:
+        """`answered` is called when `explanation` has come."""
+        self._page, self._answered = page, answered
+        self.explanation: MissExplanation | None = None
 
-    def answered(self) -> None:
-        """Show the answer."""
-        raise NotImplementedError
+    def start(self, query: MissQuery) -> None:
+        """Ask, in a thread."""
+        self._page.notice("looking into the cache…")
+        self._page.run_worker(partial(self._look_up, query), thread=True)
+
+    def _look_up(self, query: MissQuery) -> None:
+        explanation = self._page.host.library.why(query)
+        self._page.app.call_from_thread(self._on_result, explanation)
+
+    def _on_result(self, explanation: MissExplanation) -> None:
+        self.explanation = explanation
+        self._page.notice("")
+        self._answered()

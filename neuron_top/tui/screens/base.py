@@ -1,42 +1,51 @@
-"""What all screens share: header, tabs, body, keys; the way from a view to the lines; the actions of the key table."""
+"""What all screens share: header, tabs, body, key bar, filter; and how a screen is painted.
+
+A screen is painted once for each change, and only where its lines are. Textual paints a screen that is switched to
+before it has anything to show, paints it twice when both its layout and a line have changed, fills what lies under the
+widgets, and works out styles anew whenever it comes to the front. On a screen of 160×48 each of these costs some
+milliseconds of the fifty in which a key is to be answered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
+from neuron_top.errors import UsageError
 from neuron_top.run.model import Run
-from neuron_top.tui.keys import SCREENS, keys_for
-from neuron_top.tui.screens.filtered import FilteredScreen
-from neuron_top.tui.ui_state import Kept
+from neuron_top.tui.host import Host, host_of
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
-from neuron_top.tui.widgets.poller import Poller
-from neuron_top.tui.widgets.table import Opened
+from neuron_top.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
+    from neuron_top.tui.widgets.filter_input import FilterInput
 
 
-def bindings_for(place: str) -> list[BindingType]:
-    """The key table's rows for a screen, as Textual wants them.
-
-    What decides where the next keys go is done before they are looked at: others queue up behind the screen in front,
-    and the letters of a filter that is typed fast would be taken for its keys.
-    """
-    return [
-        Binding(key.keys, key.action, key.label, show=False, priority=key.action.startswith(("go(", "filter")))
-        for key in keys_for(place)
-    ]
-
-
-class LiveScreen(FilteredScreen):
+class LiveScreen(Screen[None], inherit_bindings=False):
     """One screen of the program. Subclasses say which view they read and how it is shown."""
 
-    PLACE: ClassVar[str] = "overview"
+    NAME: ClassVar[str]
+    """Its name in the key table."""
+    FILTER_HINT: ClassVar[str] = ""
+    """What can be typed into its filter; empty for a screen without one."""
     AUTO_FOCUS = ""
+    may_leave = True
+    """Whether the keys of other screens leave this one."""
+    filter_input: FilterInput | None = None
+    """The line that asks for a filter, once it was needed."""
+
+    @property
+    def host(self) -> Host:
+        """The application."""
+        return host_of(self)
 
     def body(self) -> Iterable[Widget]:
         """The widgets between the tabs and the keys."""
@@ -53,48 +62,15 @@ class LiveScreen(FilteredScreen):
     def compose(self) -> ComposeResult:
         """Two lines of header, the body, the line of keys."""
         yield Header()
-        yield Tabs(self.PLACE)
+        yield Tabs(self.NAME)
         yield from self.body()
-        yield KeyBar(self.PLACE)
-
-    def on_mount(self) -> None:
-        """Rows are arranged as they were when the program was left; a filter is seen to be there."""
-        kept = self.top.kept.get(self.PLACE)
-        if kept is None or self.table is None:
-            return
-        self.arrange_again(kept)
-        if kept.filter:
-            self.call_later(self._filter_again, kept.filter)
-
-    async def _filter_again(self, query: str) -> None:
-        asked = await self.filter_line()
-        asked.add_class("open")
-        asked.value = query
-
-    def arranged(self) -> Kept:
-        """How the rows are arranged now."""
-        table = self.table
-        if table is None:
-            return Kept()
-        return Kept(column=table.sorted_title, reverse=table.reversed, filter=table.query_text)
-
-    def arrange_again(self, kept: Kept) -> None:
-        """Arrange the rows so."""
-        if self.table is not None:
-            self.table.sort_by_title(kept.column, kept.reverse)
-
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Coming here: show what is so now, at once, because a key asked for it; after the layout, which comes next."""
-        if self.top.is_running:
-            self.call_later(self.arrive)
+        yield KeyBar(self.NAME)
 
     def arrive(self) -> None:
-        """The screen is in front and laid out."""
+        """The screen is in front and laid out: draw it and send it."""
         if self.is_current:
-            self.top.draw()
-            self.top.arrived()
-            for shelf in self.query(Poller):
-                shelf.look_anew()
+            self.host.draw()
+            self.host.arrived()
 
     def update(self, header: Any, view: Any) -> None:
         """Take a newer view; called by the application, never while paused."""
@@ -104,164 +80,114 @@ class LiveScreen(FilteredScreen):
 
     def redraw_all(self) -> None:
         """Draw every line again (a new theme, a pause)."""
-        from neuron_top.tui.widgets.lines import Lines
-
         for widget in self.query(Lines):
             widget.redraw()
 
     def notice(self, text: str) -> None:
-        """A sentence on the bottom line."""
+        """Show a sentence on the bottom line for a few seconds."""
         self.query_one(KeyBar).notice(text)
 
-    # Going places
-
-    def action_go(self, name: str) -> None:
-        """Another screen."""
-        self.top.go(name)
-
-    def action_next_place(self) -> None:
-        """The next screen."""
-        self._neighbor(1)
-
-    def action_previous_place(self) -> None:
-        """The screen before."""
-        self._neighbor(-1)
-
-    def _neighbor(self, by: int) -> None:
-        names = [place.name for place in SCREENS]
-        at = names.index(self.PLACE) if self.PLACE in names else 0
-        self.top.go(names[(at + by) % len(names)])
-
-    def action_help(self) -> None:
-        """The keys of this screen."""
-        from neuron_top.tui.screens.help import HelpPage
-
-        self.top.push_screen(HelpPage(self.PLACE))
-
-    def action_alerts(self) -> None:
-        """All alerts, each with its whole text."""
-        from neuron_top.tui.screens.alerts import AlertsPage
-
-        if self.PLACE != "detail":
-            self.top.push_screen(AlertsPage(self.top.limits))
-
-    def action_command_palette(self) -> None:
-        """All actions by name."""
-        self.top.action_command_palette()
-
-    async def action_quit(self) -> None:
-        """Leave."""
-        self.top.exit(0)
+    # Keys that every screen has
 
     def action_back(self) -> None:
-        """Close the filter, else let go of the cursor, else go back to the overview."""
-        if self.close_filter() or self.let_go():
+        """Undo the newest narrowing of this screen, else go to the overview, else leave a replay."""
+        if self.close_filter() or self.clear_cursor():
             return
-        if self.PLACE != "overview":
-            self.top.go("overview")
+        if self.NAME != "overview":
+            self.host.go("overview")
         else:
-            self.top.leave_replay()
+            self.host.leave_replay()
 
-    def let_go(self) -> bool:
+    def clear_cursor(self) -> bool:
         """Drop the cursor; False when there was none."""
-        if self.table is not None and self.table.order.release():
-            self.table.redraw()
-            return True
         return False
 
-    # Time
-
-    def action_pause(self) -> None:
-        """Hold the screen, or the clock of a replay."""
-        self.top.toggle_pause()
-
-    def action_seek(self, seconds: int) -> None:
-        """Move a replay."""
-        self.top.seek(float(seconds))
-
-    def action_speed(self, by: int) -> None:
-        """Change the speed of a replay."""
-        self.top.change_speed(by)
-
-    def action_next_theme(self) -> None:
-        """The next palette."""
-        self.top.next_theme()
-
-    # Rows
-
-    def action_move(self, by: int) -> None:
-        """Up or down."""
-        if self.table is not None:
-            self.table.move(by)
-
-    def action_page(self, by: int) -> None:
-        """A page up or down."""
-        if self.table is not None:
-            self.table.page(by)
-
-    def action_edge(self, end: int) -> None:
-        """First or last."""
-        if self.table is not None:
-            self.table.edge(end)
-
-    def action_open(self) -> None:
-        """The page of the chosen row."""
-        if self.table is not None:
-            self.table.open()
-
-    def action_sort(self) -> None:
-        """The next column."""
-        if self.table is not None:
-            self.notice(f"sorted by {self.table.sort_next()}")
-
-    def action_reverse(self) -> None:
-        """The other way round."""
-        if self.table is not None:
-            self.table.sort(self.table.sorted_by, not self.table.reversed)
-
     def action_copy(self) -> None:
-        """The chosen row to the clipboard."""
+        """Copy the selected row, or the page, to the clipboard."""
         text = self.copied()
         if text:
-            self.top.copy_to_clipboard(text)
+            self.app.copy_to_clipboard(text)
             self.notice("copied")
         else:
-            self.notice("choose a row first (arrow keys)")
+            self.notice("select a row first (arrow keys)")
 
     def copied(self) -> str:
         """What `y` copies."""
-        if self.table is None or self.table.order.current is None:
-            return ""
-        return self.table.text(self.table.order.current)
+        return ""
 
-    def on_opened(self, message: Opened) -> None:
-        """A row of the table was opened."""
-        self.opened(message.row)
+    def show_log_line(self, position: tuple[str, int] | None) -> None:
+        """Show the log at one line (source, offset), or say that there is none."""
+        if position is None:
+            self.notice_no_lines()
+        else:
+            self.host.show_log_line(*position)
 
-    def opened(self, row: Any) -> None:
-        """Show the page of a row; screens without such pages do nothing."""
+    def notice_no_lines(self) -> None:
+        """Say that no log line belongs to the row."""
+        self.notice("no log line mentions this")
 
-    # The log
+    # Filter
 
-    def action_log_lines(self) -> None:
-        """The log lines of the chosen row; screens whose rows have none say so."""
-        self.notice("this has no log lines of its own")
+    async def action_filter(self) -> None:
+        """Open the filter; in the filter itself the key is a character: an expression stands between two of them."""
+        if self.filter_input is not None and self.focused is self.filter_input:
+            self.filter_input.insert_text_at_cursor("/")
+        elif self.FILTER_HINT:
+            self.set_focus(await self.open_filter())
 
-    def show_line(self, place: tuple[str, int] | None) -> None:
-        """The log at one line; escape comes back here."""
-        if place is None:
-            self.no_lines()
-            return
-        origin = self.top.current_mode
-        self.top.go("logs")
-        self.top.call_after_refresh(lambda: self.top.log_screen.show_place(*place, origin))
+    async def open_filter(self, query: str = "") -> FilterInput:
+        """The filter's line, open; made the first time."""
+        if self.filter_input is None:
+            from neuron_top.tui.widgets.filter_input import FilterInput
 
-    def show_lines(self, query: str) -> None:
-        """The log lines that match; escape comes back here."""
-        origin = self.top.current_mode
-        self.top.go("logs")
-        self.top.call_after_refresh(lambda: self.top.log_screen.show_query(query, origin))
+            self.filter_input = FilterInput(self.FILTER_HINT, self._filter_typed)
+            await self.mount(self.filter_input, before=self.query_one(KeyBar))
+        self.filter_input.add_class("open")
+        if query:
+            self.filter_input.value = query
+        return self.filter_input
 
-    def no_lines(self) -> None:
-        """Nothing in any log told of it."""
-        self.notice("no log line tells of it")
+    def close_filter(self) -> bool:
+        """Drop the filter; False when there was none."""
+        if self.filter_input is None or not self.filter_input.close():
+            return False
+        self.set_focus(None)
+        self.apply_filter("")
+        return True
+
+    def _filter_typed(self, query: str) -> None:
+        """A filter that is wrong leaves the rows as they are, and the bottom line says what is wrong."""
+        try:
+            self.apply_filter(query)
+        except UsageError as problem:
+            self.notice(str(problem))
+
+    def apply_filter(self, query: str) -> None:
+        """Show only what matches; an empty query shows all."""
+
+    # Painting
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Switched to: show what is so now, at once, because a key asked for it; after the layout, which comes next.
+
+        Styles follow from the style sheet alone; a new theme has them worked out when it comes.
+        """
+        event.refresh_styles = False
+        if self.app.is_running:
+            self.call_later(self.arrive)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What lies under the widgets is seen by nobody."""
+        return [Strip.blank(crop.width, self.host.look.text)] * crop.height
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """A new layout is painted as it is made: what else is to be painted goes with it."""
+        if self._repaint_required:
+            self._dirty_widgets.add(self)
+            self._repaint_required = False
+        super()._refresh_layout(size, scroll)
+
+    def _compositor_refresh(self) -> None:
+        """While nothing is sent, nothing is made either."""
+        if not self.app._batch_count:
+            super()._compositor_refresh()

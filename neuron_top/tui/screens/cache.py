@@ -8,32 +8,40 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
+from neuron_top.tui.drawing import rule
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows, other_caches
 from neuron_top.tui.panels.entry_rows import Item
-from neuron_top.tui.screens.base import bindings_for
-from neuron_top.tui.screens.cache_acts import CacheActs
+from neuron_top.tui.screens.cache_actions import CacheActions
 from neuron_top.tui.screens.misses import EntryDetail
-from neuron_top.tui.ui_state import Kept
-from neuron_top.tui.widgets.poller import Poller, title
+from neuron_top.tui.screens.poller import Poller
+from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
 
 
-class CacheScreen(CacheActs):
+class CacheScreen(TableScreen):
     """Entries as a tree by compiler version (enter folds a version), or as one flat table (x)."""
 
-    PLACE: ClassVar[str] = "cache"
-    BINDINGS = bindings_for("cache")
+    NAME: ClassVar[str] = "cache"
+    BINDINGS = screen_bindings("cache")
     FILTER_HINT: ClassVar[str] = "state:failed size>1GB used>30d compiler:2.21 root:/data words !words"
 
     def __init__(self) -> None:
         super().__init__()
+        self.marked: dict[str, EntryRow] = {}
+        self._poller = Poller(self, self._read_entries, self._on_entries, period=10.0)
+        self.actions = CacheActions(
+            self, selected=self.selected_entries, roots=self.roots_shown, executed=self._clear_marks,
+            reread=self._poller.poll,
+        )  # fmt: skip
         self._view = EntryTable(roots=(), rows=())
         self._folded: frozenset[str] = frozenset()
         self._flat = False
-        self._places: dict[str, int] = {}
+        self._head_order: dict[str, int] = {}
         self._largest = 0
         self._last_mark: str | None = None
         self._keep: Callable[[EntryRow], bool] | None = None
@@ -41,21 +49,26 @@ class CacheScreen(CacheActs):
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
         yield RenderWidget(
-            "title", lambda look, text, width, height: [title(look, "Compile cache", text, width)], lambda text: 1
+            "title", lambda look, text, width, height: [rule(look, width, "Compile cache", text)], lambda text: 1
         )
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
         table.across = lambda row, look, width: entry_rows.head(
             row, look, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
-        table.order.group = self._place
+        table.order.group = self._group_order
         table.nothing = ("Looking through the caches…",)
         yield table
         yield RenderWidget("others", other_caches.lines, other_caches.height)
-        yield Poller(self._look_up, self._came, period=10.0)
 
     def on_mount(self) -> None:
-        """The title stands there before the caches have been looked through."""
+        """Show the title, and start to read the caches."""
         self.query_one("#title", RenderWidget).show("")
+        self._poller.start()
+
+    def arrive(self) -> None:
+        """Show what is known, and read again."""
+        super().arrive()
+        self._poller.arrive()
 
     def _columns(self) -> tuple[Any, ...]:
         return entry_rows.columns(lambda key: key in self.marked, lambda: self._largest, tree=self._tree)
@@ -63,7 +76,7 @@ class CacheScreen(CacheActs):
     @property
     def _tree(self) -> bool:
         """Heads stand above the entries: unless it was turned off, and when there is more than one."""
-        return not self._flat and len(self._places) > 1
+        return not self._flat and len(self._head_order) > 1
 
     @property
     def _roots(self) -> int:
@@ -80,17 +93,17 @@ class CacheScreen(CacheActs):
     def show(self, view: Any) -> None:
         """Nothing moves with the run."""
 
-    def _look_up(self) -> EntryTable:
-        return self.top.library.entries()
+    def _read_entries(self) -> EntryTable:
+        return self.host.library.entries()
 
-    def _came(self, view: EntryTable | Exception) -> None:
+    def _on_entries(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):
             self.table.nothing = (f"The catalog cannot be read: {view}",)
             view = EntryTable(roots=(), rows=())
         else:
             self.table.nothing = ("No compile cache entry was found. Looked in:", *entry_rows.places(view))
-        there = {row.key: row for row in view.rows}
-        self.marked = {key: there[key] for key in self.marked if key in there}
+        by_key = {row.key: row for row in view.rows}
+        self.marked = {key: by_key[key] for key in self.marked if key in by_key}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
         self.query_one("#others", RenderWidget).show(view.others)
         self._show_rows()
@@ -101,28 +114,28 @@ class CacheScreen(CacheActs):
         """Heads and the entries that are not folded; everything that matches while a filter holds."""
         rows: list[Item] = list(self._view.rows)
         heads = compiler_rows(self._view)
-        self._places = {one.key: place for place, one in enumerate(heads)}
+        self._head_order = {head.key: index for index, head in enumerate(heads)}
         self.table.columns = self._columns()
         if self._tree:
             folded = self._folded if self._keep is None else frozenset()
             rows = [*heads, *(row for row in self._view.rows if head_key(row) not in folded)]
-        self._apply_filter()
+        self._filter_rows()
         self.table.show(rows)
-        self._tell_marks()
+        self._show_totals()
 
-    def _place(self, row: Item) -> tuple[int, bool]:
+    def _group_order(self, row: Item) -> tuple[int, bool]:
         if not self._tree:
             return 0, True
         below = isinstance(row, EntryRow)
-        return self._places.get(head_key(row) if isinstance(row, EntryRow) else row.key, 0), below
+        return self._head_order.get(head_key(row) if isinstance(row, EntryRow) else row.key, 0), below
 
-    def filtered(self, query: str) -> None:
+    def apply_filter(self, query: str) -> None:
         """`state:failed size>1GB used>30d compiler:2.21 text`; folded versions open for what matches."""
         self._keep = entry_filter(query) if query.strip() else None
         self.table.query_text = query
         self._show_rows()
 
-    def _apply_filter(self) -> None:
+    def _filter_rows(self) -> None:
         keep = self._keep
         if keep is None:
             self.table.filter_rows(self.table.query_text, None)
@@ -142,7 +155,7 @@ class CacheScreen(CacheActs):
     def action_fold_all(self) -> None:
         """Fold all compiler versions, or open them all again."""
         self._flat = False
-        self._folded = frozenset() if self._folded else frozenset(self._places)
+        self._folded = frozenset() if self._folded else frozenset(self._head_order)
         self._show_rows()
 
     def opened(self, row: Item) -> None:
@@ -151,26 +164,26 @@ class CacheScreen(CacheActs):
             self._folded ^= {row.key}
             self._show_rows()
         else:
-            self.top.push_screen(EntryDetail(row))
+            self.host.open(EntryDetail(row))
 
     def action_why(self) -> None:
-        """The page of the entry under the cursor, with the reason of its miss."""
+        """The page of the entry under the cursor, with the reason why it missed."""
         row = self.table.order.current
         if isinstance(row, EntryRow):
-            self.top.push_screen(EntryDetail(row, ask=True))
+            self.host.open(EntryDetail(row, why=True))
         else:
-            self.notice("choose an entry first (arrow keys)")
+            self.notice("select an entry first (arrow keys)")
 
-    def arranged(self) -> Kept:
+    def table_state(self) -> TableState:
         """Sort, filter, folded versions."""
         table = self.table
-        return Kept(column=table.sorted_title, reverse=table.reversed, filter=table.query_text,
-                    folded=tuple(sorted(self._folded)), flat=self._flat)  # fmt: skip
+        return TableState(column=table.sorted_title, reverse=table.reversed, filter=table.query_text,
+                          folded=tuple(sorted(self._folded)), flat=self._flat)  # fmt: skip
 
-    def arrange_again(self, kept: Kept) -> None:
-        """As they were."""
-        self._folded, self._flat = frozenset(kept.folded), kept.flat
-        super().arrange_again(kept)
+    def restore_table(self, state: TableState) -> None:
+        """Sort as before, and fold the same versions."""
+        self._folded, self._flat = frozenset(state.folded), state.flat
+        super().restore_table(state)
 
     # Marks
 
@@ -183,27 +196,27 @@ class CacheScreen(CacheActs):
         self._mark(self._entries_of(row))
         self._last_mark = row.key
         self.table.move(1)
-        self._tell_marks()
+        self._show_totals()
 
     def _mark(self, rows: Iterable[EntryRow]) -> None:
         """Mark them all; take the marks off if all have one."""
-        meant = {row.key: row for row in rows}
-        if meant.keys() <= self.marked.keys():
-            self.marked = {key: row for key, row in self.marked.items() if key not in meant}
+        chosen = {row.key: row for row in rows}
+        if chosen.keys() <= self.marked.keys():
+            self.marked = {key: row for key, row in self.marked.items() if key not in chosen}
         else:
-            self.marked.update(meant)
+            self.marked.update(chosen)
 
     def _entries_of(self, row: Item) -> list[EntryRow]:
         """An entry itself; of a head, the entries that the filter keeps."""
         if isinstance(row, EntryRow):
             return [row]
         keep = self._keep
-        return [one for one in self._view.rows if head_key(one) == row.key and (keep is None or keep(one))]
+        return [each for each in self._view.rows if head_key(each) == row.key and (keep is None or keep(each))]
 
     def action_mark_shown(self) -> None:
         """All rows that the filter shows."""
         self._mark(row for row in self.table.order.rows if isinstance(row, EntryRow))
-        self._tell_marks()
+        self._show_totals()
 
     def action_mark_range(self) -> None:
         """From the last marked row to the cursor."""
@@ -215,10 +228,10 @@ class CacheScreen(CacheActs):
             return
         first, last = sorted((keys.index(self._last_mark), keys.index(current.key)))
         self.marked.update({row.key: row for row in rows[first : last + 1] if isinstance(row, EntryRow)})
-        self._tell_marks()
+        self._show_totals()
 
-    def _tell_marks(self) -> None:
-        """The running totals, in the title line."""
+    def _show_totals(self) -> None:
+        """Show the running totals in the title line."""
         keep = self._keep
         kept = [row for row in self._view.rows if keep(row)] if keep is not None else []
         matching = entry_rows.matching_text(kept) if keep is not None else ""
@@ -226,8 +239,29 @@ class CacheScreen(CacheActs):
         self.query_one("#title", RenderWidget).show(text)
         self.table.redraw()
 
-    def meant(self) -> list[EntryRow]:
-        """The marked rows, else what is under the cursor."""
+    # Actions
+
+    def action_plan(self, verb: str) -> None:
+        """Plan for the selected entries."""
+        self.actions.plan(verb)
+
+    def action_pin(self) -> None:
+        """Pin, or unpin."""
+        self.actions.pin()
+
+    def action_undo(self) -> None:
+        """Undo the newest plan."""
+        self.actions.undo()
+
+    def action_outcome(self) -> None:
+        """The newest outcome again."""
+        self.actions.show_outcome()
+
+    def _clear_marks(self) -> None:
+        self.marked = {}
+
+    def selected_entries(self) -> list[EntryRow]:
+        """The marked rows, else those under the cursor."""
         current = self.table.order.current
         return list(self.marked.values()) or (self._entries_of(current) if current is not None else [])
 

@@ -13,15 +13,13 @@ from neuron_top.tui.screens.async_page import AsyncPage
 from neuron_top.views.compare import Comparison
 
 
-class CompareRunsPage(AsyncPage):
-    """What `compare` finds."""
+def compare_page(compare: Callable[[], Comparison]) -> AsyncPage:
+    """The page of what `compare` returns."""
+    return AsyncPage(compare, _lines, waiting="Reading both recordings…", failed="The recordings cannot be compared")
 
-    def __init__(self, compare: Callable[[], Comparison]) -> None:
-        super().__init__(compare, self._lines, waiting="Reading both recordings…", failed="They cannot be compared")
 
-    @staticmethod
-    def _lines(look: Theme, view: Comparison | str, width: int) -> list[Strip]:
-        if isinstance(view, str):
-            title = rule(look, width, "Two recordings", "esc goes back")
-            return [title, Line(look, width).gap(2).put(view, look.quiet).strip()]
-        return comparison_lines(look, view, width)
+def _lines(look: Theme, view: Comparison | str, width: int) -> list[Strip]:
+    if isinstance(view, str):
+        title = rule(look, width, "Two recordings", "esc goes back")
+        return [title, Line(look, width).gap(2).put(view, look.quiet).strip()]
+    return comparison_lines(look, view, width)

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels import timeline as timeline_panel
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.panels.torch_frames import torch_lines, torch_panel
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
+from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
@@ -34,11 +35,11 @@ NOTHING_CAME = (
 )
 
 
-class CompileScreen(LiveScreen):
+class CompileScreen(TableScreen):
     """Graphs."""
 
-    PLACE: ClassVar[str] = "compile"
-    BINDINGS = bindings_for("compile")
+    NAME: ClassVar[str] = "compile"
+    BINDINGS = screen_bindings("compile")
 
     def body(self) -> Iterable[Widget]:
         """Card, table, timeline."""
@@ -56,7 +57,7 @@ class CompileScreen(LiveScreen):
 
     def read(self, run: Run, now: float) -> Any:
         """Table, cache card and timeline of one moment."""
-        return graph_table(run, now, self.top.estimator), cache_card(run), timeline(run, now), torch_view(run, now)
+        return graph_table(run, now, self.host.estimator), cache_card(run), timeline(run, now), torch_view(run, now)
 
     def show(self, view: Any) -> None:
         """Hand them on."""
@@ -69,23 +70,23 @@ class CompileScreen(LiveScreen):
 
     def opened(self, row: GraphRow) -> None:
         """A graph's page."""
-        self.top.push_screen(GraphDetail(row.key))
+        self.host.open(GraphDetail(row.key))
 
     def action_why(self) -> None:
         """The page of the chosen graph, with the reason of its miss."""
         row = self.table.order.current
         if row is None:
-            self.notice("choose a graph first (arrow keys)")
+            self.notice("select a graph first (arrow keys)")
         else:
-            self.top.push_screen(GraphDetail(row.key, ask=True))
+            self.host.open(GraphDetail(row.key, why=True))
 
     def action_log_lines(self) -> None:
         """The newest log line of the chosen graph."""
         row = self.table.order.current
         if row is None:
-            self.notice("choose a graph first (arrow keys)")
+            self.notice("select a graph first (arrow keys)")
         else:
-            self.show_line(newest_line(self.top.feed.read(partial(graph_page, key=row.key))))
+            self.show_log_line(newest_line(self.host.feed.read(partial(graph_page, key=row.key))))
 
 
 def _card_lines(view: Any) -> int:

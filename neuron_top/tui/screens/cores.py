@@ -10,12 +10,13 @@ import msgspec
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
 from neuron_top.tui.panels.cores import legend_kinds, legend_line, memory_scale
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
 from neuron_top.tui.screens.detail import DetailPage
-from neuron_top.tui.ui_state import Kept
+from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.ui_state import TableState
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow
@@ -30,25 +31,25 @@ NOTHING = (
 )
 
 
-class CoresScreen(LiveScreen):
+class CoresScreen(TableScreen):
     """Cores."""
 
-    PLACE: ClassVar[str] = "cores"
-    BINDINGS = bindings_for("cores")
+    NAME: ClassVar[str] = "cores"
+    BINDINGS = screen_bindings("cores")
 
     def __init__(self) -> None:
         super().__init__()
         self._folded: frozenset[str] = frozenset()
         self._view: CoreTable | None = None
 
-    def arranged(self) -> Kept:
+    def table_state(self) -> TableState:
         """Sort, filter, and the folded devices."""
-        return msgspec.structs.replace(super().arranged(), folded=tuple(sorted(self._folded)))
+        return msgspec.structs.replace(super().table_state(), folded=tuple(sorted(self._folded)))
 
-    def arrange_again(self, kept: Kept) -> None:
-        """As they were."""
-        self._folded = frozenset(kept.folded)
-        super().arrange_again(kept)
+    def restore_table(self, state: TableState) -> None:
+        """Sort as before, and fold the same devices."""
+        self._folded = frozenset(state.folded)
+        super().restore_table(state)
 
     def body(self) -> Iterable[Widget]:
         """Host, table, legend, out-of-memory table."""
@@ -84,30 +85,30 @@ class CoresScreen(LiveScreen):
         """Fold a group, or open a core's page."""
         if row.group is not None:
             self._folded ^= {row.key}
-            self._again()
+            self._show_again()
             return
-        self.top.push_screen(core_detail(row.key))
+        self.host.open(core_detail(row.key))
 
     def action_log_lines(self) -> None:
         """What the rank on the chosen core printed."""
         item = self.table.order.current
         query = rank_query(item.core) if item is not None and item.core is not None else ""
         if query:
-            self.show_lines(query)
+            self.host.show_log_lines(query)
         else:
-            self.notice("choose a core with a rank first (arrow keys)")
+            self.notice("select a core with a rank first (arrow keys)")
 
     def action_sort(self) -> None:
         """The next column; groups are there only in the first order."""
         super().action_sort()
-        self._again()
+        self._show_again()
 
-    def filtered(self, query: str) -> None:
+    def apply_filter(self, query: str) -> None:
         """Filter the cores; group heads go."""
-        super().filtered(query)
-        self._again()
+        super().apply_filter(query)
+        self._show_again()
 
-    def _again(self) -> None:
+    def _show_again(self) -> None:
         if self._view is not None:
             self.show(self._view)
 
@@ -118,7 +119,7 @@ def core_detail(key: str) -> DetailPage:
         partial(core_page, key=key),
         core_rows.core_page_lines,
         "This core does not report any more.",
-        query=lambda page: rank_query(page.row),
+        log_query=lambda page: rank_query(page.row),
     )
 
 

@@ -7,50 +7,53 @@ from functools import partial
 from neuron_top.ingest.log_line import LogLine
 from neuron_top.run.model import Run
 from neuron_top.tui.panels.graph_page import graph_page_lines
-from neuron_top.tui.screens.async_page import ExplainablePage
+from neuron_top.tui.screens.async_page import MissLookup
+from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.views.graphs import GraphPage, graph_page
 from neuron_top.views.miss_explanation import MissExplanation, question
 
 Shown = tuple[GraphPage, list[LogLine], MissExplanation | None]
 
 
-class GraphDetail(ExplainablePage):
+class GraphDetail(DetailPage):
     """One graph by its key."""
 
-    def __init__(self, key: str, *, ask: bool = False) -> None:
+    def __init__(self, key: str, *, why: bool = False) -> None:
+        """`why`: ask at once why it missed."""
         super().__init__(
             self._page,
             graph_page_lines,
             f"{key} is not part of this run any more.",
             complete=self._with_lines,
-            place=lambda view: newest_line(view[0]),
-            ask=ask,
+            log_line=lambda view: newest_line(view[0]),
         )
-        self._key = key
-        self._known: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
+        self._key, self._ask_at_once = key, why
+        self._lookup = MissLookup(self, answered=lambda: self.host.draw())
+        self._lines: dict[tuple[tuple[str, int], ...], list[LogLine]] = {}
+
+    def on_mount(self) -> None:
+        """Ask, if the page was opened for that."""
+        if self._ask_at_once:
+            self.action_why()
 
     def _page(self, run: Run, now: float) -> GraphPage | None:
-        return graph_page(run, now, self._key, self.top.estimator)
+        return graph_page(run, now, self._key, self.host.estimator)
 
     def _with_lines(self, page: GraphPage) -> Shown:
-        places = tuple((place.source, place.offset) for place in page.lines)
-        if places not in self._known:
-            self._known = {places: self.top.feed.log_lines(places)}
-        return page, self._known[places], self._why
+        positions = tuple((line.source, line.offset) for line in page.lines)
+        if positions not in self._lines:
+            self._lines = {positions: self.host.feed.log_lines(positions)}
+        return page, self._lines[positions], self._lookup.explanation
 
     def action_why(self) -> None:
-        """Ask the cache, in a thread, why this graph missed."""
-        asked = self.top.feed.read(partial(question, key=self._key))
-        if asked is None:
-            self.notice("it did not miss in this run, or no line named it")
+        """Ask the cache why this graph missed."""
+        query = self.host.feed.read(partial(question, key=self._key))
+        if query is None:
+            self.notice("this graph did not miss in this run, or no log line names it")
         else:
-            self.look_up(asked)
-
-    def answered(self) -> None:
-        """Show it with the rest."""
-        self.top.draw()
+            self._lookup.start(query)
 
 
 def newest_line(page: GraphPage | None) -> tuple[str, int] | None:
-    """Where the newest log line of a graph stands."""
+    """Source and offset of the newest log line of a graph."""
     return (page.lines[-1].source, page.lines[-1].offset) if page is not None and page.lines else None

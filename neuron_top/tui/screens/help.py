@@ -2,61 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.style import Style
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import SCREENS, Key, keys_for
 from neuron_top.tui.look import Theme
-from neuron_top.tui.screens.base import bindings_for
-from neuron_top.tui.screens.single_paint import SinglePaintScreen
+from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.widgets.page import Page
 
 
-class HelpPage(SinglePaintScreen):
-    """Help for one screen; escape, `q` and `?` close it, arrows move it."""
+class HelpPage(DetailPage):
+    """Help for one screen, without its header and keys; escape, `q` and `?` close it."""
 
-    BINDINGS = bindings_for("detail")
-    AUTO_FOCUS = ""
+    BINDINGS = [Binding("q,question_mark,f1", "back", "close", show=False)]
 
-    def __init__(self, place: str) -> None:
-        super().__init__()
-        self._place = place
+    def __init__(self, screen: str) -> None:
+        super().__init__(lambda run, now: screen, lambda look, name, width: help_lines(look, width, name), "")
+        self._screen_name = screen
 
     def compose(self) -> ComposeResult:
         """One page of lines."""
-        yield Page(lambda look, width: help_lines(look, width, self._place))
+        yield Page(lambda look, width: help_lines(look, width, self._screen_name))
 
-    def action_move(self, by: int) -> None:
-        """Scroll."""
-        self.query_one(Page).move(by)
+    def update(self, header: Any, view: Any) -> None:
+        """Nothing changes while the page is open."""
 
-    def action_page(self, by: int) -> None:
-        """Scroll by pages."""
-        self.query_one(Page).page(by)
-
-    def action_edge(self, end: int) -> None:
-        """To the top or the bottom."""
-        self.query_one(Page).edge(end)
-
-    def action_back(self) -> None:
-        """Close."""
-        self.dismiss()
-
-    def action_help(self) -> None:
-        """Close: the key that opened it."""
-        self.dismiss()
-
-    async def action_quit(self) -> None:
-        """Close: `q` leaves the page first."""
-        self.dismiss()
+    def notice(self, text: str) -> None:
+        """There is no bottom line to show it on."""
 
 
-def help_lines(look: Theme, width: int, place: str) -> list[Strip]:
+def help_lines(look: Theme, width: int, screen: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then the signs."""
-    title = next((row.title for row in SCREENS if row.name == place), "Help")
-    keys = keys_for(place)
+    title = next((row.title for row in SCREENS if row.name == screen), "Help")
+    keys = keys_for(screen)
     strips = [rule(look, width, f"Keys of {title}", "esc closes")]
     if width >= 110:
         half = (len(keys) + 1) // 2

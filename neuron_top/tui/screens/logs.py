@@ -9,16 +9,17 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from neuron_top.run.model import Run
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.log_view import LogView
 
 
 class LogsScreen(LiveScreen):
     """Log lines."""
 
-    PLACE: ClassVar[str] = "logs"
+    NAME: ClassVar[str] = "logs"
     FILTER_HINT: ClassVar[str] = "words  !word  /expression/  level:warning  rank:3  family:compile  source:name"
-    BINDINGS = bindings_for("logs")
+    BINDINGS = screen_bindings("logs")
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,7 +27,7 @@ class LogsScreen(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """One view of the log."""
-        yield LogView(lambda: self.top.feed)
+        yield LogView(lambda: self.host.feed)
 
     @property
     def log_view(self) -> LogView:
@@ -34,33 +35,28 @@ class LogsScreen(LiveScreen):
         return self.query_one(LogView)
 
     def read(self, run: Run, now: float) -> None:
-        """Nothing of the run: the lines come from the feed's own book."""
+        """Nothing of the run: the lines come from the feed's log."""
 
     def show(self, view: Any) -> None:
-        """Newer lines."""
+        """Show newer lines."""
         self.log_view.renew()
 
-    @property
-    def can_filter(self) -> bool:
-        """Lines can be filtered."""
-        return True
-
-    def filtered(self, query: str) -> None:
+    def apply_filter(self, query: str) -> None:
         """Keep the lines that match."""
         self.log_view.filter(query)
 
-    def show_place(self, source: str, offset: int, origin: str) -> None:
-        """The line that something elsewhere came from; escape goes back there."""
+    def show_line(self, source: str, offset: int, origin: str) -> None:
+        """The line that something on the screen `origin` came from; escape goes back there."""
         self._origin = origin
         if not self.log_view.show(source, offset):
             self.notice("that line cannot be read any more")
 
-    def show_query(self, query: str, origin: str) -> None:
-        """The lines of something elsewhere."""
+    def show_lines(self, query: str, origin: str) -> None:
+        """The lines of something on the screen `origin`; escape goes back there."""
         self._origin = origin
         self.log_view.filter(query)
 
-    def let_go(self) -> bool:
+    def clear_cursor(self) -> bool:
         """Back to where a line was shown from, else follow again; False when it followed already."""
         view, origin = self.log_view, self._origin
         if origin is None and view.following and not view.filtered:
@@ -69,7 +65,7 @@ class LogsScreen(LiveScreen):
         view.filter("")
         view.follow()
         if origin is not None:
-            self.top.go_back(origin)
+            self.host.go_back(origin)
         return True
 
     def copied(self) -> str:
@@ -94,11 +90,11 @@ class LogsScreen(LiveScreen):
         self.log_view.shift(by)
 
     def action_follow(self) -> None:
-        """Follow, or stand still."""
+        """Follow the end, or stop following."""
         self.log_view.toggle_follow()
 
     def action_marked_only(self) -> None:
-        """Only what matters."""
+        """Show only the lines that are marked, or all again."""
         self.log_view.only_marked()
 
     def action_next_match(self, by: int) -> None:
@@ -110,22 +106,22 @@ class LogsScreen(LiveScreen):
         self.log_view.jump(by, ("error",), lambda: self.notice("no further error"))
 
     def action_open(self) -> None:
-        """The page of the graph that the line under the cursor tells of."""
-        self._open(ask=False)
+        """The page of the graph that the line under the cursor is about."""
+        self._open(why=False)
 
     def action_why(self) -> None:
-        """The same, with the reason of its miss."""
-        self._open(ask=True)
+        """The same, with the reason why it missed."""
+        self._open(why=True)
 
-    def _open(self, *, ask: bool) -> None:
+    def _open(self, *, why: bool) -> None:
         line = self.log_view.current
-        key = self.top.feed.read(partial(graph_of_line, source=line.source, offset=line.offset)) if line else None
+        key = self.host.feed.read(partial(graph_of_line, source=line.source, offset=line.offset)) if line else None
         if key is None:
-            self.notice("this line tells of no graph" if line else "choose a line first (arrow keys)")
+            self.notice("this line is not about a graph" if line else "select a line first (arrow keys)")
             return
         from neuron_top.tui.screens.graph_detail import GraphDetail
 
-        self.top.push_screen(GraphDetail(key, ask=ask))
+        self.host.open(GraphDetail(key, why=why))
 
 
 def graph_of_line(run: Run, now: float, source: str, offset: int) -> str | None:

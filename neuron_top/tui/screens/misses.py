@@ -1,6 +1,6 @@
-"""The page of all misses of a run, each with its answer, and the page of a cache entry with the reason of its miss.
+"""The page of all misses of a run, each with its explanation, and the page of a cache entry.
 
-The answers are read from caches, in a thread: they stand for the moment in which they were asked for.
+The explanations are read from caches, in a thread: they stand for the moment in which they were asked for.
 """
 
 from __future__ import annotations
@@ -13,42 +13,44 @@ from neuron_top.tui.drawing import Line
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.entry_rows import entry_lines
 from neuron_top.tui.panels.why import misses_lines, why_lines
-from neuron_top.tui.screens.async_page import AsyncPage, ExplainablePage
+from neuron_top.tui.screens.async_page import AsyncPage, MissLookup
+from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
 
 
-class MissesPage(AsyncPage):
-    """What `ask` finds."""
-
-    def __init__(self, ask: Callable[[], Misses]) -> None:
-        super().__init__(
-            lambda: _found(ask()), misses_lines, waiting="Looking into the cache…", failed="It cannot be told"
-        )
-
-    def action_why(self) -> None:
-        """It is the answer."""
-        self.notice("this page is the answer")
+def misses_page(find: Callable[[], Misses]) -> AsyncPage:
+    """The page of all misses of a run; `find` explains them."""
+    return AsyncPage(
+        lambda: _or_none_text(find()), misses_lines, waiting="Looking into the cache…",
+        failed="The misses cannot be explained", why="this page explains every miss",
+    )  # fmt: skip
 
 
-def _found(answer: Misses) -> Misses | str:
-    return answer if answer.met else "Nothing missed: every graph of this run came from the cache, or none was named."
+def _or_none_text(misses: Misses) -> Misses | str:
+    return misses if misses.met else "No graph missed: all came from the cache, or the log names none."
 
 
-class EntryDetail(ExplainablePage):
+class EntryDetail(DetailPage):
     """A cache entry, and why its graph was not found when it was looked up."""
 
-    def __init__(self, row: EntryRow, *, ask: bool = False) -> None:
-        super().__init__(lambda run, now: (row, self._why), _entry_page, "", ask=ask)
-        self._row = row
+    def __init__(self, row: EntryRow, *, why: bool = False) -> None:
+        """`why`: ask at once."""
+        super().__init__(lambda run, now: self._shown(), _entry_page, "")
+        self._row, self._ask_at_once = row, why
+        self._lookup = MissLookup(self, answered=lambda: self.show(self._shown()))
+
+    def on_mount(self) -> None:
+        """Ask, if the page was opened for that."""
+        if self._ask_at_once:
+            self.action_why()
+
+    def _shown(self) -> tuple[EntryRow, MissExplanation | None]:
+        return self._row, self._lookup.explanation
 
     def action_why(self) -> None:
         """Ask the cache of the entry."""
-        self.look_up(MissQuery(module=self._row.module, roots=(self._row.root,), compiler=self._row.compiler))
-
-    def answered(self) -> None:
-        """Show it under the entry."""
-        self.show((self._row, self._why))
+        self._lookup.start(MissQuery(module=self._row.module, roots=(self._row.root,), compiler=self._row.compiler))
 
 
 def _entry_page(look: Theme, view: tuple[EntryRow, MissExplanation | None], width: int) -> Sequence[Strip]:

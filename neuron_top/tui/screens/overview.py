@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events
 from textual.containers import Container
@@ -16,16 +16,15 @@ from textual.widget import Widget
 
 from neuron_top.run.model import Run
 from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
+from neuron_top.tui.host import host_of
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Header, Overview, overview
-
-if TYPE_CHECKING:
-    from neuron_top.tui.app import TopApp
 
 Draw = Callable[[Theme, Overview, int, int], Sequence[Strip]]
 
@@ -78,9 +77,9 @@ class Panel(Lines):
     def on_click(self, event: events.Click) -> None:
         """Open the screen that shows more of this."""
         if self._goes_to == "alerts":
-            self.top.show_alerts()
+            self.host.show_alerts()
         else:
-            self.top.go(self._goes_to)
+            self.host.go(self._goes_to)
 
 
 class Arranged(Layout):
@@ -117,7 +116,7 @@ class Board(Container):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What shows between the panels; Textual would work it out line by line."""
-        return [Strip.blank(crop.width, cast("TopApp", self.app).look.text)] * crop.height
+        return [Strip.blank(crop.width, host_of(self).look.text)] * crop.height
 
     def wish(self, wishes: dict[str, SizeRequest]) -> None:
         """Place the panels anew when what they need has changed."""
@@ -129,24 +128,24 @@ class Board(Container):
 class OverviewScreen(LiveScreen):
     """The first screen."""
 
-    PLACE: ClassVar[str] = "overview"
-    BINDINGS = bindings_for("overview")
+    NAME: ClassVar[str] = "overview"
+    BINDINGS = screen_bindings("overview")
 
     def body(self) -> Iterable[Widget]:
         """One board."""
         yield Board()
 
     def action_why(self) -> None:
-        """Every miss of the run, with its reason."""
-        from neuron_top.tui.screens.misses import MissesPage
+        """Open the page that explains every miss of the run."""
+        from neuron_top.tui.screens.misses import misses_page
         from neuron_top.views.miss_explanation import questions
 
-        asked = self.top.feed.read(questions)
-        self.top.push_screen(MissesPage(lambda: self.top.library.misses(asked)))
+        queries = self.host.feed.read(questions)
+        self.host.open(misses_page(lambda: self.host.library.misses(queries)))
 
     def read(self, run: Run, now: float) -> Overview:
         """The view."""
-        return overview(run, now, self.top.estimator, self.top.limits)
+        return overview(run, now, self.host.estimator, self.host.limits)
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
@@ -155,7 +154,7 @@ class OverviewScreen(LiveScreen):
             panel.show(view)
         log = self.query_one(LogTail)
         log.ended(last_line_text(view.header))
-        log.show(self.top.log_tail(log.wanted))
+        log.show(self.host.log_tail(log.wanted))
 
 
 def last_line_text(header: Header) -> str:

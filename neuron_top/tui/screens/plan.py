@@ -22,8 +22,9 @@ from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line, rule
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
+from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
@@ -38,8 +39,9 @@ class PlanPage(LiveScreen):
     """`done` is called with this page when the plan was carried out. Where there are `others`, other ways to the same
     end, each that can be carried out is a choice of its own, and the lines shown are those of the chosen one."""
 
-    PLACE: ClassVar[str] = "detail"
-    BINDINGS = bindings_for("detail")
+    NAME: ClassVar[str] = "detail"
+    BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
+    may_leave = False
 
     def __init__(
         self, plan: Plan, desk: CacheService, done: Callable[[PlanPage], None], others: Sequence[Plan] = ()
@@ -99,17 +101,6 @@ class PlanPage(LiveScreen):
             self.query_one(Page).first = 0
         self._redraw()
 
-    def action_next_place(self) -> None:
-        """The other choice."""
-        self.action_shift(1)
-
-    def action_previous_place(self) -> None:
-        """The other choice."""
-        self.action_shift(-1)
-
-    def action_go(self, name: str) -> None:
-        """A digit must not leave a question behind: escape does."""
-
     def action_open(self) -> None:
         """Do what is chosen."""
         if self.stage == DONE or (self.stage == PREVIEW and self.chosen == 0):
@@ -147,23 +138,19 @@ class PlanPage(LiveScreen):
             self.dismiss()
 
     def on_key(self, event: Key) -> None:
-        """Letters of the word that must be typed, while the choice stands on doing it."""
+        """Take the letters of the word that must be typed; none of them is a command meanwhile."""
         if self.stage != PREVIEW or self.chosen == 0 or not self.word:
             return
         if event.key == "backspace":
             self.typed = self.typed[:-1]
-        elif event.character and event.character.isalpha() and len(self.typed) < len(self.word):
-            self.typed += event.character
+        elif event.character and event.character.isprintable():
+            if event.character.isalpha() and len(self.typed) < len(self.word):
+                self.typed += event.character
         else:
             return
         event.stop()
         event.prevent_default()
         self._redraw()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a word is typed its letters are letters, and no key's action."""
-        typing = self.stage == PREVIEW and self.chosen > 0 and bool(self.word)
-        return not (typing and action in ("quit", "pause", "alerts", "copy", "log_lines", "next_theme", "help"))
 
     def action_move(self, by: int) -> None:
         """Scroll."""

@@ -11,9 +11,11 @@ from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
 from neuron_top.run.model import Run
+from neuron_top.tui.drawing import rule
+from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
-from neuron_top.tui.screens.base import LiveScreen, bindings_for
-from neuron_top.tui.widgets.poller import Poller, title
+from neuron_top.tui.screens.poller import Poller
+from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
@@ -66,33 +68,42 @@ def filter_text(row: RunRow) -> str:
     return f"{row.id} {_name(row)} {row.state} {' '.join(row.command)}"
 
 
-class RunsScreen(LiveScreen):
+class RunsScreen(TableScreen):
     """Recordings."""
 
-    PLACE: ClassVar[str] = "runs"
-    BINDINGS = bindings_for("runs")
+    NAME: ClassVar[str] = "runs"
+    BINDINGS = screen_bindings("runs")
 
     def __init__(self) -> None:
         super().__init__()
+        self._poller = Poller(self, self._read_runs, self._on_runs, period=5.0)
         self.marked: list[str] = []
         """Two at most, in the order in which they were marked."""
 
     def body(self) -> Iterable[Widget]:
         """Title and table."""
         yield RenderWidget(
-            "title", lambda look, text, width, height: [title(look, "Recordings", text, width)], lambda text: 1
+            "title", lambda look, text, width, height: [rule(look, width, "Recordings", text)], lambda text: 1
         )
         marks = Column("", 1, lambda row, look, width: [(self._letter(row), look.title)])
         table: Table[RunRow] = Table((marks, *COLUMNS), lambda row: row.id, filter_text, id="runs")
         table.nothing = ("Looking for recordings…",)
         yield table
-        yield Poller(self._look_up, self._came, period=5.0)
+
+    def on_mount(self) -> None:
+        """Start to read the recordings."""
+        self._poller.start()
+
+    def arrive(self) -> None:
+        """Show what is known, and read again."""
+        super().arrive()
+        self._poller.arrive()
 
     def _letter(self, row: RunRow) -> str:
         return "AB"[self.marked.index(row.id)] if row.id in self.marked else " "
 
-    def _look_up(self) -> tuple[RunRow, ...]:
-        return self.top.library.runs()
+    def _read_runs(self) -> tuple[RunRow, ...]:
+        return self.host.library.runs()
 
     @property
     def table(self) -> Table[RunRow]:
@@ -105,22 +116,22 @@ class RunsScreen(LiveScreen):
     def show(self, view: Any) -> None:
         """Nothing moves with the run."""
 
-    def _came(self, rows: tuple[RunRow, ...] | Exception) -> None:
+    def _on_runs(self, rows: tuple[RunRow, ...] | Exception) -> None:
         if isinstance(rows, Exception):
             self.table.nothing = (f"The recordings cannot be read: {rows}",)
-            rows, told = (), f"in {self.top.library.place}"
+            rows, summary = (), f"in {self.host.library.place}"
         else:
             self.table.nothing = NOTHING
-            told = f"{len(rows)} in {self.top.library.place} · enter plays one"
-        self.marked = [one for one in self.marked if one in {row.id for row in rows}]
-        self.query_one("#title", RenderWidget).show(told)
+            summary = f"{len(rows)} in {self.host.library.place} · enter plays one"
+        self.marked = [run for run in self.marked if run in {row.id for row in rows}]
+        self.query_one("#title", RenderWidget).show(summary)
         self.table.show(rows)
 
     def action_mark(self) -> None:
         """Mark the recording under the cursor, or take its mark off; a third mark takes the oldest one off."""
         row = self.table.order.current
         if row is None:
-            self.notice("choose a recording first (arrow keys)")
+            self.notice("select a recording first (arrow keys)")
             return
         if row.id in self.marked:
             self.marked.remove(row.id)
@@ -137,46 +148,46 @@ class RunsScreen(LiveScreen):
         if len(both) != 2:
             self.notice("mark two recordings first (space)")
             return
-        from neuron_top.tui.screens.compare_runs import CompareRunsPage
+        from neuron_top.tui.screens.compare_runs import compare_page
 
-        self.top.push_screen(CompareRunsPage(partial(self.top.library.compare, *both)))
+        self.host.open(compare_page(partial(self.host.library.compare, *both)))
 
     def action_why(self) -> None:
-        """Every miss of the recording under the cursor, with its reason."""
+        """Open the page that explains every miss of the recording under the cursor."""
         row = self.table.order.current
         if row is None:
-            self.notice("choose a recording first (arrow keys)")
+            self.notice("select a recording first (arrow keys)")
             return
-        from neuron_top.tui.screens.misses import MissesPage
+        from neuron_top.tui.screens.misses import misses_page
 
-        self.top.push_screen(MissesPage(partial(self.top.library.misses_of, row.id)))
+        self.host.open(misses_page(partial(self.host.library.misses_of, row.id)))
 
     def action_delete(self) -> None:
-        """Ask, then delete the chosen recording."""
+        """Ask, then delete the recording under the cursor."""
         row = self.table.order.current
         if row is None:
-            self.notice("choose a recording first (arrow keys)")
+            self.notice("select a recording first (arrow keys)")
         elif row.state == "running":
-            self.notice("this one is being recorded now: it stays")
+            self.notice("this recording is still being written and cannot be deleted")
         else:
             from neuron_top.tui.screens.delete_run import DeleteRunPage
 
-            self.top.push_screen(DeleteRunPage(row, self._delete))
+            self.host.open(DeleteRunPage(row, self._delete))
 
     def _delete(self, row: RunRow) -> None:
         self.run_worker(partial(self._deleted, row.id), thread=True)
 
     def _deleted(self, run: str) -> None:
         try:
-            words = f"deleted: {bytes_text(self.top.library.delete(run))} freed"
+            text = f"deleted {run}: {bytes_text(self.host.library.delete(run))} freed"
         except (NeuronTopError, OSError) as problem:
-            words = f"not deleted: {problem}"
-        self.top.call_from_thread(self.notice, words)
-        self.top.call_from_thread(self.query_one(Poller).look_again)
+            text = f"not deleted: {problem}"
+        self.app.call_from_thread(self.notice, text)
+        self.app.call_from_thread(self._poller.poll)
 
     def opened(self, row: RunRow) -> None:
         """Play it on these screens."""
-        self.top.play(row.id)
+        self.host.play(row.id)
 
 
 SCREEN = RunsScreen

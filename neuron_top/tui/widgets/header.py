@@ -87,12 +87,12 @@ class Tabs(Lines):
             text = f" {place.key} {place.title} "
             line.put(text, look.title if here else look.quiet)
             self._spans.append((start, line.used, place.name))
-        words = self.top.clock_words()
+        words = self.host.time_text
         return [line.end(f"{words} ", look.warn).strip() if words else line.strip()]
 
     def on_click(self, event: events.Click) -> None:
         """Go to the screen under the mouse."""
         for start, stop, name in self._spans:
             if start <= event.x < stop:
-                self.top.action_go(name)
+                self.host.go(name)
                 return

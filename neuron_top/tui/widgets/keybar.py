@@ -38,9 +38,9 @@ class KeyBar(Lines):
         line = Line(self.look, width)
         self._spans = []
         for key in self._fitting(width):
-            label = self.top.key_label(key)
+            label = self.host.key_label(key)
             start = line.gap().used
-            usable = self.top.key_usable(key)
+            usable = self.host.key_usable(key)
             line.put(key.shown, self.look.key if usable else self.look.faint).gap()
             line.put(label, self.look.quiet if usable else self.look.faint).gap()
             self._spans.append((start, line.used, key))
@@ -52,7 +52,7 @@ class KeyBar(Lines):
 
     def _fitting(self, width: int) -> list[Key]:
         """As many keys as there is room for; help and quit are never among those left out."""
-        sizes = {key: len(key.shown) + len(self.top.key_label(key)) + 3 for key in self._keys}
+        sizes = {key: len(key.shown) + len(self.host.key_label(key)) + 3 for key in self._keys}
         left = width - sum(sizes[key] for key in self._keys[-ALWAYS:])
         fitting = []
         for key in self._keys[:-ALWAYS]:

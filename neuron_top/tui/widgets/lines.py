@@ -7,16 +7,14 @@ nothing here but a comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast
 
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from neuron_top.tui.app import TopApp
-    from neuron_top.tui.look import Theme
+from neuron_top.tui.host import Host, host_of
+from neuron_top.tui.look import Theme
 
 
 class Lines(Widget):
@@ -30,14 +28,14 @@ class Lines(Widget):
         self._drawn_for = Size(-1, -1)
 
     @property
-    def top(self) -> TopApp:
-        """The application, by its own type."""
-        return cast("TopApp", self.app)
+    def host(self) -> Host:
+        """The application."""
+        return host_of(self)
 
     @property
     def look(self) -> Theme:
         """Palette and glyphs in force."""
-        return self.top.look
+        return self.host.look
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """The lines for a size; what is missing at the bottom is blank."""

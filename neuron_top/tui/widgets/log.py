@@ -59,8 +59,8 @@ class LogTail(Lines):
 
     def on_resize(self) -> None:
         """There is room now, or more: what is in the log already has not to wait for the next change."""
-        if self.wanted > len(self._lines) and not self.top.paused:
-            self.show(self.top.log_tail(self.wanted))
+        if self.wanted > len(self._lines) and not self.host.paused:
+            self.show(self.host.log_tail(self.wanted))
 
     def show(self, lines: Sequence[LogLine]) -> None:
         """Take the newest lines."""

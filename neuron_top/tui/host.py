@@ -1,0 +1,144 @@
+"""What a screen or a widget may ask of the application that shows it.
+
+Screens and widgets know this protocol; only the application itself knows them, so no file imports in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from neuron_top.ingest.feed import Feed
+from neuron_top.ingest.log_line import LogLine
+from neuron_top.run.alerts import Limits
+from neuron_top.run.estimate import Estimator
+from neuron_top.settings import Settings
+from neuron_top.tui.keys import Key
+from neuron_top.tui.look import Theme
+from neuron_top.tui.ui_state import TableState
+
+if TYPE_CHECKING:  # none of it is imported before the first frame
+    from neuron_top.actions.desk import CacheService
+    from neuron_top.views.compare import Comparison
+    from neuron_top.views.entries import EntryTable
+    from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
+    from neuron_top.views.runs import RunRow
+
+
+class Library(Protocol):
+    """What the runs and cache screens show; every call reads disks, so they are made in threads."""
+
+    @property
+    def place(self) -> str:
+        """Where recordings are kept."""
+
+    def runs(self) -> tuple[RunRow, ...]:
+        """Recordings, newest first."""
+
+    def entries(self) -> EntryTable:
+        """Entries of all caches."""
+
+    def replay(self, run: str) -> Feed:
+        """A recording as a feed."""
+
+    def delete(self, run: str) -> int:
+        """Delete a recording for good; the bytes freed."""
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Two recordings side by side."""
+
+    def why(self, asked: MissQuery) -> MissExplanation:
+        """Why a graph missed."""
+
+    def misses(self, asked: Sequence[MissQuery]) -> Misses:
+        """Why these missed."""
+
+    def misses_of(self, run: str) -> Misses:
+        """Why graphs of a recording missed."""
+
+
+class Host(Protocol):
+    """The application, as its screens and widgets see it."""
+
+    settings: Settings
+    look: Theme
+    """Palette and glyphs in force."""
+    estimator: Estimator
+    limits: Limits
+    table_states: dict[str, TableState]
+    """How the rows of each screen were arranged when the program was left."""
+
+    @property
+    def feed(self) -> Feed:
+        """What is shown: live, or a recording."""
+
+    @property
+    def library(self) -> Library:
+        """Recordings and caches."""
+
+    @property
+    def desk(self) -> CacheService:
+        """What acts on caches."""
+
+    # Navigation
+
+    @property
+    def current_mode(self) -> str:
+        """The name of the screen in front, or of the one below the page in front."""
+
+    def go(self, name: str) -> None:
+        """Show another screen, without the pages that were open on it."""
+
+    def go_back(self, name: str) -> None:
+        """Show another screen and the page that was open on it."""
+
+    def open(self, page: Screen[None]) -> None:
+        """Put a page in front of the screen."""
+
+    def show_alerts(self) -> None:
+        """Open the page of all alerts."""
+
+    def show_log_line(self, source: str, offset: int) -> None:
+        """Show the log at one line; escape comes back."""
+
+    def show_log_lines(self, query: str) -> None:
+        """Show the log lines that match; escape comes back."""
+
+    def play(self, run: str) -> None:
+        """Show a recording in place of what is shown."""
+
+    def leave_replay(self) -> bool:
+        """Show what the program was started with; False when that is shown already."""
+
+    # Drawing
+
+    @property
+    def paused(self) -> bool:
+        """Whether the screen is held still."""
+
+    @property
+    def time_text(self) -> str:
+        """What the header says about time: paused, or a replay's position and speed; "" live."""
+
+    def draw(self) -> None:
+        """Read the view of the screen in front and show it."""
+
+    def arrived(self) -> None:
+        """The screen in front shows its view: send it to the terminal."""
+
+    def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
+        """The newest log lines."""
+
+    def key_label(self, key: Key) -> str:
+        """A key's word on the bottom line."""
+
+    def key_usable(self, key: Key) -> bool:
+        """Whether a key does anything now."""
+
+
+def host_of(node: DOMNode) -> Host:
+    """The application that shows a screen or a widget."""
+    return cast("Host", node.app)

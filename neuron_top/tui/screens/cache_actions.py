@@ -1,0 +1,145 @@
+"""What the keys of the cache screen do to entries: plan, confirm on a page of its own, pin, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+
+from neuron_top.actions.plan import Plan
+from neuron_top.errors import NeuronTopError
+from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.screens.plan import PlanPage
+from neuron_top.units import bytes_text, counted
+from neuron_top.views.entries import EntryRow
+
+ALTERNATIVES = {"retry": ("compile", "retry")}
+"""Verbs that have several ways to the same end, each a plan of its own to choose from: now, or on the next run."""
+
+FALLBACKS = {"retry": "insist", "unlock": "force"}
+"""What is offered where no other way finds anything to do; the preview warns of each step and asks for a word."""
+
+READ_ONLY = "read-only mode: nothing can be changed"
+NOTHING_SELECTED = "mark entries (space) or select one first"
+
+
+class CacheActions:
+    """Plans, pins and undoes for a screen, which says which entries are meant."""
+
+    def __init__(
+        self, screen: LiveScreen, *, selected: Callable[[], Sequence[EntryRow]], roots: Callable[[], Sequence[str]],
+        executed: Callable[[], None], reread: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """`selected` and `roots` are what the screen shows now; `executed` is called after a plan for the selection was
+        executed, `reread` when entries may have changed."""
+        self._screen, self._selected, self._roots = screen, selected, roots
+        self._on_executed, self._reread = executed, reread
+        self.outcome_page: PlanPage | None = None
+        self._undo_confirms: str | None = None
+        """The plan that a second press of the key undoes."""
+
+    def plan(self, verb: str) -> None:
+        """Make a plan for the selected entries in a thread and show it; nothing is done yet."""
+        rows = self._selected()
+        roots = {row.root for row in rows}
+        if self._refuses():
+            return
+        if len(roots) != 1:
+            self._screen.notice("mark entries of one cache only" if roots else NOTHING_SELECTED)
+            return
+        paths = [f"{row.compiler}/{row.module}" for row in rows]
+        self._screen.notice(f"planning for {counted(len(rows), 'entry', 'entries')}")
+        self._in_thread(partial(self._make_plan, verb, roots.pop(), paths))
+
+    def _make_plan(self, verb: str, root: str, paths: list[str]) -> None:
+        desk = self._screen.host.desk
+
+        def watch(done: int, total: int) -> None:
+            if done % 16 == 0 or done == total:
+                self._notice(f"{done} of {total} entries read")
+
+        plans = [desk.plan(each, root, paths, watch) for each in ALTERNATIVES.get(verb, (verb,))]
+        if verb in FALLBACKS and not any(plan.steps for plan in plans):
+            plans.append(desk.plan(FALLBACKS[verb], root, paths, watch))
+        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans))
+
+    def _show_plans(self, plans: Sequence[Plan]) -> None:
+        host = self._screen.host
+        host.open(PlanPage(plans[0], host.desk, self._executed, plans[1:]))
+
+    def _executed(self, page: PlanPage) -> None:
+        """Keep the outcome, and tell the screen."""
+        self.outcome_page = page
+        self._on_executed()
+        self._reread()
+
+    def show_outcome(self) -> None:
+        """Open the newest outcome again."""
+        if self.outcome_page is None:
+            self._screen.notice("no plan has been executed yet")
+            return
+        host = self._screen.host
+        page = PlanPage(self.outcome_page.plan, host.desk, self._executed)
+        page.stage, page.lines = self.outcome_page.stage, self.outcome_page.lines
+        host.open(page)
+
+    def pin(self) -> None:
+        """Pin the selected modules, or unpin them when all are pinned."""
+        modules = [row.module for row in self._selected()]
+        if self._refuses():
+            return
+        if modules:
+            self._in_thread(lambda: self._changed(self._screen.host.desk.pin(modules)))
+        else:
+            self._screen.notice(NOTHING_SELECTED)
+
+    def undo(self) -> None:
+        """Name the newest plan that can be undone; the second press undoes it."""
+        if self._refuses():
+            return
+        roots = sorted({row.root for row in self._selected()}) or list(self._roots())
+        if self.outcome_page is not None:
+            roots = [self.outcome_page.plan.root]
+        if not roots:
+            self._screen.notice("no compile cache was found")
+            return
+        confirmed, self._undo_confirms = self._undo_confirms, None
+        self._in_thread(partial(self._undo, roots[0], confirmed))
+
+    def _undo(self, root: str, confirmed: str | None) -> None:
+        desk = self._screen.host.desk
+        begun = desk.last_done(root).begun
+        if confirmed == begun.plan:
+            self._changed(desk.undo(root, begun.plan))
+            return
+        self._undo_confirms = begun.plan
+        self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")
+
+    def _refuses(self) -> bool:
+        if self._screen.host.settings.read_only:
+            self._screen.notice(READ_ONLY)
+            return True
+        return False
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                work()
+            except (NeuronTopError, OSError) as problem:
+                self._notice(str(problem))
+
+        self._screen.run_worker(run, thread=True, exclusive=True)
+
+    def _changed(self, text: str) -> None:
+        self._notice(text)
+        self._screen.app.call_from_thread(self._reread)
+
+    def _notice(self, text: str) -> None:
+        self._screen.app.call_from_thread(self._screen.notice, text)
+
+
+def _with_shared_caveats(plans: Sequence[Plan]) -> list[Plan]:
+    """Say what rules out one alternative (no compiler here) where the other ones are shown, too."""
+    shared = [caveat for plan in plans if not plan.steps for caveat in plan.caveats]
+    return [msgspec.structs.replace(plan, caveats=tuple(dict.fromkeys((*plan.caveats, *shared)))) for plan in plans]

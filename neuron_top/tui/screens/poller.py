@@ -1,0 +1,48 @@
+"""Rows that come from a disk: read in a thread while their screen is in front, never while a key is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Generic, TypeVar
+
+from neuron_top.errors import NeuronTopError
+from neuron_top.tui.screens.base import LiveScreen
+
+Rows = TypeVar("Rows")
+RECENT_SECONDS = 1.0
+
+
+class Poller(Generic[Rows]):
+    """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`."""
+
+    def __init__(
+        self, screen: LiveScreen, read: Callable[[], Rows], on_result: Callable[[Rows | Exception], None],
+        period: float,
+    ) -> None:  # fmt: skip
+        self._screen, self._read, self._on_result, self._period = screen, read, on_result, period
+        self._last = float("-inf")
+
+    def start(self) -> None:
+        """Read again and again; the first time when the screen has arrived."""
+        self._screen.set_interval(self._period, self.poll)
+
+    def arrive(self) -> None:
+        """Read because the screen is switched to, unless that was done only a moment ago."""
+        if monotonic() - self._last > RECENT_SECONDS:
+            self.poll()
+
+    def poll(self) -> None:
+        """Read unless the screen is not in front, or held still."""
+        if self._screen.is_current and not self._screen.host.paused:
+            self._last = monotonic()
+            self._screen.run_worker(self._run, thread=True, exclusive=True, group="poll")
+
+    def _run(self) -> None:
+        result: Rows | Exception
+        try:
+            result = self._read()
+        except (NeuronTopError, OSError) as problem:
+            result = problem
+        if self._screen.is_mounted and self._screen.app.is_running:
+            self._screen.app.call_from_thread(self._on_result, result)
