@@ -13,20 +13,15 @@ UNUSED = {
     "prom_inf1.xlarge_exporter_excerpt.prom.txt": "a page of an exporter, which no source of ours reads",
     "t8_torchneuron_metric_table_graph_stats_rank0.csv": f"compile times per graph: {FROM_PART_3}",
     "t8_torchneuron_metric_table_graph_stats_rank0.expect.json": f"what that table holds: {FROM_PART_3}",
-    "t1_ls_trn2.48xlarge_lnc2_full_table.txt": f"a table of neuron-ls: {FROM_PART_3}",
-    "t1_ls_trn2.48xlarge_lnc2_full_table.expect.json": f"what that table says: {FROM_PART_3}",
-    "t2_ls_trn2.3xlarge_lnc1_in_text.txt": f"a table of neuron-ls inside other text: {FROM_PART_3}",
-    "t2_ls_trn2.3xlarge_lnc1_in_text.expect.json": f"what that table says: {FROM_PART_3}",
-    "t5_ls_trn1.32xlarge_pids_squeezed_blanks.txt": f"a table of neuron-ls without its blanks: {FROM_PART_3}",
-    "t5_ls_trn1.32xlarge_pids_squeezed_blanks.expect.json": f"what that table says: {FROM_PART_3}",
 }
 READ_LATER = {".diagnosis.json": f"why each job died, labeled by a person: {FROM_PART_3}"}
 """Sidecars of the logs that nothing reads yet, by the end of their names."""
 SIDECARS = (".log", ".expect.json")
 """The endings of what tests/parsers/test_corpus.py reads by itself."""
+# tests/telemetry/test_neuron_ls_table.py reads the whole folder `neuron-ls` in the same way.
 
 
-@pytest.mark.parametrize("folder", ["telemetry", "cache-listings", "neuron-ls"])
+@pytest.mark.parametrize("folder", ["telemetry", "cache-listings"])
 def test_no_sample_is_forgotten(folder: str) -> None:
     names = {path.name for path in corpus(folder).iterdir() if path.name != "INDEX.md"}
     logs = {name for name in names if name.endswith(".log")}  # tests/parsers/test_corpus.py reads all of these

@@ -164,8 +164,10 @@ def test_a_saved_table_is_a_source_of_telemetry() -> None:
 
 
 def test_published_tables_are_read_whole() -> None:
-    for path in sorted(corpus("neuron-ls").glob("*.txt")):
-        expected = json.loads(path.with_name(path.name.replace(".txt", ".expect.json")).read_text())
+    samples = sorted(corpus("neuron-ls").glob("*.txt"))
+    assert samples
+    for path in samples:
+        expected = json.loads(path.with_suffix(".expect.json").read_text())
         devices = listed_devices(path.read_bytes())
         assert len(devices) == expected["devices"], path.name
         assert {device.instance_type for device in devices} == {expected["instance_type"]}
@@ -173,9 +175,6 @@ def test_published_tables_are_read_whole() -> None:
         assert devices[0].lnc == expected.get("logical_neuroncore_config")
         if links := expected.get("connected_to"):
             assert [list(device.connected_to) for device in devices] == links
-        pids = (
-            {process["pid"] for process in expected["processes"] or []}
-            if isinstance(expected["processes"], list)
-            else set()
-        )
-        assert {process.pid for device in devices for process in device.processes} == pids
+        processes = expected["processes"] or []
+        pids = {process.pid for device in devices for process in device.processes}
+        assert pids == {process["pid"] for process in processes}
