@@ -83,6 +83,6 @@ def run_options(rows: Sequence[RunRow]) -> list[dict[str, str]]:
     """The choice of the run: what happens now, then recordings, newest first."""
     options = [{"label": "live: this machine, now", "value": "live"}]
     for row in rows[:RUNS_OFFERED]:
-        words = " · ".join(part for part in (row.name, row.node, row.state) if part)
+        words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)
         options.append({"label": f"{row.id}  {words}", "value": row.id})
     return options

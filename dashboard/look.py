@@ -37,11 +37,6 @@ LIGHT = Palette(
 )  # fmt: skip
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT)}
 
-STATE_WORDS = {
-    "known": "known", "extracted": "collected", "waiting": "waits for a lock", "compiling": "compiling", "hit": "hit",
-    "done": "compiled", "failed": "failed", "cached failure": "cached failure", "interrupted": "interrupted",
-}  # fmt: skip
-
 
 def palette(theme: str | None) -> Palette:
     """The palette of a theme; dark when it is none of ours."""
@@ -56,6 +51,6 @@ def kind_colors(colors: Palette, kinds: Iterable[str]) -> dict[str, str]:
 def graph_color(colors: Palette, state: str) -> str:
     """The color of a graph's state, or of a timeline bar's outcome."""
     return {
-        "hit": colors.accent, "done": colors.good, "compiling": colors.warn, "waiting": colors.kinds[3],
+        "hit": colors.accent, "compiled": colors.good, "compiling": colors.warn, "waiting": colors.kinds[3],
         "failed": colors.bad, "cached failure": colors.bad, "interrupted": colors.quiet,
     }.get(state, colors.quiet)  # fmt: skip

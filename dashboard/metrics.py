@@ -21,6 +21,7 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
+from neuron_top.views.states import JobState
 
 _CORE = ("node", "core", "kind", "device", "rank")
 
@@ -62,7 +63,7 @@ def _job(view: Overview) -> Iterator[Metric]:
     state = GaugeMetricFamily(
         "neurontop_job_active", "Whether the job that is shown goes on", labels=("job", "run", "node")
     )
-    state.add_metric((head.name, head.run, head.node), float(head.active and head.state != "waiting for a job"))
+    state.add_metric((head.name, head.run, head.node), float(head.active and head.state is not JobState.IDLE))
     yield state
     yield from _gauge("job_elapsed_seconds", "Time since the job began", head.elapsed)
     yield from _gauge("job_workers", "Worker processes alive", head.workers)

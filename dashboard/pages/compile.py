@@ -17,7 +17,7 @@ from neuron_top.dashboard.explain_panel import why_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
-from neuron_top.dashboard.look import STATE_WORDS, Palette
+from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import Chart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
 from neuron_top.errors import NeuronTopError
@@ -87,7 +87,7 @@ def render(
 def row(one: GraphRow) -> dict[str, Any]:
     """A graph as a row of the grid: plain numbers, which sort as numbers."""
     return {
-        "id": one.key, "graph": one.key, "state": STATE_WORDS.get(one.state, one.state),
+        "id": one.key, "graph": one.key, "state": one.state,
         "seconds": one.seconds, "known": str(one.known.value), "elapsed": round(one.elapsed) if one.elapsed else None,
         "left": round(one.left.high) if one.left is not None else None, "rank": one.rank, "workers": one.workers,
         "hits": one.hits, "misses": one.misses, "failures": one.failures, "wait": one.wait_seconds,
@@ -114,7 +114,7 @@ def _summary(graphs: GraphTable, frames: TorchView | None) -> Any:
 def _graph(page: GraphPage, lines: list[str]) -> Any:
     one = page.row
     pairs = (
-        ("state", STATE_WORDS.get(one.state, one.state)),
+        ("state", one.state),
         ("compile time", f"{duration_text(one.seconds)} ({one.known.value})"),
         ("compiler", one.compiler or "—"), ("flags", " ".join(page.flags) or "—"),
         ("inputs", "  ".join(page.inputs) or "—"), ("operators", count_text(one.operators)),

@@ -142,7 +142,7 @@ def _texts(view: Overview) -> dict[str, str]:
     head, training, cache, compiling = view.header, view.training, view.cache, view.compile
     busy = [row.utilization for row in view.cores if row.utilization is not None]
     values = {
-        "live-state": (head.state, head.name or "no job"),
+        "live-state": (head.state_text, head.name or "no job"),
         "live-elapsed": (clock_text(head.elapsed), head.node or "—"),
         "live-step": (
             count_text(training.step),
@@ -196,7 +196,7 @@ def _compile(card: CompileCard, run: str) -> Any:
     counts = (
         ("from the cache", card.hit, "hit"), ("compiled", card.done, "done"), ("failed", card.failed, "failed"),
         ("cached failures", card.cached_failures, "failed"), ("compiling", len(card.running), "running"),
-        ("waiting", len(card.waiting), "waiting"), ("collected", card.extracted, "left"),
+        ("waiting", len(card.waiting), "waiting"), ("extracted", card.extracted, "left"),
     )  # fmt: skip
     words = ", ".join(f"{count} {name}" for name, count, _class in counts if count)
     estimate = card.estimate

@@ -58,7 +58,8 @@ def render(rows: tuple[RunRow, ...], closing: Summary | None, run: str = LIVE) -
 def row(one: RunRow) -> dict[str, Any]:
     """A recording as a row of the grid."""
     return {
-        "id": one.id, "run": one.id, "name": one.name, "node": one.node, "state": one.state, "started": one.started,
+        "id": one.id, "run": one.id, "name": one.name, "node": one.node, "state": one.state_text,
+        "started": one.started,
         "seconds": round(one.seconds, 1) if one.seconds is not None else None, "graphs": one.graphs,
         "compile_share": one.compile_share, "hit_rate": one.hit_rate, "events": one.events, "bytes": one.bytes,
         "command": " ".join(one.command),
@@ -68,7 +69,7 @@ def row(one: RunRow) -> dict[str, Any]:
 def summary_panel(one: Summary, run: str = LIVE) -> Any:
     """What a run came to."""
     pairs = (
-        ("command", " ".join(one.command)), ("state", one.state), ("wall time", duration_text(one.wall_seconds)),
+        ("command", " ".join(one.command)), ("state", one.state_text), ("wall time", duration_text(one.wall_seconds)),
         ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),
         ("graphs", f"{one.graphs}: {one.graphs_hit} hit, {one.graphs_missed} compiled, {one.graphs_failed} failed"),
         ("hit rate", percent_text(one.hit_rate)),

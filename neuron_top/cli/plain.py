@@ -66,7 +66,7 @@ class PlainProgress:
 
 def progress_line(view: Overview) -> str:
     """The state of a run on one line."""
-    parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state}"]
+    parts = [f"{units.clock_text(view.header.elapsed)} {view.header.state_text}"]
     if view.header.silent is not None:
         parts.append(f"no new line for {units.duration_text(view.header.silent)}")
     parts += _compile_parts(view)
@@ -104,7 +104,7 @@ def _training_parts(view: Overview) -> list[str]:
 def overview_text(view: Overview) -> str:
     """The overview once, for a person: what `neurontop status` prints."""
     head = view.header
-    title = " · ".join(part for part in (head.name or "this machine", head.state, head.run) if part)
+    title = " · ".join(part for part in (head.name or "this machine", head.state_text, head.run) if part)
     rows = [
         ("elapsed", units.duration_text(head.elapsed)),
         *([("last line", f"{units.duration_text(head.silent)} ago")] if head.silent is not None else []),
@@ -153,7 +153,7 @@ def summary_text(closing: Summary, folder: str) -> str:
     if closing.fallbacks:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", folder))
-    title = f"{closing.name or closing.run}: {closing.state}"
+    title = f"{closing.name or closing.run}: {closing.state_text}"
     return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 

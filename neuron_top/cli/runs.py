@@ -64,7 +64,7 @@ def _cells(row: RunRow) -> tuple[str, ...]:
         row.name or (row.command[0].rpartition("/")[2] if row.command else units.UNKNOWN),
         started,
         units.duration_text(row.seconds),
-        row.state,
+        row.state_text,
         units.percent_text(row.compile_share),
         units.percent_text(row.hit_rate),
         units.bytes_text(row.bytes),

@@ -23,7 +23,7 @@ class GraphState(StrEnum):
     WAITING = "waiting"
     COMPILING = "compiling"
     HIT = "hit"
-    DONE = "done"
+    COMPILED = "compiled"
     FAILED = "failed"
     CACHED_FAILURE = "cached failure"
     INTERRUPTED = "interrupted"

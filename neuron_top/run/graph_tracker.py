@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from neuron_top.run.graph import Attempt, Graph, GraphState, WorkerGraph
 
-_OUTCOMES = {"done": GraphState.DONE, "failed": GraphState.FAILED, "interrupted": GraphState.INTERRUPTED}
+_OUTCOMES = {"done": GraphState.COMPILED, "failed": GraphState.FAILED, "interrupted": GraphState.INTERRUPTED}
 _STAYS = {
-    GraphState.DONE: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
+    GraphState.COMPILED: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
     GraphState.HIT: (GraphState.EXTRACTED, GraphState.INTERRUPTED),
 }
 """What does not replace a lasting state: a graph compiled here stays `done` when other ranks then hit it."""

@@ -18,6 +18,7 @@ from neuron_top.events import (
     RunStarted,
     SourceRotated,
 )
+from neuron_top.run.state import JobState
 
 MARKS_KEPT = 200
 GONE_KEPT = 500
@@ -117,6 +118,19 @@ class JobLedger:
                 source.end, source.lines = event.end, event.lines
             case _:
                 assert_never(event)
+
+    @property
+    def ended_as(self) -> JobState | None:
+        """How the command ended; None while it goes on, or where nobody told."""
+        if self.cut_off:
+            return JobState.CUT_OFF
+        if self.finished is None:
+            return None
+        if self.interrupted_by:
+            return JobState.INTERRUPTED
+        if self.exit_code == 0:
+            return JobState.FINISHED
+        return JobState.KILLED if self.exit_code is not None and self.exit_code < 0 else JobState.FAILED
 
     def rank_of(self, pid: int | None, node: str = "") -> int | None:
         """The rank of a process of the job, if it was told."""

@@ -47,6 +47,7 @@ from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobLedger
 from neuron_top.run.log_activity import LogActivity
 from neuron_top.run.queue import QueueLedger
+from neuron_top.run.state import JobState
 from neuron_top.run.torch_trace import TorchTraceLedger
 from neuron_top.run.training import TrainingLedger
 
@@ -82,6 +83,28 @@ class Run:
         job = self.job
         told = job.finished is not None or job.started is not None or job.alive
         return None if told else self.silence.seconds(now)
+
+    @property
+    def state(self) -> JobState:
+        """Where the job stands. Of one that is known from its logs alone, as it was when they were last heard of."""
+        if (ended := self.job.ended_as) is not None:
+            return ended
+        if self._nothing_met():
+            return JobState.IDLE
+        if self.queue.trial_running:
+            return JobState.EXTRACTING
+        if self.compiles.compiling:
+            return JobState.COMPILING
+        if self.compiles.waits():
+            return JobState.LOCK_WAIT
+        return JobState.TRAINING if self.training.reports else JobState.RUNNING
+
+    def _nothing_met(self) -> bool:
+        """No job, process, log, graph or step yet; an idle device or a source that is absent is no job."""
+        job = self.job
+        met = (job.run, job.processes, job.sources, job.marks, self.compiles.graphs, self.training.reports,
+               self.queue.workers)  # fmt: skip
+        return not any(met) and not self.queue.trial_running
 
     def cut_off(self, at: float) -> None:
         """No more will be told of a command whose end was not: its recorder died, and was last heard of then."""

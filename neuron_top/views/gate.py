@@ -69,8 +69,8 @@ def end(view: Report) -> tuple[Verdict, ...]:
     if closing.cut_off:
         reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
     elif closing.exit_code is not None:
-        reason = f"the command ended well ({closing.state})" if closing.exit_code == 0 else (
-            f"the command did not end well: {closing.state}, allowed is exit status 0"
+        reason = f"the command ended well ({closing.state_text})" if closing.exit_code == 0 else (
+            f"the command did not end well: {closing.state_text}, allowed is exit status 0"
         )  # fmt: skip
     else:
         return ()

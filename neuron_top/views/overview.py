@@ -13,8 +13,10 @@ from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
+from neuron_top.views.states import state_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 LINES_SHOWN = 50
@@ -29,10 +31,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     command: tuple[str, ...]
     node: str
-    state: str
-    """In words: `waiting for a job`, `collecting graphs (trial run)`, `compiling`, `waiting for a lock`, `training`,
-    `running`, `silent (was training)`, `finished`, `interrupted (SIGINT)`, `failed (exit status 1)`,
-    `killed (signal 9)`, `cut off` (its recorder died)."""
+    state: JobState
+    state_text: str
+    """In words: `waiting for a job`, `training`, `silent (was training)`, `failed (exit status 1)`, …"""
     active: bool
     """Not ended (or never started by us: a log that is only read counts as active)."""
     started: float | None
@@ -128,13 +129,14 @@ def header(run: Run, now: float) -> Header:
     """The job and where it stands."""
     job, silent = run.job, run.silent(now)
     end = job.finished if job.finished is not None else run.until(now)
-    state = state_words(run)
+    state, text = run.state, state_text(run.state, job)
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
         run=job.run,
         command=job.command,
         node=job.node,
-        state=f"silent (was {state})" if silent is not None and state != "waiting for a job" else state,
+        state=state,
+        state_text=f"silent (was {text})" if silent is not None and state is not JobState.IDLE else text,
         active=job.finished is None,
         started=run.started,
         finished=None if job.cut_off else job.finished,
@@ -155,35 +157,6 @@ def _log_name(run: Run) -> str:
     if len(paths) != 1:
         return ""
     return "standard input" if paths[0] == STANDARD_INPUT else paths[0].rpartition("/")[2]
-
-
-def state_words(run: Run) -> str:
-    """Where the job stands, in words."""
-    code = run.job.exit_code
-    if run.job.cut_off:
-        return "cut off"
-    if run.job.finished is not None:
-        if run.job.interrupted_by:
-            return f"interrupted ({run.job.interrupted_by})"
-        if code == 0:
-            return "finished"
-        return f"killed (signal {-code})" if code is not None and code < 0 else f"failed (exit status {code})"
-    if _nothing_met(run):
-        return "waiting for a job"
-    if run.queue.trial_running:
-        return "collecting graphs (trial run)"
-    if run.compiles.compiling:
-        return "compiling"
-    if run.compiles.waits():
-        return "waiting for a lock"
-    return "training" if run.training.reports else "running"
-
-
-def _nothing_met(run: Run) -> bool:
-    """No job, process, log, graph or step yet; an idle device or a source that is absent is no job."""
-    job = run.job
-    met = job.run, job.processes, job.sources, job.marks, run.compiles.graphs, run.training.reports, run.queue.workers
-    return not any(met) and not run.queue.trial_running
 
 
 def training_card(run: Run, now: float) -> TrainingCard:

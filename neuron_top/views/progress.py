@@ -132,7 +132,7 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     seconds = run.compiling_seconds(end)
     return CompileCard(
         total=len(run.compiles.graphs),
-        done=len(by_state[GraphState.DONE]),
+        done=len(by_state[GraphState.COMPILED]),
         hit=len(by_state[GraphState.HIT]),
         failed=len(by_state[GraphState.FAILED]),
         cached_failures=len(by_state[GraphState.CACHED_FAILURE]),

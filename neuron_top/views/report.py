@@ -124,7 +124,7 @@ def report(
     errors = report_context.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
-        state=closing.state if run.job.run else "",
+        state=closing.state_text if run.job.run else "",
         start=run.started,
         end=end if run.started is not None else None,
         headline=report_text.headline(run, closing, told, lines, errors),

@@ -116,7 +116,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
     only_hit = digest.hits > 0 and not digest.misses
     return GraphLine(
         key=graph.key,
-        result="compiled" if digest.state.value == "done" else digest.state.value,
+        result=str(digest.state),
         seconds=graph.duration.seconds,
         basis=_BASES[graph.duration.known.value],
         rank=_compiled_by(run, graph, min(ranks, default=None)),

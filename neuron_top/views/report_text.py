@@ -11,6 +11,7 @@ from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report_context import ErrorLine
 from neuron_top.views.report_graphs import Duplicate, GraphLine
 from neuron_top.views.report_time import Precompile
+from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
 
 _WORTH_SAYING = 1.0
@@ -18,8 +19,8 @@ _WORTH_SAYING = 1.0
 _WORTH_SHARE = 0.05
 """Nor for less than this share of what compiling took."""
 _STEADY = "pad inputs to fixed shapes, drop incomplete last batches, keep numbers that change by step in tensors"
-_ENDS = {"running": "goes on", "training": "goes on", "compiling": "goes on (it compiles)",
-         "cut off": "was cut off"}  # fmt: skip
+_ENDS = {JobState.RUNNING: "goes on", JobState.TRAINING: "goes on", JobState.COMPILING: "goes on (it compiles)",
+         JobState.CUT_OFF: "was cut off"}  # fmt: skip
 _PREFIX = {Provenance.AT_MOST: "at most ", Provenance.AT_LEAST: "at least ", Provenance.ESTIMATED: "about "}
 
 Precision = dict[str, Metric]
@@ -52,7 +53,7 @@ def _sentence(parts: Sequence[str]) -> str:
 def _ended(closing: Summary, known: Precision) -> str:
     wall = known["wall"]
     if closing.run:
-        text = f"The run {_ENDS.get(closing.state, closing.state)}"
+        text = f"The run {_ENDS.get(closing.state, closing.state_text)}"
         text += f" after {told(wall)}" if wall.value is not None else ""
     elif wall.value is None:
         text = "The log carries no time"

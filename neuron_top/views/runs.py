@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
+from neuron_top.run.state import JobState
 from neuron_top.store.records import RunRecord
-from neuron_top.views.summary import Summary
+from neuron_top.views.states import job_text
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,8 +18,10 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     node: str
     command: tuple[str, ...]
-    state: str
-    """`running`, `cut off` (its recorder died), or the summary's words: `finished`, `failed (exit status 1)`, …"""
+    state: JobState
+    """`running`, or how it ended."""
+    state_text: str
+    """In words: `running`, `failed (exit status 1)`, …"""
     started: float | None
     finished: float | None
     seconds: float | None
@@ -29,19 +34,32 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
 
 
-_closing = msgspec.json.Decoder(Summary)  # made once, in one thread: see `cache/scan/index.py`
+class _Closing(msgspec.Struct, frozen=True):
+    """What a row takes from a closing summary, whichever version wrote it."""
+
+    state: str
+    """A JobState; version 0.1 wrote words: `failed (exit status 3)`."""
+    state_text: str = ""
+    compile_share: float | None = None
+    hit_rate: float | None = None
+    graphs: int | None = None
+
+
+_closing = msgspec.json.Decoder(_Closing)  # made once, in one thread: see `cache/scan/index.py`
 
 
 def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:
     """A recording as a row; whether its recording process lives is looked up by the caller."""
     closing = _summary(record.summary)
+    state, text = _state(record, closing, recorder_alive)
     end = record.finished if record.finished is not None else (now if recorder_alive else record.touched)
     return RunRow(
         id=record.id,
         name=record.name,
         node=record.node,
         command=record.command,
-        state=_state(record, closing, recorder_alive),
+        state=state,
+        state_text=text,
         started=record.started,
         finished=record.finished,
         seconds=max(0.0, end - record.started) if record.started is not None else None,
@@ -55,17 +73,20 @@ def run_row(record: RunRecord, now: float, *, recorder_alive: bool) -> RunRow:
     )
 
 
-def _state(record: RunRecord, closing: Summary | None, recorder_alive: bool) -> str:
+def _state(record: RunRecord, closing: _Closing | None, recorder_alive: bool) -> tuple[JobState, str]:
     if record.open:
-        return "running" if recorder_alive else "cut off"
+        state = JobState.RUNNING if recorder_alive else JobState.CUT_OFF
+        return state, job_text(state)
     if closing is not None:
-        return closing.state
-    return "finished" if record.exit_code == 0 else f"failed (exit status {record.exit_code})"
+        with suppress(ValueError):
+            return JobState(closing.state.partition(" (")[0]), closing.state_text or closing.state
+    state = JobState.FINISHED if record.exit_code == 0 else JobState.FAILED
+    return state, job_text(state, exit_code=record.exit_code)
 
 
-def _summary(text: str) -> Summary | None:
+def _summary(text: str) -> _Closing | None:
     """The closing summary as it was written; None when there is none, or an older program wrote another form."""
     try:
         return _closing.decode(text) if text else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None

@@ -7,7 +7,8 @@ import msgspec
 from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.graph import Graph, Precision
 from neuron_top.run.model import Run
-from neuron_top.views.overview import state_words
+from neuron_top.run.state import JobState
+from neuron_top.views.states import state_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 
 SLOWEST_SHOWN = 5
@@ -40,8 +41,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     name: str
     command: tuple[str, ...]
-    state: str
-    """As in the overview's header: `finished`, `failed (exit status 3)`, `killed (signal 9)`, …"""
+    state: JobState
+    state_text: str
+    """In words, as in the overview's header: `finished`, `failed (exit status 3)`, `killed (signal 9)`, …"""
     exit_code: int | None
     started: float | None
     finished: float | None
@@ -108,7 +110,8 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         run=job.run,
         name=job.name,
         command=job.command,
-        state=state_words(run),
+        state=run.state,
+        state_text=state_text(run.state, job),
         exit_code=job.exit_code,
         started=run.started,
         finished=None if job.cut_off else job.finished,

@@ -96,7 +96,7 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     )  # fmt: skip
     grid = shown["compile-grid"]
     assert isinstance(grid, Rows)
-    assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waits for a lock"}
+    assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
     assert "[F137]" in words_of(shown["compile-graph"])
     assert set(shown) == set(compile_page.SLOTS.names)
 

@@ -30,7 +30,7 @@ def old_log(copied: float = LONG_AGO + 60) -> Run:
 
 def test_an_old_log_counts_up_to_its_last_line_and_says_for_how_long_it_is_silent() -> None:
     view = overview(old_log(), NOW + 5)
-    assert view.header.state == "silent (was training)"
+    assert view.header.state_text == "silent (was training)"
     assert (view.header.elapsed, view.header.last_line) == (60.0, LONG_AGO + 60)
     assert view.header.silent == NOW + 5 - (LONG_AGO + 60)
     assert view.header.over

@@ -66,7 +66,7 @@ def test_an_old_recording_replays_to_the_run_that_was_shown(old_store: Path):
         run = load_run(store, "bert")
         row = run_row(store.runs()[-1], 0.0, recorder_alive=False)
     graphs = list(run.compiles.graphs.values())
-    assert [graph.state for graph in graphs] == [GraphState.DONE, GraphState.CACHED_FAILURE, GraphState.EXTRACTED]
+    assert [graph.state for graph in graphs] == [GraphState.COMPILED, GraphState.CACHED_FAILURE, GraphState.EXTRACTED]
     compiled = graphs[0]
     assert (compiled.artifact_bytes, compiled.op_counts) == (123456, {"add": 7, "mm": 5})
     assert [attempt.artifact_bytes for attempt in compiled.attempts] == [123456]

@@ -32,6 +32,7 @@ from neuron_top.events import (
 )
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
+from neuron_top.run.state import JobState
 from neuron_top.store.records import CompileRecord, RunRecord
 from neuron_top.views.cores import core_page, core_table
 from neuron_top.views.graphs import graph_page, graph_table
@@ -53,7 +54,7 @@ def run_of(*events: AnyEvent) -> Run:
 
 def test_an_empty_run_is_a_screen_of_unknowns_not_of_zeros():
     view = overview(Run(), 5.0)
-    assert view.header.state == "waiting for a job"
+    assert (view.header.state, view.header.state_text) == (JobState.IDLE, "waiting for a job")
     assert (view.header.elapsed, view.cache.hit_rate, view.training.step, view.compile.share) == (None,) * 4
     assert (view.cores, view.alerts, view.compile.left, view.host.cpu) == ((), (), None, None)
 
@@ -64,21 +65,26 @@ def test_the_overview_survives_json_which_is_what_status_prints():
 
 
 @pytest.mark.parametrize(
-    ("events", "words"),
+    ("events", "state", "words"),
     [
-        ([STARTED], "running"),
-        ([STARTED, TrialRunStarted(at=101.0)], "collecting graphs (trial run)"),
-        ([STARTED, CompileBegan(module=A, pid=1, at=101.0)], "compiling"),
-        ([STARTED, LockWaited(module=A, pid=1, at=161.0, minutes=1.0)], "waiting for a lock"),
-        ([STARTED, StepReported(step=1, at=101.0)], "training"),
-        ([STARTED, RunFinished(run="r", exit_code=0, at=109.0)], "finished"),
-        ([STARTED, RunFinished(run="r", exit_code=3, at=109.0)], "failed (exit status 3)"),
-        ([STARTED, RunFinished(run="r", exit_code=-9, at=109.0)], "killed (signal 9)"),
-        ([STARTED, RunFinished(run="r", exit_code=1, at=109.0, interrupted_by="SIGINT")], "interrupted (SIGINT)"),
+        ([STARTED], JobState.RUNNING, "running"),
+        ([STARTED, TrialRunStarted(at=101.0)], JobState.EXTRACTING, "extracting graphs (trial run)"),
+        ([STARTED, CompileBegan(module=A, pid=1, at=101.0)], JobState.COMPILING, "compiling"),
+        ([STARTED, LockWaited(module=A, pid=1, at=161.0, minutes=1.0)], JobState.LOCK_WAIT, "waiting for a lock"),
+        ([STARTED, StepReported(step=1, at=101.0)], JobState.TRAINING, "training"),
+        ([STARTED, RunFinished(run="r", exit_code=0, at=109.0)], JobState.FINISHED, "finished"),
+        ([STARTED, RunFinished(run="r", exit_code=3, at=109.0)], JobState.FAILED, "failed (exit status 3)"),
+        ([STARTED, RunFinished(run="r", exit_code=-9, at=109.0)], JobState.KILLED, "killed (signal 9)"),
+        (
+            [STARTED, RunFinished(run="r", exit_code=1, at=109.0, interrupted_by="SIGINT")],
+            JobState.INTERRUPTED,
+            "interrupted (SIGINT)",
+        ),
     ],
 )
-def test_the_state_is_said_in_words(events: list[AnyEvent], words: str):
-    assert overview(run_of(*events), 170.0).header.state == words
+def test_the_state_is_a_value_and_is_said_in_words(events: list[AnyEvent], state: JobState, words: str):
+    header = overview(run_of(*events), 170.0).header
+    assert (header.state, header.state_text) == (state, words)
 
 
 def test_elapsed_time_stops_when_the_command_ends():
@@ -166,7 +172,7 @@ def test_a_graphs_page_folds_ranks_out_again():
     )
     page = graph_page(run, 90.0, A)
     assert page is not None
-    assert (page.row.state, page.row.seconds, page.row.ranks, page.row.direction) == ("done", 80.0, (0, 1), "forward")
+    assert (page.row.state, page.row.seconds, page.row.ranks, page.row.direction) == ("compiled", 80.0, (0, 1), "forward")
     assert [(worker.rank, worker.hits, worker.attempts) for worker in page.workers] == [(0, 0, 1), (1, 1, 0)]
     assert (page.attempts[0].peak_rss_bytes, page.cache_state, page.inputs) == (5, "done", ("f32[8]",))
     assert [(line.source, line.offset) for line in page.lines] == [("log", 512)]
@@ -249,7 +255,7 @@ def test_a_list_of_recordings_tells_running_from_cut_off_and_reads_the_closing_s
         )
 
     ended = run_row(row(), 999.0, recorder_alive=False)
-    assert (ended.state, ended.seconds, ended.graphs) == ("failed (exit status 3)", 9.0, 0)
+    assert (ended.state, ended.state_text, ended.seconds, ended.graphs) == ("failed", "failed (exit status 3)", 9.0, 0)
     opened = row(finished=None, exit_code=None, summary="", touched=150.0)
     assert (run_row(opened, 200.0, recorder_alive=True).state, run_row(opened, 200.0, recorder_alive=True).seconds) == (
         "running",
@@ -262,6 +268,17 @@ def test_a_list_of_recordings_tells_running_from_cut_off_and_reads_the_closing_s
         "cut off",
         50.0,
     )
-    assert (
-        run_row(row(summary='{"of": "another version"}'), 999.0, recorder_alive=False).state == "failed (exit status 3)"
-    )
+    unreadable = run_row(row(summary='{"of": "another version"}'), 999.0, recorder_alive=False)
+    assert (unreadable.state, unreadable.state_text) == (JobState.FAILED, "failed (exit status 3)")
+
+
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [("finished", JobState.FINISHED), ("failed (exit status 3)", JobState.FAILED), ("cut off", JobState.CUT_OFF),
+     ("killed (signal 9)", JobState.KILLED), ("interrupted (SIGINT)", JobState.INTERRUPTED)],
+)  # fmt: skip
+def test_a_closing_summary_of_0_1_which_has_words_for_a_state_is_read(words: str, state: JobState):
+    summary_of_0_1 = msgspec.json.encode({"state": words, "graphs": 7, "hit_rate": 0.5}).decode()
+    record = RunRecord("r", "", "", (), "", None, 1.0, 2.0, 3, 2.0, 5, 500, "", summary_of_0_1)
+    row = run_row(record, 9.0, recorder_alive=False)
+    assert (row.state, row.state_text, row.graphs, row.hit_rate) == (state, words, 7, 0.5)

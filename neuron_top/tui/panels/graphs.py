@@ -11,7 +11,17 @@ from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
 from neuron_top.views.graphs import GraphRow
 
-STATE_ORDER = ("compiling", "waiting", "failed", "cached failure", "interrupted", "extracted", "known", "done", "hit")
+STATE_ORDER = (
+    "compiling",
+    "waiting",
+    "failed",
+    "cached failure",
+    "interrupted",
+    "extracted",
+    "known",
+    "compiled",
+    "hit",
+)
 
 
 def state_sign(look: Theme, state: str) -> tuple[str, Style]:
@@ -21,7 +31,7 @@ def state_sign(look: Theme, state: str) -> tuple[str, Style]:
         "compiling": (glyphs.running, look.kinds[0]),
         "waiting": (glyphs.waiting, look.warn),
         "hit": (glyphs.done, look.accent),
-        "done": (glyphs.done, look.good),
+        "compiled": (glyphs.done, look.good),
         "failed": (glyphs.failed, look.bad),
         "cached failure": (glyphs.failed, look.bad),
         "interrupted": (glyphs.note, look.warn),

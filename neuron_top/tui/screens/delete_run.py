@@ -27,7 +27,7 @@ class DeleteRunPage(DetailPage):
         facts = (
             ("recording", row.id),
             ("name", row.name or " ".join(row.command)),
-            ("result", f"{row.state}, after {duration_text(row.seconds)}"),
+            ("result", f"{row.state_text}, after {duration_text(row.seconds)}"),
             ("goes", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
             ("stays", "compile caches, and the compile times that estimates stand on"),
         )

@@ -25,6 +25,7 @@ from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Header, Overview, overview
+from neuron_top.views.states import JobState
 
 Draw = Callable[[Theme, Overview, int, int], Sequence[Strip]]
 
@@ -178,7 +179,7 @@ def wishes(view: Overview, width: int) -> dict[str, SizeRequest]:
 
 def is_idle(view: Overview) -> bool:
     """No job and no core was met."""
-    return view.header.state == "waiting for a job" and not view.cores
+    return view.header.state is JobState.IDLE and not view.cores
 
 
 SCREEN = OverviewScreen

@@ -20,6 +20,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.runs import RunRow
+from neuron_top.views.states import JobState
 
 NOTHING = (
     "No recording yet.",
@@ -30,9 +31,9 @@ NOTHING = (
 
 def _state(row: RunRow, look: Theme, width: int) -> Cell:
     glyphs = look.glyphs
-    sign, style = {"finished": (glyphs.done, look.good), "running": (glyphs.running, look.accent),
-                   "cut off": (glyphs.warn, look.warn)}.get(row.state, (glyphs.failed, look.bad))  # fmt: skip
-    return [(f"{sign} {row.state}", style)]
+    sign, style = {JobState.FINISHED: (glyphs.done, look.good), JobState.RUNNING: (glyphs.running, look.accent),
+                   JobState.CUT_OFF: (glyphs.warn, look.warn)}.get(row.state, (glyphs.failed, look.bad))  # fmt: skip
+    return [(f"{sign} {row.state_text}", style)]
 
 
 def _started(row: RunRow, look: Theme, width: int) -> Cell:
@@ -45,7 +46,7 @@ def _name(row: RunRow) -> str:
 
 
 COLUMNS = (
-    Column("Result", 24, _state, lambda row: row.state),
+    Column("Result", 24, _state, lambda row: row.state_text),
     Column("Started", 19, _started, lambda row: row.started, down=True),
     Column("Took", 9, lambda row, look, width: [(duration_text(row.seconds), look.text)], lambda row: row.seconds, True,
            down=True),
@@ -65,7 +66,7 @@ COLUMNS = (
 
 def filter_text(row: RunRow) -> str:
     """What a filter looks at, and what `y` copies."""
-    return f"{row.id} {_name(row)} {row.state} {' '.join(row.command)}"
+    return f"{row.id} {_name(row)} {row.state_text} {' '.join(row.command)}"
 
 
 class RunsScreen(TableScreen):
@@ -167,7 +168,7 @@ class RunsScreen(TableScreen):
         row = self.table.order.current
         if row is None:
             self.notice("select a recording first (arrow keys)")
-        elif row.state == "running":
+        elif row.state is JobState.RUNNING:
             self.notice("this recording is still being written and cannot be deleted")
         else:
             from neuron_top.tui.screens.delete_run import DeleteRunPage

@@ -12,6 +12,7 @@ from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
 from neuron_top.views.overview import Header as HeaderView
+from neuron_top.views.states import JobState
 
 _LEAST = 8
 """A name of fewer cells tells nothing."""
@@ -41,13 +42,13 @@ def header_line(look: Theme, view: HeaderView | None, width: int) -> Strip:
         return line.put("looking…", look.quiet).strip()
     sign, style = state_sign(look, view)
     if view.silent is None:
-        line.put(f"{sign} {view.state}", style).gap(2)
+        line.put(f"{sign} {view.state_text}", style).gap(2)
     else:
         words = f"no new line for {duration_text(view.silent)}"
-        state = view.state if line.left > len(view.state) + len(words) + 16 else view.state.partition(" (")[0]
+        state = view.state_text if line.left > len(view.state_text) + len(words) + 16 else "silent"
         line.put(f"{sign} {state}", style).gap(2).put(words, style).gap(2)
     ranks = f"{view.workers} of {view.world_size} workers" if view.world_size and view.active else ""
-    elapsed = clock_text(view.elapsed if view.state != "waiting for a job" else None)
+    elapsed = clock_text(view.elapsed if view.state is not JobState.IDLE else None)
     end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
     room = max(0, line.left - len(end) - 2)
     job = Line(look, room if room >= _LEAST else 0)
@@ -63,7 +64,7 @@ def state_sign(look: Theme, view: HeaderView) -> tuple[str, Style]:
         return glyphs.waiting, look.warn
     if not view.active:
         return (glyphs.done, look.good) if view.exit_code == 0 else (glyphs.failed, look.bad)
-    if view.state.startswith("waiting"):
+    if view.state in (JobState.IDLE, JobState.LOCK_WAIT):
         return glyphs.waiting, look.warn
     return glyphs.running, look.accent
 

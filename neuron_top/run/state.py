@@ -1,0 +1,27 @@
+"""Where a job stands, as a value that code compares; what people read is made in the views."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class JobState(StrEnum):
+    """Where a job stands. The values are what `--json`, the API and stored summaries carry."""
+
+    IDLE = "idle"
+    """No job was met yet."""
+    EXTRACTING = "extracting"
+    """A trial run stores graphs and computes nothing."""
+    COMPILING = "compiling"
+    LOCK_WAIT = "lock wait"
+    """Somebody waits for another process's compile, and nobody here compiles."""
+    TRAINING = "training"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    KILLED = "killed"
+    """Ended by a signal that nobody here sent."""
+    INTERRUPTED = "interrupted"
+    """Stopped by a person."""
+    CUT_OFF = "cut off"
+    """The recorder died: how the command ended is not known."""
