@@ -60,7 +60,7 @@ def test_hit_rates_by_graph_and_by_lookup_differ():
     ).compiles
     assert compiles.hit_rate == pytest.approx(1 / 2)  # A had to be compiled, whoever found it then
     assert compiles.lookup_hit_rate == pytest.approx(4 / 5)
-    assert compiles.graphs[A].state is GraphState.DONE
+    assert compiles.graphs[A].state is GraphState.COMPILED
 
 
 TELLERS = [
@@ -78,7 +78,7 @@ def test_one_compile_told_by_log_lines_and_side_channel_in_any_order_is_one_miss
     graph = compiles.graphs[A]
     assert (compiles.misses, compiles.graphs_missed, compiles.failures) == (1, 1, 0)
     assert list(compiles.graphs) == [A]
-    assert (graph.state, compiles.compiling) == (GraphState.DONE, 0)
+    assert (graph.state, compiles.compiling) == (GraphState.COMPILED, 0)
     assert (graph.duration.seconds, graph.duration.known) == (4.9, Precision.MEASURED)
 
 
@@ -104,7 +104,7 @@ def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interle
         CompileCompleted(module=A, pid=1, at=3.0, generation="G3"),
     ).compiles
     assert (compiles.misses, compiles.failures) == (2, 1)
-    assert compiles.graphs[A].state is GraphState.DONE
+    assert compiles.graphs[A].state is GraphState.COMPILED
 
 
 def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
@@ -129,7 +129,7 @@ def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
     )  # fmt: skip
     assert (run.compiles.hits, run.compiles.misses) == (2, 1)
     unnamed = [graph for graph in run.compiles.graphs.values() if graph.module is None]
-    assert [graph.state for graph in unnamed] == [GraphState.DONE]
+    assert [graph.state for graph in unnamed] == [GraphState.COMPILED]
 
 
 def test_in_the_second_format_interleaved_lookups_of_unknown_processes_are_not_misses_yet():
@@ -302,7 +302,7 @@ def test_a_process_that_dies_leaves_its_compile_and_its_wait_interrupted():
 def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
     run = run_of(CompileBegan(module=A, pid=1, at=1.0), ProcessExited(pid=1, at=9.0),
                  CompileCompleted(module=A, pid=1, at=8.9, generation="G3"))  # fmt: skip
-    assert run.compiles.graphs[A].state is GraphState.DONE
+    assert run.compiles.graphs[A].state is GraphState.COMPILED
     assert run.compiles.misses == 1
 
 

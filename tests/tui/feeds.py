@@ -19,6 +19,7 @@ from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
+from neuron_top.views.states import JobState
 
 View = TypeVar("View")
 START = 1_790_000_000.0
@@ -231,12 +232,15 @@ def recordings() -> tuple[RunRow, ...]:
     command = ("torchrun", "--nproc_per_node=4", "train_bert_tp.py")
     common = {"node": "trn1", "command": command, "folder": "/x", "exit_code": None}
     return (
-        RunRow(id="20260921-101500-aaaa", name="bert-tp", state="running", started=START, finished=None, seconds=50.0,
+        RunRow(id="20260921-101500-aaaa", name="bert-tp", state=JobState.RUNNING, state_text="running",
+                   started=START, finished=None, seconds=50.0,
                compile_share=None, hit_rate=None, graphs=None, events=120, bytes=40_000, **common),
-        RunRow(id="20260920-090000-bbbb", name="bert-tp", state="finished", started=START - 90_000,
+        RunRow(id="20260920-090000-bbbb", name="bert-tp", state=JobState.FINISHED, state_text="finished",
+                   started=START - 90_000,
                finished=START - 89_000, seconds=1000.0, compile_share=0.31, hit_rate=0.5, graphs=12, events=9000,
                bytes=3_400_000, **common),
-        RunRow(id="20260919-080000-cccc", name="llama", state="failed (exit status 1)", started=START - 190_000,
+        RunRow(id="20260919-080000-cccc", name="llama", state=JobState.FAILED, state_text="failed (exit status 1)",
+                   started=START - 190_000,
                finished=START - 189_990, seconds=10.0, compile_share=0.9, hit_rate=0.0, graphs=2, events=300,
                bytes=300_000, **common),
     )  # fmt: skip

@@ -172,7 +172,12 @@ def test_a_graphs_page_folds_ranks_out_again():
     )
     page = graph_page(run, 90.0, A)
     assert page is not None
-    assert (page.row.state, page.row.seconds, page.row.ranks, page.row.direction) == ("compiled", 80.0, (0, 1), "forward")
+    assert (page.row.state, page.row.seconds, page.row.ranks, page.row.direction) == (
+        "compiled",
+        80.0,
+        (0, 1),
+        "forward",
+    )
     assert [(worker.rank, worker.hits, worker.attempts) for worker in page.workers] == [(0, 0, 1), (1, 1, 0)]
     assert (page.attempts[0].peak_rss_bytes, page.cache_state, page.inputs) == (5, "done", ("f32[8]",))
     assert [(line.source, line.offset) for line in page.lines] == [("log", 512)]
