@@ -29,8 +29,7 @@ from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
 from neuron_top.dashboard.plans import PlanExecution
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import LogLine, Run
 from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
@@ -91,23 +90,23 @@ WORDS = {
 }
 
 
-def endpoints(hub: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
+def endpoints(feeds: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
     """The table."""
-    return (*_looking(hub, desk), *_acting(desk))
+    return (*_looking(feeds, desk), *_acting(desk))
 
 
-def _looking(hub: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
+def _looking(feeds: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
 
     def of(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def find(request: Request) -> Any:
-            return hub.kept(_run(request), view)
+            return feeds.cached_view(_run(request), view)
 
         return find
 
     def one(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
         async def find(request: Request) -> Any:
             key = request.path_params["key"]
-            page = hub.read(_run(request), lambda run, now: view(run, now, key))
+            page = feeds.read(_run(request), lambda run, now: view(run, now, key))
             if page is None:
                 raise NothingToShow(f"this run has no {key}")
             return page
@@ -116,17 +115,17 @@ def _looking(hub: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
 
     async def lines(request: Request) -> list[LogLine]:
         count = _count(request.query_params.get("count", str(LINES)))
-        return hub.feed(_run(request)).log_tail(count, request.query_params.get("source"))
+        return feeds.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
     async def reported(request: Request) -> Report:
-        return await asyncio.to_thread(documents.report_of, hub, _run(request))
+        return await asyncio.to_thread(documents.report_of, feeds, _run(request))
 
     async def compared(request: Request) -> Comparison:
         a, b = (request.query_params.get(name, LIVE) for name in ("a", "b"))
-        return await asyncio.to_thread(documents.comparison_of, hub, a, b)
+        return await asyncio.to_thread(documents.comparison_of, feeds, a, b)
 
     async def recordings(_request: Request) -> tuple[RunRow, ...]:
-        return hub.rows()
+        return feeds.recordings()
 
     async def entries(_request: Request) -> EntryTable:
         return await asyncio.to_thread(desk.table)
@@ -203,16 +202,16 @@ def _acting(desk: CachePlans) -> tuple[Endpoint, ...]:
     )
 
 
-def register(server: FastAPI, hub: FeedRegistry, desk: CachePlans, prefix: str) -> None:
+def register(server: FastAPI, feeds: FeedRegistry, desk: CachePlans, prefix: str) -> None:
     """Add all of it below `<prefix>api/`."""
-    table = endpoints(hub, desk)
+    table = endpoints(feeds, desk)
     description = msgspec.json.encode(openapi(table, prefix))
 
     async def described(_request: Request) -> Response:
         return Response(description, media_type="application/json")
 
     server.add_route(f"{prefix}api/openapi.json", described, methods=["GET"])
-    for name, make in _tables(hub, desk).items():
+    for name, make in _tables(feeds, desk).items():
         for kind in ("csv", "parquet"):
             server.add_route(f"{prefix}api/{name}.{kind}", _exported(name, kind, make), methods=["GET"])
     for row in table:
@@ -248,15 +247,15 @@ def _exported(
     return serve
 
 
-def _tables(hub: FeedRegistry, desk: CachePlans) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
+def _tables(feeds: FeedRegistry, desk: CachePlans) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
     """The tables of the pages, as they are exported."""
     return {
-        "graphs": lambda run: [compile_page.row(one) for one in hub.kept(run, graph_table).rows],
+        "graphs": lambda run: [compile_page.row(one) for one in feeds.cached_view(run, graph_table).rows],
         "cores": lambda run: [
             {key: value for key, value in msgspec.to_builtins(row).items() if key not in ("trend", "kinds", "models")}
-            for row in hub.kept(run, overview).cores
+            for row in feeds.cached_view(run, overview).cores
         ],
-        "runs": lambda _run: [runs.row(one) for one in hub.rows()],
+        "runs": lambda _run: [runs.row(one) for one in feeds.recordings()],
         "cache": lambda _run: [entry_rows.row(one) for one in desk.table().rows],
     }
 

@@ -34,8 +34,8 @@ PAGES = (live, compile_page, cache, memory, runs, logs)
 """Registered by hand: in this order in the navigation."""
 
 
-def create_app(hub: FeedRegistry, desk: CachePlans, access: Access, *, prefix: str = "/") -> App:
-    """The whole as one ASGI application. The hub is started and stopped by the caller."""
+def create_app(feeds: FeedRegistry, desk: CachePlans, access: Access, *, prefix: str = "/") -> App:
+    """The whole as one ASGI application. The caller starts and stops the feeds."""
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app = Dash(
@@ -62,16 +62,16 @@ def create_app(hub: FeedRegistry, desk: CachePlans, access: Access, *, prefix: s
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
     app.layout = lambda: shell(prefix, links, current_permission.get(), _place(prefix, page_url.get()))
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
-    _register_shell(app, hub, prefix)
+    _register_shell(app, feeds, prefix)
     for page in PAGES:
         if page is cache:
-            cache.register(app, hub, desk)
+            cache.register(app, feeds, desk)
         else:
-            page.register(app, hub)
-    push.register(server, hub, prefix)
-    api.register(server, hub, desk, prefix)
-    documents.register(server, hub, prefix)
-    metrics.register(server, hub, prefix)
+            page.register(app, feeds)
+    push.register(server, feeds, prefix)
+    api.register(server, feeds, desk, prefix)
+    documents.register(server, feeds, prefix)
+    metrics.register(server, feeds, prefix)
     policy, pages = _policy(app), frozenset(page.PATH for page in PAGES)
     callbacks = callback_rights(name for name, one in app.callback_map.items() if "callback" in one)
     return Guard(server, access, prefix=prefix, policy=policy, pages=pages, callbacks=callbacks)
@@ -120,7 +120,7 @@ def _place(prefix: str, address: str) -> Place | None:
     return Place(path, search, page) if page is not None else None
 
 
-def _register_shell(app: Dash, hub: FeedRegistry, prefix: str) -> None:
+def _register_shell(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     @app.callback(
         Output("page", "children"), Input("url", "pathname"), State("url", "search"), prevent_initial_call=True
     )
@@ -132,7 +132,7 @@ def _register_shell(app: Dash, hub: FeedRegistry, prefix: str) -> None:
         Output("run", "options"), Output("run", "value"), Input("url", "search"), Input("run", "search_value")
     )
     async def offered(search: str, _typed: str) -> Any:
-        return run_options(hub.rows()), state_of(search).get("run") or "live"
+        return run_options(feeds.recordings()), state_of(search).get("run") or "live"
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Input("run", "value"), State("url", "search"),

@@ -11,7 +11,8 @@ from dash import Dash, Input, Output, html, no_update
 from neuron_top.dashboard.cache_plans import CachePlans
 from neuron_top.dashboard.components import note, panel, table
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import Run
+from neuron_top.services.misses import MissService
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
 Place = tuple[str, int]
@@ -37,7 +38,7 @@ def graphs_of_lines(run: Run, _now: float) -> dict[Place, str]:
     return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
 
 
-def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
+def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
     """The answer for the entry of the cache's grid that was clicked, read in a thread."""
 
     @app.callback(Output("cache-why", "children"), Input("cache-grid", "cellClicked"), prevent_initial_call=True)
@@ -47,4 +48,4 @@ def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
         if row is None:  # a group, or an entry that has gone since
             return no_update
         asked = MissQuery(module=row.module, roots=(row.root,), compiler=row.compiler)
-        return why_panel(await asyncio.to_thread(hub.library.why, asked), f"Why {row.module} missed")
+        return why_panel(await asyncio.to_thread(MissService(feeds.settings).why, asked), f"Why {row.module} missed")

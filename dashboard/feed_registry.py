@@ -1,7 +1,7 @@
-"""The runs that the server shows: what happens now, and recordings as they are asked for; and when they move.
+"""The runs that the server shows: the live run, and recordings as they are requested.
 
-A feed tells of changes in a thread of its own; here they become a number that grows, which coroutines wait for. Fifty
-browsers on the same page cost one view: what was arranged for one is kept until the run moves on.
+A feed reports changes in a thread of its own; here they become a version number that coroutines wait for. Fifty
+browsers on the same page cost one view: it is cached until the run changes.
 """
 
 from __future__ import annotations
@@ -15,36 +15,31 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.ingest.feed import Feed
-from neuron_top.ingest.follow import FollowedRun
-from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.ingest.recordings import is_folder_name, is_recording, run_folder
-from neuron_top.ingest.repository import Library
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import Feed, Run
+from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.views.runs import RunRow
 
 View = TypeVar("View")
 
 LIVE = ""
-"""The name of what happens now; every other name is a recording's id."""
+"""The name of the live run; every other name is a recording's id."""
 OPEN_RECORDINGS = 6
-"""Recordings held in memory at once; the one unused longest is closed."""
+"""Recordings open at once; the least recently used one is closed."""
 FRESH_SECONDS = 0.9
-"""A view is kept no longer than this, because elapsed times grow without an event."""
-_ROWS_SECONDS = 2.0
+"""A view is cached no longer than this, because elapsed times grow without an event."""
+_RECORDINGS_SECONDS = 2.0
 
 
 class FeedRegistry:
-    """Feeds by name. `read` may be called from any thread; `moved` belongs to the server's loop."""
+    """Feeds by name. `read` may be called from any thread; `wait_for_change` belongs to the server's loop."""
 
     def __init__(self, settings: Settings, live: Feed) -> None:
-        self.library = Library(settings)
-        self._settings, self._live = settings, live
-        self._recordings: OrderedDict[str, Feed] = OrderedDict()
-        self._kept: dict[tuple[str, Any], tuple[int, float, Any]] = {}
-        self._rows: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
+        self.settings = settings
+        self._runs, self._live = RunService(settings), live
+        self._open: OrderedDict[str, Feed] = OrderedDict()
+        self._views: dict[tuple[str, Any], tuple[int, float, Any]] = {}
+        self._recordings: tuple[float, tuple[RunRow, ...]] = (float("-inf"), ())
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._versions: dict[str, int] = {}
@@ -57,7 +52,7 @@ class FeedRegistry:
 
     def stop(self) -> None:
         """Stop every feed."""
-        for feed in (self._live, *self._recordings.values()):
+        for feed in (self._live, *self._open.values()):
             feed.stop()
 
     def version(self, run: str) -> int:
@@ -68,44 +63,44 @@ class FeedRegistry:
         """`view(run, now)`. Raises NothingToShow when there is no such recording."""
         return self.feed(run).read(view)
 
-    def kept(self, run: str, view: Callable[[Run, float], View]) -> View:
-        """The same; but an answer that nothing has changed since is given again. `view` is a module's function."""
+    def cached_view(self, run: str, view: Callable[[Run, float], View]) -> View:
+        """The same, from the cache while the run has not changed. `view` is a module's function."""
         version, now = self.version(run), time.monotonic()
-        known = self._kept.get((run, view))
-        if known is not None and known[0] == version and now - known[1] < FRESH_SECONDS:
-            return known[2]  # type: ignore[no-any-return]
-        answer = self.read(run, view)
-        self._kept[run, view] = (version, now, answer)
-        return answer
+        cached = self._views.get((run, view))
+        if cached is not None and cached[0] == version and now - cached[1] < FRESH_SECONDS:
+            return cached[2]  # type: ignore[no-any-return]
+        value = self.read(run, view)
+        self._views[run, view] = (version, now, value)
+        return value
 
     def feed(self, run: str) -> Feed:
-        """The feed of a run: live, or a recording, which is opened when it was not. Raises NothingToShow."""
+        """The feed of a run: live, or a recording, which is opened if it is not open. Raises NothingToShow."""
         if run == LIVE:
             return self._live
         with self._lock:
-            feed = self._recordings.get(run)
+            feed = self._open.get(run)
             if feed is None:
-                feed = self._recordings[run] = self._open(run)
+                feed = self._open[run] = self._runs.open(run)
                 feed.start(lambda: self._changed(run))
-            self._recordings.move_to_end(run)
-            closed = [self._recordings.popitem(last=False) for _ in range(len(self._recordings) - OPEN_RECORDINGS)]
+            self._open.move_to_end(run)
+            closed = [self._open.popitem(last=False) for _ in range(len(self._open) - OPEN_RECORDINGS)]
         for name, old in closed:
             old.stop()
-            self._kept = {key: value for key, value in self._kept.items() if key[0] != name}
+            self._views = {key: value for key, value in self._views.items() if key[0] != name}
         return feed
 
-    def rows(self) -> tuple[RunRow, ...]:
+    def recordings(self) -> tuple[RunRow, ...]:
         """The recordings, newest first; none when the store cannot be read."""
-        taken, rows = self._rows
-        if time.monotonic() - taken > _ROWS_SECONDS:
+        listed_at, rows = self._recordings
+        if time.monotonic() - listed_at > _RECORDINGS_SECONDS:
             try:
-                rows = self.library.runs()
+                rows = self._runs.rows()
             except NeuronTopError:
                 rows = ()
-            self._rows = (time.monotonic(), rows)
+            self._recordings = (time.monotonic(), rows)
         return rows
 
-    async def moved(self, run: str, version: int, seconds: float) -> int:
+    async def wait_for_change(self, run: str, version: int, seconds: float) -> int:
         """The version of the run, as soon as it differs from `version`, and after `seconds` at the latest."""
         self._loop = asyncio.get_running_loop()
         deadline = self._loop.time() + seconds
@@ -120,18 +115,9 @@ class FeedRegistry:
                 self._waiting.discard(waiter)
         return self.version(run)
 
-    def nudge(self) -> None:
-        """Something besides the run has moved: pages of the live run ask again. From any thread."""
+    def notify(self) -> None:
+        """Report a change besides the run's own to pages of the live run. From any thread."""
         self._changed(LIVE)
-
-    def _open(self, run: str) -> Feed:
-        if is_folder_name(run) and is_recording(run_folder(self._settings, run)):
-            book = LogBuffer()
-            return LiveFeed([FollowedRun(self._settings, run, book)], book=book)
-        feed = self.library.replay(run)
-        feed.clock.pause()
-        feed.clock.seek(feed.clock.end)
-        return feed
 
     def _changed(self, run: str) -> None:
         """In a feed's thread."""

@@ -13,10 +13,10 @@ from itertools import groupby
 from typing import Any
 
 from neuron_top.dashboard.look import Palette, kind_colors
-from neuron_top.run.history import Point
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.model import Point
 
 Figure = dict[str, Any]
 GIB = 1024**3

@@ -29,12 +29,12 @@ _CORE = ("node", "core", "kind", "device", "rank")
 class Views(Collector):
     """Makes the metrics of what happens now, when they are asked for."""
 
-    def __init__(self, hub: FeedRegistry) -> None:
-        self._hub = hub
+    def __init__(self, feeds: FeedRegistry) -> None:
+        self._feeds = feeds
 
     def collect(self) -> Iterator[Metric]:
         """All of them."""
-        view = self._hub.kept(LIVE, overview)
+        view = self._feeds.cached_view(LIVE, overview)
         info = InfoMetricFamily("neurontop", "The program that answers")
         info.add_metric((), {"version": __version__})
         yield info
@@ -142,10 +142,10 @@ def _training(view: Overview) -> Iterator[Metric]:
         yield rate
 
 
-def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
+def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add `<prefix>metrics`."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Views(hub))
+    registry.register(Views(feeds))
 
     async def metrics(request: Request) -> Response:
         encode, kind = choose_encoder(request.headers.get("accept", ""))

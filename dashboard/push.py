@@ -26,7 +26,7 @@ MOST_OF_ONE = 300
 """Of one address, which may be a proxy; a page without a socket asks every second instead."""
 
 
-def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
+def register(server: FastAPI, feeds: FeedRegistry, prefix: str) -> None:
     """Add the socket at `push?run=…`, and `alive`, by which a page without a socket learns whether we are there."""
     sockets: dict[WebSocket, str] = {}
 
@@ -42,7 +42,7 @@ def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
             return
         await socket.accept()
         sockets[socket] = who
-        teller = asyncio.create_task(_tell(socket, hub, socket.query_params.get("run", LIVE)))
+        teller = asyncio.create_task(_tell(socket, feeds, socket.query_params.get("run", LIVE)))
         try:
             while True:
                 await socket.receive_text()
@@ -55,14 +55,14 @@ def register(server: FastAPI, hub: FeedRegistry, prefix: str) -> None:
                 await teller
 
 
-async def _tell(socket: WebSocket, hub: FeedRegistry, run: str) -> None:
+async def _tell(socket: WebSocket, feeds: FeedRegistry, run: str) -> None:
     try:
-        hub.feed(run)
+        feeds.feed(run)
     except NeuronTopError:
         await socket.close(4404)
         return
     version = -1
     while True:
-        version = await hub.moved(run, version, MOST_SECONDS)
+        version = await feeds.wait_for_change(run, version, MOST_SECONDS)
         await socket.send_text(str(version))
         await asyncio.sleep(LEAST_SECONDS)

@@ -15,7 +15,7 @@ from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
 from neuron_top.errors import UsageError
-from neuron_top.ingest.feed import Feed
+from neuron_top.services.feeds import Feed
 from neuron_top.settings import Settings
 
 CLOSE_SECONDS = 3
@@ -37,16 +37,16 @@ def serve(
     Raises UsageError for a taken port.
     """
     listener = _listener(host, port)
-    hub = FeedRegistry(settings, feed)
-    desk = CachePlans(settings, roots, hub.nudge)
-    hub.start()
+    feeds = FeedRegistry(settings, feed)
+    desk = CachePlans(settings, roots, feeds.notify)
+    feeds.start()
     try:
         with listener:
             name = f"[{host}]" if ":" in host else host
             opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
-            uvicorn.Server(configured(create_app(hub, desk, access, prefix=prefix))).run(sockets=[listener])
+            uvicorn.Server(configured(create_app(feeds, desk, access, prefix=prefix))).run(sockets=[listener])
     finally:
-        hub.stop()
+        feeds.stop()
 
 
 def configured(app: App, limits: Limits = LIMITS) -> uvicorn.Config:

@@ -131,7 +131,7 @@ def _summary(view: EntryTable) -> Any:
     )
 
 
-def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
+def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
     """Bind the page to its data and its actions."""
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
                 works.append(desk.work(identity))
             except NeuronTopError:
                 continue
-        sections = render(desk.last, shown, hub.kept(asked.run, answers), works, asked.colors)
+        sections = render(desk.last, shown, feeds.cached_view(asked.run, answers), works, asked.colors)
         return sections | {"cache-version": str(desk.version)}
 
     async def look() -> None:
@@ -190,7 +190,7 @@ def register(app: Dash, hub: FeedRegistry, desk: CachePlans) -> None:
                  if value and " " not in value]  # fmt: skip
         return " ".join(words) if words else no_update
 
-    explain_panel.register(app, hub, desk)
+    explain_panel.register(app, feeds, desk)
     _register_planning(app, desk)
     _register_work(app, desk)
 

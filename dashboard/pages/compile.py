@@ -8,7 +8,6 @@ from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from neuron_top.cache.model.failures import judge
 from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
@@ -21,12 +20,13 @@ from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import Chart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
 from neuron_top.errors import NeuronTopError
-from neuron_top.run.graph import LinePlace
-from neuron_top.run.model import Run
+from neuron_top.services.graphs import operators_of
+from neuron_top.services.misses import MissService
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
 from neuron_top.views.miss_explanation import MissExplanation, question, roots
+from neuron_top.views.model import LinePlace, Run
 from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, whole_timeline
 from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
@@ -132,7 +132,7 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
         content += [
             html.H3("Failure"),
             html.Pre(page.message[:4000], className="log"),
-            note(judge(page.message).advice, kind="warn"),
+            note(page.advice, kind="warn"),
         ]
     if attempts:
         head = ("rank", "outcome", "took", "code", "peak memory", "cause")
@@ -142,12 +142,12 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     return panel(one.key, *content, tools=[html.Button("Close", id="compile-close", className="plain")], wide=True)
 
 
-def _lines(hub: FeedRegistry, run: str, places: tuple[LinePlace, ...]) -> list[str]:
+def _lines(feeds: FeedRegistry, run: str, places: tuple[LinePlace, ...]) -> list[str]:
     wanted = [(place.source, place.offset) for place in places[-LINES_SHOWN:]]
-    return [line.text for line in hub.feed(run).log_lines(wanted)]
+    return [line.text for line in feeds.feed(run).log_lines(wanted)]
 
 
-def register(app: Dash, hub: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     def answer(asked: PageRequest) -> dict[str, Any]:
@@ -156,16 +156,19 @@ def register(app: Dash, hub: FeedRegistry) -> None:
         def one(run: Run, now: float) -> GraphPage | None:
             return graph_page(run, now, key)
 
-        page = hub.read(asked.run, one) if key else None
-        return render(
-            hub.kept(asked.run, graph_table), hub.kept(asked.run, whole_timeline), hub.kept(asked.run, answers), page,
-            _lines(hub, asked.run, page.lines) if page is not None else [], asked.colors,
-            hub.kept(asked.run, torch_view),
-        )  # fmt: skip
+        page = feeds.read(asked.run, one) if key else None
+        graphs, lanes, lookups, frames = (
+            feeds.cached_view(asked.run, graph_table),
+            feeds.cached_view(asked.run, whole_timeline),
+            feeds.cached_view(asked.run, answers),
+            feeds.cached_view(asked.run, torch_view),
+        )
+        lines = _lines(feeds, asked.run, page.lines) if page is not None else []
+        return render(graphs, lanes, lookups, page, lines, asked.colors, frames)
 
     bind(app, "compile", SLOTS, answer)
 
-    _register_depth(app, hub)
+    _register_depth(app, feeds)
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -207,7 +210,7 @@ def depth(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
     return html.Div(parts, className="grid two") if parts else note("No cache of this machine has this graph any more.")
 
 
-def _register_depth(app: Dash, hub: FeedRegistry) -> None:
+def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
     """What has to be read from a cache: asked once when a graph is chosen, in a thread."""
 
     @app.callback(
@@ -220,15 +223,15 @@ def _register_depth(app: Dash, hub: FeedRegistry) -> None:
         if not key:
             return None
         try:
-            asked = hub.read(run, partial(question, key=key))
-            named = hub.read(run, _roots)
-            page = hub.read(run, partial(graph_page, key=key))
+            asked = feeds.read(run, partial(question, key=key))
+            named = feeds.read(run, _roots)
+            page = feeds.read(run, partial(graph_page, key=key))
         except NeuronTopError as problem:
             return note(str(problem), kind="bad")
         if page is None or page.row.module is None:
             return note("This graph was never named, so no cache can be asked about it.") if page is not None else None
-        reasons = await asyncio.to_thread(hub.library.why, asked) if asked is not None else None
-        return depth(reasons, await asyncio.to_thread(hub.library.operators, page.row.module, named))
+        reasons = await asyncio.to_thread(MissService(feeds.settings).why, asked) if asked is not None else None
+        return depth(reasons, await asyncio.to_thread(operators_of, feeds.settings, page.row.module, named))
 
 
 def _roots(run: Run, _now: float) -> tuple[str, ...]:

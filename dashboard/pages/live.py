@@ -16,12 +16,11 @@ from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.errors import NeuronTopError
-from neuron_top.run.alerts import Alert
-from neuron_top.run.model import Run
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, answers
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
+from neuron_top.views.model import Alert, Run
 from neuron_top.views.overview import Overview, overview
 from neuron_top.views.progress import CompileCard
 from neuron_top.views.trends import Trends, trends
@@ -250,14 +249,14 @@ def _no_cores(view: Overview) -> str:
     return "no cores or workers seen yet" + (f" ({absent[0][:90]})" if absent else "")
 
 
-def register(app: Dash, hub: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     def answer(asked: PageRequest) -> dict[str, Any]:
-        view = of_node(hub.kept(asked.run, overview), asked.state.get("node", ""))
+        view = of_node(feeds.cached_view(asked.run, overview), asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
-        core = hub.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
-        series, known = hub.kept(asked.run, trends), hub.kept(asked.run, answers)
+        core = feeds.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
+        series, known = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, answers)
         return render(view, core, series, known, asked.values[0], asked.colors, asked.run)
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
@@ -273,10 +272,10 @@ def register(app: Dash, hub: FeedRegistry) -> None:
         key = points[0].get("customdata")
         return search_with(search, core=key) if isinstance(key, str) and key else no_update
 
-    _register_nodes(app, hub)
+    _register_nodes(app, feeds)
 
 
-def _register_nodes(app: Dash, hub: FeedRegistry) -> None:
+def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
     """The choice of a node, there only when cores of several were seen."""
 
     @app.callback(
@@ -286,7 +285,7 @@ def _register_nodes(app: Dash, hub: FeedRegistry) -> None:
     async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
         state = state_of(search)
         try:
-            nodes = nodes_of(hub.kept(state.get("run", ""), overview))
+            nodes = nodes_of(feeds.cached_view(state.get("run", ""), overview))
         except NeuronTopError:
             nodes = []
         chosen = state.get("node")

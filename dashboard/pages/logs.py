@@ -18,9 +18,7 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.errors import NeuronTopError
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.ingest.feed import Feed
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.ingest.log_query import LogQuery
+from neuron_top.services.feeds import Feed, LogLine, LogQuery
 from neuron_top.units import bytes_text
 
 PATH, NAME = "logs", "Logs"
@@ -137,7 +135,7 @@ def news(
     return {"reset": reset, "lines": rows_of(lines[first:], graphs)}, mark
 
 
-def register(app: Dash, hub: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     @app.callback(
@@ -154,8 +152,8 @@ def register(app: Dash, hub: FeedRegistry) -> None:
         state = state_of(search)
         question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
         try:
-            every = hub.feed(question[0]).log_tail(READ)
-            graphs = hub.kept(question[0], graphs_of_lines)
+            every = feeds.feed(question[0]).log_tail(READ)
+            graphs = feeds.cached_view(question[0], graphs_of_lines)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
         query = query_of(question[1], question[2])
@@ -167,7 +165,7 @@ def register(app: Dash, hub: FeedRegistry) -> None:
         return [{**new, "mark": mark}, told(lines, every, unseen, query), top, ""]
 
     hold(app, "logs-search", "logs-level")
-    _register_search(app, hub)
+    _register_search(app, feeds)
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
         Output("logs-known", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
@@ -176,7 +174,7 @@ def register(app: Dash, hub: FeedRegistry) -> None:
     )
 
 
-def _register_search(app: Dash, hub: FeedRegistry) -> None:
+def _register_search(app: Dash, feeds: FeedRegistry) -> None:
     """The search through the whole files, backwards, a second at a time."""
 
     @app.callback(
@@ -190,13 +188,13 @@ def _register_search(app: Dash, hub: FeedRegistry) -> None:
         if not clicks or not top or top.get("question") != question:
             return no_update, no_update, no_update
         try:
-            feed = hub.feed(question[0])
+            feed = feeds.feed(question[0])
             found, at, ended = await filtering(further_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)
         left = sum(at.values())
         words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
-        rows = rows_of(found, hub.kept(question[0], graphs_of_lines))
+        rows = rows_of(found, feeds.cached_view(question[0], graphs_of_lines))
         news_ = {"lines": rows, "again": not found and not ended}
         return news_, {"question": question, "at": at}, f"{len(found)} older found; {words}"
 

@@ -18,10 +18,10 @@ from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.events import DeviceMemoryExhausted
-from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
+from neuron_top.views.model import Run
 
 PATH, NAME = "memory", "Memory"
 CORES_SHOWN = 32
@@ -154,27 +154,27 @@ def _seconds(text: Any) -> float:
     return datetime.fromisoformat(str(text)[:26]).replace(tzinfo=UTC).timestamp()
 
 
-def register(app: Dash, hub: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     def answer(asked: PageRequest) -> dict[str, Any]:
         other = asked.state.get("with")
         since, until = zoomed(asked.values[0])
         one = (
-            hub.kept(asked.run, memory_table)
+            feeds.cached_view(asked.run, memory_table)
             if since is None
-            else hub.read(asked.run, lambda run, now: memory_table(run, now, since, until))
+            else feeds.read(asked.run, lambda run, now: memory_table(run, now, since, until))
         )
         key = asked.state.get("core", "")
 
         def breakdown(run: Run, now: float) -> MemoryKinds | None:
             return memory_kinds(run, now, key)
 
-        core = hub.read(asked.run, breakdown)
+        core = feeds.read(asked.run, breakdown)
         if not other:
             return render(one, None, asked.colors, core)
         second = _run(other)
-        return render(one, hub.kept(second, memory_table), asked.colors, core, hub.read(second, breakdown))
+        return render(one, feeds.cached_view(second, memory_table), asked.colors, core, feeds.read(second, breakdown))
 
     bind(app, "memory", SLOTS, answer, [Input("memory-lines", "relayoutData")])
 
@@ -182,7 +182,7 @@ def register(app: Dash, hub: FeedRegistry) -> None:
 
     @app.callback(Output("memory-with", "options"), Output("memory-with", "value"), Input("url", "search"))
     async def runs(search: str) -> Any:
-        return run_options(hub.rows()), state_of(search).get("with")
+        return run_options(feeds.recordings()), state_of(search).get("with")
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),

@@ -105,11 +105,11 @@ def _id(value: str) -> str:
     return "" if value == "live" else value
 
 
-def register(app: Dash, hub: FeedRegistry) -> None:
+def register(app: Dash, feeds: FeedRegistry) -> None:
     """Bind the page to its data."""
 
     def answer(asked: PageRequest) -> dict[str, Any]:
-        return render(hub.rows(), hub.kept(asked.run, summary), asked.run)
+        return render(feeds.recordings(), feeds.cached_view(asked.run, summary), asked.run)
 
     bind(app, "runs", SLOTS, answer)
 
@@ -118,7 +118,7 @@ def register(app: Dash, hub: FeedRegistry) -> None:
         Input("url", "search"), State("prefix", "data"),
     )  # fmt: skip
     async def documents(search: str, prefix: str) -> Any:
-        state, rows = state_of(search), hub.rows()
+        state, rows = state_of(search), feeds.recordings()
         return documents_of(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
 
     @app.callback(

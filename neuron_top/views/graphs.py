@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.cache.model.failures import judge
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LinePlace, Precision, WorkerGraph
 from neuron_top.run.model import Run
@@ -114,6 +115,8 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[str, ...]
     message: str
     """The whole failure text."""
+    advice: str
+    """What to do about the failure; "" without one."""
     workers: tuple[WorkerRow, ...]
     attempts: tuple[AttemptRow, ...]
     hub_missing: tuple[str, ...]
@@ -187,6 +190,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         flags=graph.flags,
         inputs=graph.inputs,
         message=graph.message,
+        advice=judge(graph.message).advice if graph.message else "",
         workers=tuple(_worker_row(run, meeting, now) for meeting in graph.meetings.values()),
         attempts=tuple(
             _attempt_row(run, meeting, attempt) for meeting in graph.meetings.values() for attempt in meeting.attempts

@@ -44,7 +44,7 @@ class Served(NamedTuple):
     port: int
     prefix: str
     feed: StillFeed
-    hub: FeedRegistry
+    feeds: FeedRegistry
     desk: CachePlans
 
     @property
@@ -82,9 +82,9 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
             limits: Limits = LIMITS) -> Iterator[Served]:  # fmt: skip
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
-    hub = FeedRegistry(settings, feed)
-    desk = CachePlans(settings, roots, hub.nudge)
-    app = create_app(hub, desk, rules(read, act, frozenset(hosts)), prefix=prefix)
+    feeds = FeedRegistry(settings, feed)
+    desk = CachePlans(settings, roots, feeds.notify)
+    app = create_app(feeds, desk, rules(read, act, frozenset(hosts)), prefix=prefix)
     config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
     server = uvicorn.Server(config)
@@ -98,13 +98,13 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
         await serving_
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
-    hub.start()
+    feeds.start()
     thread.start()
     if not begun.wait(150):
         raise AssertionError("the server did not start")
     try:
-        yield Served(server.servers[0].sockets[0].getsockname()[1], prefix, feed, hub, desk)
+        yield Served(server.servers[0].sockets[0].getsockname()[1], prefix, feed, feeds, desk)
     finally:
         server.should_exit = True
         thread.join(60)
-        hub.stop()
+        feeds.stop()

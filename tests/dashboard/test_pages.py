@@ -336,8 +336,8 @@ def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every
     from neuron_top.dashboard.api import endpoints, openapi
 
     settings = Settings(state_dir=str(tmp_path))
-    hub = FeedRegistry(settings, StillFeed())
-    table = endpoints(hub, CachePlans(settings, ()))
+    feeds = FeedRegistry(settings, StillFeed())
+    table = endpoints(feeds, CachePlans(settings, ()))
     described = json.loads(msgspec.json.encode(openapi(table, "/")))
     validator.validate(described)
     assert sum(len(methods) for methods in described["paths"].values()) == len(table)
