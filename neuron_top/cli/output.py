@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import msgspec
 
@@ -52,6 +52,16 @@ def log_stderr(text: str) -> None:
     """
     sys.stderr.write(f"{visible_lines(text)}\n")
     sys.stderr.flush()
+
+
+def standard_input_bytes() -> IO[bytes] | None:
+    """The process's standard input; None where it was closed."""
+    return sys.stdin.buffer if sys.stdin is not None else None
+
+
+def storable_name(name: str) -> str:
+    """A file name as text for JSON: bytes that are no UTF-8 become visible escapes."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 class Parser(argparse.ArgumentParser):

@@ -21,14 +21,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.cache.noatime_reader import name_text
-from neuron_top.cli.output import log_stderr, print_json, print_text
-from neuron_top.cli.tally_text import Summary
+from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes, storable_name
 from neuron_top.escapes import visible
-from neuron_top.parsers.counting import CountingReader
-from neuron_top.parsers.reader import LogReader
-from neuron_top.parsers.tally import Tally
-from neuron_top.processes import log_input
+from neuron_top.services.tally import TallyService
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,24 +35,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Read all files, then print."""
-    read = {name: _read(name, summarize=not arguments.json) for name in dict.fromkeys(arguments.files)}
+    service = TallyService(log_stderr, standard_input_bytes())
+    names = list(dict.fromkeys(arguments.files))
     if arguments.json:
-        counts: dict[str, Any] = {name_text(name): tally.as_json() for name, (tally, _) in read.items()}
-        print_json(counts if len(read) > 1 else next(iter(counts.values())))
+        counts: dict[str, Any] = {storable_name(name): service.counts(name) for name in names}
+        print_json(counts if len(counts) > 1 else next(iter(counts.values())))
+        failed = any(each["errors"] or each["failed_hits"] for each in counts.values())
     else:
-        print_text("\n\n".join(summary.text(visible(name), tally) for name, (tally, summary) in read.items()))
-    failed = any(tally.counts["errors"] or tally.counts["failed_hits"] for tally, _ in read.values())
+        from neuron_top.cli.tally_text import tally_text
+
+        views = {name: service.rows(name) for name in names}
+        print_text("\n\n".join(tally_text(visible(name), view) for name, view in views.items()))
+        failed = any(view.failures or view.cached_failures for view in views.values())
     return 1 if arguments.check and failed else 0
-
-
-def _read(name: str, *, summarize: bool) -> tuple[Tally, Summary]:
-    """Read one file to its end. Raises UsageError if that is not possible."""
-    summary, reader = Summary(), (LogReader if summarize else CountingReader)(f"log:{name}")
-    for data in log_input.portions(name, log_stderr, log_input.standard_input_bytes()):
-        events = reader.feed(data)
-        if summarize:
-            summary.add(events)
-    events = reader.flush()
-    if summarize:
-        summary.add(events)
-    return reader.tally, summary

@@ -1,0 +1,116 @@
+"""What a log tells, added up by graph and by kind, without a job around it: an occurrence a rank."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from neuron_top.events import (
+    AnyEvent,
+    CachedFailureHit,
+    CacheHit,
+    CompileCompleted,
+    CompileFailed,
+    CompileStarted,
+    DeviceMemoryExhausted,
+    ErrorRaised,
+    GraphExtracted,
+    LineMarked,
+    LockWaited,
+    NeffMemoryReported,
+    RuntimeLogged,
+    StepReported,
+    TrialRunStarted,
+    WorkerDied,
+)
+
+_MOST_GRAPHS = 100_000
+_MOST_ROWS = 1000
+_MOST_PROBLEMS = 10_000
+_PROBLEM_CHARACTERS = 160
+
+
+class GraphCounts:
+    """What happened to one graph, by occurrence."""
+
+    def __init__(self) -> None:
+        self.hits = self.compiled = self.started = self.failed = self.cached_failures = self.extracted = 0
+        self.longest_wait: float | None = None
+        """Seconds."""
+
+
+class LogTotals:
+    """Adds up the events of one log. What is kept is bounded, however long the log."""
+
+    def __init__(self) -> None:
+        self.graphs: dict[str, GraphCounts] = {}
+        self.failures: Counter[tuple[str | None, bool, str]] = Counter()
+        """By module, whether it is a stored failure, and message."""
+        self.problems: Counter[str] = Counter()
+        self.exhausted: list[DeviceMemoryExhausted] = []
+        self.programs: dict[str, NeffMemoryReported] = {}
+        self.steps = 0
+        self.last_step: StepReported | None = None
+        self.trial = False
+        """Steps were printed while graphs were being extracted: their numbers mean nothing."""
+        self._dead: set[int | None] = set()
+
+    def apply(self, event: AnyEvent) -> None:
+        """Take one event into account."""
+        self._count_graph(event)
+        match event:
+            case CompileFailed() | CachedFailureHit():
+                if len(self.failures) < _MOST_ROWS:
+                    self.failures[event.module, isinstance(event, CachedFailureHit), event.message] += 1
+            case ErrorRaised():
+                self._add_problem(f"{event.exception}: {event.message}")
+            case LineMarked() if event.level in ("ERROR", "CRITICAL"):
+                self._add_problem(event.text)
+            case WorkerDied():
+                self._add_death(event)
+            case RuntimeLogged() if event.level in ("ERROR", "FATAL"):
+                self._add_problem(f"{event.component}:{event.function} {event.text} {event.status}".rstrip())
+            case DeviceMemoryExhausted() if len(self.exhausted) < _MOST_ROWS:
+                self.exhausted.append(event)
+            case NeffMemoryReported() if len(self.programs) < _MOST_ROWS:
+                self.programs[event.name] = event
+            case TrialRunStarted():
+                self.trial = True
+            case StepReported():
+                self.steps += 1
+                self.last_step = event if event.loss is not None or self.last_step is None else self.last_step
+            case _:
+                pass
+
+    def _count_graph(self, event: AnyEvent) -> None:
+        module = getattr(event, "module", None)
+        if module is None or (module not in self.graphs and len(self.graphs) >= _MOST_GRAPHS):
+            return
+        graph = self.graphs.setdefault(module, GraphCounts())
+        match event:
+            case CacheHit():
+                graph.hits += 1
+            case CompileCompleted():
+                graph.compiled += 1
+            case CompileStarted():
+                graph.started += 1
+            case CompileFailed():
+                graph.failed += 1
+            case CachedFailureHit():
+                graph.cached_failures += 1
+            case GraphExtracted():
+                graph.extracted += 1
+            case LockWaited() if event.minutes is not None:
+                graph.longest_wait = max(graph.longest_wait or 0.0, event.minutes * 60)
+            case _:
+                pass
+
+    def _add_death(self, event: WorkerDied) -> None:
+        """A launcher reports one death twice: when it happens, and in its closing report."""
+        if event.pid is None or event.pid not in self._dead:
+            self._dead.add(event.pid)
+            pid = "—" if event.pid is None else event.pid
+            self._add_problem(f"worker {pid} died, exit code {event.exit_code} {event.signal}".rstrip())
+
+    def _add_problem(self, text: str) -> None:
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems[text[:_PROBLEM_CHARACTERS]] += 1
