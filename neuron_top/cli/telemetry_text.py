@@ -1,89 +1,35 @@
-"""The tables of `neurontop telemetry`: the newest word on everything, as text."""
+"""The tables of `neurontop telemetry`: the newest sample of everything, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from neuron_top import events, units
 from neuron_top.cli.output import table
-from neuron_top.events import AnyEvent, CoreSample
-from neuron_top.telemetry.banks import bank_levels
+from neuron_top.events import CoreSample
+from neuron_top.services.telemetry import LatestTelemetry
 
 
-class Snapshot:
-    """The newest word on everything: what --once prints."""
-
-    def __init__(self) -> None:
-        self._devices: events.DevicesFound | None = None
-        self._processes: events.NeuronProcessesSampled | None = None
-        self._cores: events.CoresSampled | None = None
-        self._host: events.HostSampled | None = None
-        self._errors: dict[int, events.HardwareErrorsCounted] = {}
-        self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
-        self._executions: dict[tuple[int | None, str], events.ExecutionsCounted] = {}
-        self._silent: set[str] = set()
-
-    def apply(self, event: AnyEvent) -> None:
-        """Take one event into account."""
-        match event:
-            case events.DevicesFound():
-                self._devices = event
-            case events.NeuronProcessesSampled():
-                self._processes, self._executions = event, {}
-            case events.CoresSampled():
-                self._cores = event
-            case events.HostSampled():
-                self._host = event
-            case events.HardwareErrorsCounted():
-                self._errors[event.device] = event
-            case events.CoreCountersRead():
-                self._counters[event.device, event.physical] = event
-            case events.ExecutionsCounted():
-                self._executions[event.pid, event.tag] = event
-            case events.SourceUnavailable():
-                self._silent.add(event.source)
-            case _:
-                pass
-
-    @property
-    def empty(self) -> bool:
-        """Nothing of a device or of the host has been said."""
-        return not (self._devices or self._cores or self._host)
-
-    def complete(self, wanted: str) -> bool:
-        """Whether --once has what it waits for: from the monitor a sample with rates, when the monitor is there."""
-        if wanted == "ls":
-            return self._devices is not None
-        if wanted == "sysfs" or "monitor" in self._silent:
-            return self._cores is not None
-        host_rates = self._host is not None and self._host.cpu is not None
-        return host_rates and self._cores is not None and self._cores.source == "monitor"
-
-    def events(self) -> Iterator[AnyEvent]:
-        """The newest events, in the order in which they are told."""
-        single = (self._devices, self._processes, self._cores)
-        yield from (event for event in single if event is not None)
-        yield from self._executions.values()
-        if self._host is not None:
-            yield self._host
-        yield from self._errors.values()
-        yield from self._counters.values()
-
-    def text(self) -> str:
-        """The tables."""
-        parts = [_machine_text(self._devices), _cores_text(self._cores), _processes_text(self._processes)]
-        parts += [_executions_text(self._executions.values()), _host_text(self._host)]
-        parts += [_errors_text(self._errors.values())]
-        return "\n\n".join(part for part in parts if part)
+def telemetry_text(latest: LatestTelemetry) -> str:
+    """The newest of everything as tables."""
+    parts = (
+        _machine_text(latest.devices),
+        _cores_text(latest),
+        _processes_text(latest.processes),
+        _executions_text(latest.executions.values()),
+        _host_text(latest.host),
+        _errors_text(latest.errors.values()),
+    )
+    return "\n\n".join(part for part in parts if part)
 
 
-def _machine_text(found: events.DevicesFound | None) -> str:
-    if found is None:
+def _machine_text(machine: events.DevicesFound | None) -> str:
+    if machine is None:
         return ""
-    title = found.instance_type or "instance type unknown"
-    title += f" · {len(found.devices)} device{'s' if len(found.devices) != 1 else ''}"
-    if found.lnc:
-        title += f" · logical core = {found.lnc} physical"
+    title = machine.instance_type or "instance type unknown"
+    title += f" · {len(machine.devices)} device{'s' if len(machine.devices) != 1 else ''}"
+    if machine.lnc:
+        title += f" · logical core = {machine.lnc} physical"
     rows = [
         (
             str(device.index),
@@ -94,15 +40,15 @@ def _machine_text(found: events.DevicesFound | None) -> str:
             ", ".join(map(str, device.connected_to)) or units.UNKNOWN,
             ", ".join(map(str, device.pids)) or units.UNKNOWN,
         )
-        for device in found.devices
+        for device in machine.devices
     ]
     return f"{title}\n" + table(("device", "kind", "cores", "memory", "bdf", "linked to", "pids"), rows)
 
 
-def _cores_text(sampled: events.CoresSampled | None) -> str:
-    if sampled is None:
+def _cores_text(latest: LatestTelemetry) -> str:
+    if latest.cores is None:
         return ""
-    left = {(level.device, level.bank): level.headroom for level in bank_levels(sampled.cores)}
+    headroom = latest.headroom()
     header = ("core", "device", "bank", "busy", "memory", "of", "left", "peak", "power", "pid", "process", "loaded")
     rows = [
         (
@@ -112,14 +58,14 @@ def _cores_text(sampled: events.CoresSampled | None) -> str:
             units.percent_text(core.utilization),
             units.bytes_text(core.memory),
             units.bytes_text(core.capacity),
-            units.bytes_text(left.get((core.device, core.bank or 0)) if core.bank is not None else None),
+            units.bytes_text(headroom.get((core.device, core.bank or 0)) if core.bank is not None else None),
             units.bytes_text(core.peak),
             units.percent_text(core.power),
             _number(core.pid),
             _holder(core),
             _models(core),
         )
-        for core in sampled.cores
+        for core in latest.cores.cores
     ]
     return table(header, rows, right=range(10))
 

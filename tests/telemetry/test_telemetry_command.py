@@ -84,7 +84,7 @@ def test_broken_lines_are_left_out_and_said(tmp_path: Path) -> None:
     file.write_bytes(line(record(USED)) + b"{broken\n\x1b[2Jworse\n")
     result = telemetry("--source", str(file))
     assert result.returncode == 0
-    assert b"2 lines in all were left out" in result.stderr
+    assert b"skipped 2 lines in all" in result.stderr
     assert b"\x1b" not in result.stderr + result.stdout
 
 

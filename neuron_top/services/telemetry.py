@@ -1,0 +1,178 @@
+"""Telemetry of this machine, or of a saved file, as events; and the newest of each kind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import IO
+
+from neuron_top import events
+from neuron_top.errors import FileMalformed, NothingToShow, UsageError
+from neuron_top.events import AnyEvent
+from neuron_top.processes.log_input import STANDARD_INPUT, portions
+from neuron_top.settings import Settings
+from neuron_top.telemetry.banks import bank_levels
+from neuron_top.telemetry.source import Source
+
+AUTO, MONITOR, NEURON_LS, SYSFS = "auto", "monitor", "ls", "sysfs"
+SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS)
+"""What can be read of a machine; every other name is a file."""
+
+
+class LatestTelemetry:
+    """The newest event of each kind."""
+
+    def __init__(self) -> None:
+        self.devices: events.DevicesFound | None = None
+        self.processes: events.NeuronProcessesSampled | None = None
+        self.cores: events.CoresSampled | None = None
+        self.host: events.HostSampled | None = None
+        self.errors: dict[int, events.HardwareErrorsCounted] = {}
+        """By device."""
+        self.executions: dict[tuple[int | None, str], events.ExecutionsCounted] = {}
+        """By process and its tag."""
+        self._counters: dict[tuple[int, int], events.CoreCountersRead] = {}
+        self._unavailable: set[str] = set()
+
+    def apply(self, event: AnyEvent) -> None:
+        """Take one event into account."""
+        match event:
+            case events.DevicesFound():
+                self.devices = event
+            case events.NeuronProcessesSampled():
+                self.processes, self.executions = event, {}
+            case events.CoresSampled():
+                self.cores = event
+            case events.HostSampled():
+                self.host = event
+            case events.HardwareErrorsCounted():
+                self.errors[event.device] = event
+            case events.CoreCountersRead():
+                self._counters[event.device, event.physical] = event
+            case events.ExecutionsCounted():
+                self.executions[event.pid, event.tag] = event
+            case events.SourceUnavailable():
+                self._unavailable.add(event.source)
+            case _:
+                pass
+
+    @property
+    def is_empty(self) -> bool:
+        """No device, core or host was sampled yet."""
+        return not (self.devices or self.cores or self.host)
+
+    def is_complete(self, source: str) -> bool:
+        """Whether one sample of `source` is there: from the monitor one with rates, when the monitor is there."""
+        if source == NEURON_LS:
+            return self.devices is not None
+        if source == SYSFS or MONITOR in self._unavailable:
+            return self.cores is not None
+        has_rates = self.host is not None and self.host.cpu is not None
+        return has_rates and self.cores is not None and self.cores.source == MONITOR
+
+    def events(self) -> Iterator[AnyEvent]:
+        """The newest events, in the order of the machine's own reports."""
+        single = (self.devices, self.processes, self.cores)
+        yield from (event for event in single if event is not None)
+        yield from self.executions.values()
+        if self.host is not None:
+            yield self.host
+        yield from self.errors.values()
+        yield from self._counters.values()
+
+    def headroom(self) -> dict[tuple[int | None, int], int | None]:
+        """Bytes left in each memory bank, by device and bank; a bank may be shared by several cores."""
+        cores = self.cores.cores if self.cores is not None else ()
+        return {(level.device, level.bank): level.headroom for level in bank_levels(cores)}
+
+
+class MachineTelemetry:
+    """The sources of this machine, driven as one stream of events."""
+
+    def __init__(self, settings: Settings, source: str, sysfs_root: str = "/sys") -> None:
+        """`source` is one of SOURCES. Raises UsageError for a folder that is not there."""
+        if not Path(sysfs_root).is_dir():
+            raise UsageError(f"--sysfs-root {sysfs_root}: no such folder")
+        self._sources = _sources(settings, source, sysfs_root)
+        self.names = frozenset(each.name for each in self._sources)
+
+    def events(self, patience: float | None = None) -> Generator[AnyEvent, None, None]:
+        """Events until all sources have ended, or for `patience` seconds. Close it to stop the sources."""
+        arrived: queue.SimpleQueue[AnyEvent | None] = queue.SimpleQueue()
+
+        def drive(source: Source) -> None:
+            try:
+                source.start(arrived.put)
+            finally:
+                arrived.put(None)
+
+        threads = [threading.Thread(target=drive, args=(source,), daemon=True) for source in self._sources]
+        deadline = None if patience is None else time.monotonic() + patience
+        running = len(threads)
+        for thread in threads:
+            thread.start()
+        try:
+            while running:
+                event = arrived.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+                if event is None:
+                    running -= 1
+                else:
+                    yield event
+        except queue.Empty:
+            pass
+        finally:
+            for source in self._sources:
+                source.stop()
+            for thread in threads:
+                thread.join()
+
+
+def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Source]:
+    from neuron_top.telemetry import sources
+    from neuron_top.telemetry.devices import NeuronLsPoller
+    from neuron_top.telemetry.monitor import MonitorSource
+    from neuron_top.telemetry.source import Periodic
+    from neuron_top.telemetry.sysfs import SysfsTree
+
+    if source == MONITOR:
+        return [MonitorSource(settings.sample_seconds)]
+    if source == NEURON_LS:
+        return [Periodic("neuron-ls", 60.0, NeuronLsPoller())]
+    if source == SYSFS:
+        return [Periodic("sysfs", settings.sample_seconds, sources.SysfsPoller(SysfsTree(sysfs_root)))]
+    return sources.telemetry_sources(settings, sysfs_root)
+
+
+class SavedTelemetry:
+    """Records of neuron-monitor or a listing of neuron-ls, from a file or standard input."""
+
+    def __init__(self, name: str, tell: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
+        """`name` is a path, or `-` for `standard_input`. `tell` takes remarks for the person."""
+        from neuron_top.telemetry.telemetry_file import TelemetryFile
+
+        self._name, self._tell, self._standard_input = name, tell, standard_input
+        self._reader = TelemetryFile(f"monitor:{name}")
+        self.title = "standard input" if name == STANDARD_INPUT else name
+
+    @property
+    def malformed(self) -> int:
+        """Lines that could not be read so far."""
+        return self._reader.malformed
+
+    def events(self) -> Iterator[AnyEvent]:
+        """The events of the whole file. Raises NothingToShow, UsageError."""
+        if self._name != STANDARD_INPUT and not os.path.lexists(self._name):
+            raise NothingToShow(f"{self._name}: {os.strerror(errno.ENOENT)}")
+        for data in portions(self._name, self._tell, self._standard_input):
+            yield from self._reader.feed(data)
+        yield from self._reader.flush()
+
+    def check(self) -> None:
+        """After the last event: raises FileMalformed where nothing in the file was telemetry."""
+        if self._reader.documents == 0:
+            raise FileMalformed(self.title, "records of neuron-monitor or a listing of neuron-ls")
