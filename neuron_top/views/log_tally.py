@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache import failures
+from neuron_top.cache.model import failures
 from neuron_top.parsers.tally import Tally
 from neuron_top.run.log_totals import GraphCounts, LogTotals
 
