@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from neuron_top.cache.location import is_location
 from neuron_top.cache.model.entry import MODULE, Entry, Part
 
 DAY = 86400.0
@@ -32,6 +33,37 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 """Bytes, files: a plan file is somebody's text, and a number that no disk has must not reach a sum or a screen."""
 Difference = Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
 """What is left after a plan, as it was foreseen."""
+
+
+class Verb(StrEnum):
+    """What can be asked of a cache (`actions.registry` has a row for each). Plans and journals carry them."""
+
+    EVICT = "evict"
+    SLIM = "slim"
+    """An eviction that keeps graph and flags; its plan's verb is EVICT."""
+    RETRY = "retry"
+    """On the next run: the failure marks go."""
+    RETRY_DETERMINISTIC = "retry-deterministic"
+    """Also what is bound to fail again; its plan's verb is RETRY."""
+    COMPILE = "compile"
+    """Failures are compiled again now."""
+    UNLOCK = "unlock"
+    FORCE_UNLOCK = "force-unlock"
+    """Also locks whose holder nothing proves dead; its plan's verb is UNLOCK."""
+    VERIFY = "verify"
+    """Artifacts are read whole, broken ones moved aside; its plan's verb is QUARANTINE."""
+    QUARANTINE = "quarantine"
+    SWEEP = "sweep"
+    COPY = "copy"
+    RESTORE = "restore"
+    PURGE = "purge"
+    PIN = "pin"
+    UNKNOWN = "unknown"
+    """Of a plan that another version made, or that was found in the trash without its name."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Verb:
+        return cls.UNKNOWN
 
 
 class Action(StrEnum):
@@ -125,10 +157,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     identity: str
-    verb: str
+    verb: Verb
     root: str
     policy: str
-    """The wish in words, as the person gave it."""
+    """The criteria in words, as the person gave them."""
     made_at: float
     steps: tuple[Step, ...]
     exclusions: tuple[Exclusion, ...] = ()
@@ -243,7 +275,7 @@ def check(plan: Plan) -> None:
     if not _IDENTITY.match(plan.identity):
         raise ValueError(f"{plan.identity!r} names no plan")
     for place in (plan.root, plan.target or plan.root):
-        if not place.startswith(("/", "s3://")) or "\0" in place:
+        if not is_location(place):
             raise ValueError(f"{place!r} is neither an absolute path nor a bucket")
     for step in plan.steps:
         parts = step.path.split("/")

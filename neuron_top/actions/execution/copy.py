@@ -17,7 +17,18 @@ from neuron_top.actions.journal import plan_history
 from neuron_top.actions.journal.records import PlanEnded, StepsRefused
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import StaleEntryError
-from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Outcome, Plan, Progress, Step, Totals, identity_of
+from neuron_top.actions.plan import (
+    Action,
+    Exclusion,
+    Fingerprint,
+    Outcome,
+    Plan,
+    Progress,
+    Step,
+    Totals,
+    Verb,
+    identity_of,
+)
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
@@ -67,7 +78,7 @@ def plan_copy(
                    free=None if free is None else free - total)  # fmt: skip
     return Plan(
         identity=identity_of("copy", f"{snapshot.root}\0{target}", now, steps),
-        verb="copy",
+        verb=Verb.COPY,
         root=snapshot.root,
         target=target,
         policy=f"to {target}",

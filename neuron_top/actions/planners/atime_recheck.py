@@ -30,7 +30,7 @@ def plan_with_reads(
 
     A bucket, and a mount that keeps no access times, tell nothing. Raises ValueError as the planner does.
     """
-    tell = snapshot.filesystem.access_times != "noatime" and not root.startswith("s3://")
+    tell = snapshot.filesystem.access_times != "noatime"
     plan = plan_eviction(entries, root, policy, context)
     for _ in range(ROUNDS if tell else 0):
         reads = _read_later(root, plan.steps)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step
+from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Exclusion, Fingerprint, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
@@ -81,10 +81,12 @@ def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictCriteria, co
     everything = list(entries)
     candidates, exclusions = _candidates(everything, policy, context)
     if _bytes_wanted(policy, context) == 0:
-        return build_plan("evict", root, policy.describe(), (), (), context, goal_met=_how_it_is(policy, context))
+        return build_plan(Verb.EVICT, root, policy.describe(), (), (), context, goal_met=_how_it_is(policy, context))
     steps, missed = _until_goal(candidates, everything, policy, context)
     emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
-    return build_plan("evict", root, policy.describe(), steps, exclusions, context, goal_missed=missed, emptied=emptied)
+    return build_plan(
+        Verb.EVICT, root, policy.describe(), steps, exclusions, context, goal_missed=missed, emptied=emptied
+    )
 
 
 class _Candidate(msgspec.Struct, gc=False):

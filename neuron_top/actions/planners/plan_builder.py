@@ -13,6 +13,7 @@ from neuron_top.actions.plan import (
     Plan,
     Step,
     Totals,
+    Verb,
     identity_of,
 )
 from neuron_top.actions.plan_context import PlanContext
@@ -56,7 +57,7 @@ def exclude(entry: Entry, reason: str) -> Exclusion:
 
 
 def build_plan(
-    verb: str,
+    verb: Verb,
     root: str,
     policy: str,
     steps: Sequence[Step],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.model.entry import BROKEN, LOCKED, Entry
@@ -25,4 +25,4 @@ def plan_quarantine(
         else:
             frees = max(0, entry.allocated - entry.kept)
             steps.append(step_of(Action.QUARANTINE, entry, problem, frees, context))
-    return build_plan("quarantine", root, "broken artifacts", steps, exclusions, context)
+    return build_plan(Verb.QUARANTINE, root, "broken artifacts", steps, exclusions, context)

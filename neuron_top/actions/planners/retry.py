@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.model.entry import FAILURES, Entry, State
@@ -41,7 +41,7 @@ def plan_retry(
             action = Action.RETRY if compilers is None else Action.COMPILE
             _decide(action, entry, steps, exclusions, context, deterministic=deterministic)
     wish = "failures, also those bound to come again" if deterministic else "failures that need not come again"
-    verb = "retry" if compilers is None else "compile"
+    verb = Verb.RETRY if compilers is None else Verb.COMPILE
     return build_plan(verb, root, wish, steps, exclusions, context)
 
 

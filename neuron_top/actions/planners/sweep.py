@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, identity_of
+from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, Verb, identity_of
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
@@ -96,7 +96,7 @@ def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> 
     )
     return Plan(
         identity=identity_of("sweep", parent, context.now, steps),
-        verb="sweep",
+        verb=Verb.SWEEP,
         root=parent,
         policy="work folders of dead compiles",
         made_at=context.now,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neuron_top.actions.plan import Action, Exclusion, Plan, Step
+from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.model.entry import Entry, Verdict
@@ -32,4 +32,6 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
             exclusions.append(
                 exclude(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
             )
-    return build_plan("unlock", root, "locks, forced" if force else "locks of dead holders", steps, exclusions, context)
+    return build_plan(
+        Verb.UNLOCK, root, "locks, forced" if force else "locks of dead holders", steps, exclusions, context
+    )

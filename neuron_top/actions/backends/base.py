@@ -1,0 +1,121 @@
+"""What a cache's storage must be able to do: the one interface between the actions and where a cache lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from neuron_top.actions import plan_context
+from neuron_top.actions.execution.copy_targets import CopyTarget
+from neuron_top.actions.journal.records import PlanRestored
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan.verify import Finding
+
+GRACE_SECONDS = 60.0
+"""How long readers of a bucket get between the marks and the rest: the slowest download of who saw the mark."""
+
+
+class BackendKind(StrEnum):
+    """Where a cache lies."""
+
+    FOLDER = "folder"
+    BUCKET = "bucket"
+
+
+class ContextFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plan's context holds beside what the storage tells: pins, recordings, and what the operator states."""
+
+    pins: tuple[str, ...] = ()
+    used: Mapping[str, float] = {}
+    compiled: Mapping[str, float] = {}
+    shared_confirmed: bool = False
+    read_only: bool = False
+
+
+class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a plan is carried out. `watch` is called after each step; False stops cleanly before the next."""
+
+    read_only: bool = False
+    watch: Callable[[Progress], bool] = lambda progress: True
+    grace_seconds: float = GRACE_SECONDS
+    in_use: Callable[[str], str | None] = plan_context.in_use
+
+
+def ignore(done: int, total: int) -> None:
+    """Tell nobody how far a verification has come."""
+
+
+class CacheBackend(Protocol):
+    """The storage of one cache."""
+
+    kind: BackendKind
+    root: str
+    """A real path or a URL: what plans, journals and rows call it."""
+
+    def snapshot(self, *, rescan: bool = False) -> Snapshot:
+        """Its entries as they are now; `rescan` trusts no index. Raises NothingToShow, UsageError."""
+        ...
+
+    def with_failures(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with the cause of each failure, where a listing alone does not tell it."""
+        ...
+
+    def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
+        """What planners know besides `snapshot`, which must be the newest that was taken."""
+        ...
+
+    def local_copy(self, entry: Entry) -> AbstractContextManager[tuple[str, Entry]]:
+        """(root, entry) to read the entry's files from: itself, or a copy that is gone afterwards."""
+        ...
+
+    def verify(
+        self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
+    ) -> Iterator[Finding]:
+        """What is wrong with entries of the newest snapshot; `deep` reads every byte. `watch`: bytes read, of all."""
+        ...
+
+    def journal(self) -> Trash:
+        """What was done here, and the trash where there is one."""
+        ...
+
+    def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
+        """Carry out a plan that takes something away. Raises RefusedForSafety."""
+        ...
+
+    def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
+        """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
+        ...
+
+    def check_purgeable(self) -> None:
+        """Raises UsageError where what was taken away is not ours to delete."""
+        ...
+
+    def copy_target(self) -> CopyTarget:
+        """The cache as copies read and write it."""
+        ...
+
+    def free(self) -> int | None:
+        """Bytes that may still be written; None is unknown or without bound."""
+        ...
+
+    def why_shared(self) -> str | None:
+        """Why others may write here; None for a local file system."""
+        ...
+
+
+class BackendOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What every backend is opened with."""
+
+    state: Path
+    """The state folder: indexes, and the journals of buckets."""
+    trash: Path | None = None
+    """The folder of the trash, where it is not the default beside the cache."""

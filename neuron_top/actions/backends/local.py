@@ -1,0 +1,101 @@
+"""A cache in a folder of this machine (or mounted on it)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from neuron_top.actions import plan_context
+from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.execution import local
+from neuron_top.actions.execution.copy_targets import LocalCopyTarget
+from neuron_top.actions.journal import restore
+from neuron_top.actions.journal.records import PlanRestored
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog, verify
+from neuron_top.errors import UsageError
+from neuron_top.escapes import visible
+
+
+class LocalBackend:
+    """See CacheBackend."""
+
+    kind = BackendKind.FOLDER
+
+    def __init__(self, root: str, options: BackendOptions) -> None:
+        """Raises UsageError for a path that plans and journals cannot name."""
+        self.root = os.path.realpath(root.removeprefix("file://"))
+        self._options = options
+        try:
+            self.root.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"{visible(root)}: the path is not valid UTF-8; plans and journals cannot name it: rename the folder"
+            ) from None
+
+    def snapshot(self, *, rescan: bool = False) -> Snapshot:
+        """See CacheBackend: from the index, with a look at what changed."""
+        return catalog.open_root(self.root, self._options.state, full=rescan)
+
+    def with_failures(self, snapshot: Snapshot) -> Snapshot:
+        """See CacheBackend: a scan has read the logs."""
+        return snapshot
+
+    def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
+        """See CacheBackend: looks at the machine's processes too."""
+        return plan_context.collect_context(
+            snapshot, pins=facts.pins, used=facts.used, compiled=facts.compiled,
+            shared_confirmed=facts.shared_confirmed, read_only=facts.read_only, trash=self.journal(),
+        )  # fmt: skip
+
+    @contextlib.contextmanager
+    def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
+        """See CacheBackend: the entry itself."""
+        yield self.root, entry
+
+    def verify(
+        self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
+    ) -> Iterator[verify.Finding]:
+        """See CacheBackend."""
+        wanted = tuple(entries)
+        yield from verify.cheap(wanted)
+        total, done = sum(entry.artifact_bytes or 0 for entry in wanted), 0
+        for entry in wanted if deep else ():
+            yield from verify.deep(self.root, entry)
+            done += entry.artifact_bytes or 0
+            watch(done, total)
+
+    def journal(self) -> Trash:
+        """See CacheBackend."""
+        return Trash(self.root, self._options.trash)
+
+    def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
+        """See CacheBackend: renames into the trash."""
+        return local.execute(
+            plan, self.journal(), read_only=options.read_only, watch=options.watch, in_use=options.in_use
+        )
+
+    def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
+        """See CacheBackend."""
+        return restore.restore(identity, self.journal(), read_only=read_only)
+
+    def check_purgeable(self) -> None:
+        """See CacheBackend: a trash is ours."""
+
+    def copy_target(self) -> LocalCopyTarget:
+        """See CacheBackend."""
+        return LocalCopyTarget(Path(self.root))
+
+    def free(self) -> int | None:
+        """See CacheBackend."""
+        return self.copy_target().free()
+
+    def why_shared(self) -> str | None:
+        """See CacheBackend."""
+        return self.copy_target().shared()

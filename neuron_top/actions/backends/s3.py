@@ -1,0 +1,150 @@
+"""A cache in S3: one paged listing is its snapshot, the bucket's versions are its trash."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
+from neuron_top.actions.execution import s3 as execution
+from neuron_top.actions.execution.s3_copy_target import S3CopyTarget
+from neuron_top.actions.journal import s3_restore
+from neuron_top.actions.journal.records import PlanRestored
+from neuron_top.actions.journal.s3_journal import BucketJournal
+from neuron_top.actions.plan import Outcome, Plan, Totals
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.cache import s3
+from neuron_top.cache.location import BUCKET_SCHEME
+from neuron_top.cache.model import failures
+from neuron_top.cache.model.entry import FAILURES, HITS, Entry
+from neuron_top.cache.model.filenames import FAILURE_LOG
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import scanner, verify
+from neuron_top.errors import UsageError
+
+
+class S3Backend:
+    """See CacheBackend. The service is first asked when something of it is needed."""
+
+    kind = BackendKind.BUCKET
+
+    def __init__(self, url: str, options: BackendOptions) -> None:
+        """Raises UsageError for what is no bucket's URL, or holds a login."""
+        parts = s3.checked(url)
+        self.root = f"{BUCKET_SCHEME}{parts.netloc}/{parts.path.strip('/')}".rstrip("/")
+        self._state = options.state
+
+    @cached_property
+    def _bucket(self) -> s3.Bucket:
+        return s3.connect(self.root)
+
+    @cached_property
+    def _listing(self) -> s3.Listing:
+        return s3.take(self._bucket)
+
+    def snapshot(self, *, rescan: bool = False) -> Snapshot:
+        """See CacheBackend: a listing is always new."""
+        self.__dict__.pop("_listing", None)
+        return self._listing.snapshot
+
+    def with_failures(self, snapshot: Snapshot) -> Snapshot:
+        """See CacheBackend: a request for each failure's log."""
+        return msgspec.structs.replace(snapshot, entries=tuple(map(self._with_failure, snapshot.entries)))
+
+    def _with_failure(self, entry: Entry) -> Entry:
+        if entry.state not in FAILURES:
+            return entry
+        objects = self._listing.objects.get(entry.path, ())
+        log = next((each for each in objects if each.key.endswith(f"/{FAILURE_LOG}")), None)
+        text = self._bucket.read(log.key, failures.READ_BYTES).decode(errors="replace") if log and log.size else ""
+        return msgspec.structs.replace(entry, failure=failures.read_failure(text))
+
+    def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
+        """See CacheBackend. Who uses a bucket cannot be seen."""
+        caveats = [
+            "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
+            "a bucket keeps no access times: last use is known from recordings only",
+        ]
+        if not self._bucket.versioned():
+            caveats.append("this bucket keeps no versions: what goes is gone, nothing can be undone")
+        else:
+            caveats.append("the space is free when the bucket's old versions expire")
+        return PlanContext(
+            now=snapshot.taken_at,
+            before=Totals(
+                entries=len(snapshot.entries),
+                files=sum(map(len, self._listing.objects.values())) + len(snapshot.others),
+                size=snapshot.totals().all.bytes + sum(other.allocated for other in snapshot.others),
+            ),
+            shared=s3.WHY_SHARED,
+            shared_confirmed=facts.shared_confirmed,
+            read_only=facts.read_only,
+            caveats=tuple(caveats),
+            pins=facts.pins,
+            used=dict(facts.used),
+            compiled=dict(facts.compiled),
+        )
+
+    @contextlib.contextmanager
+    def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:
+        """See CacheBackend: in a folder of its own. There the entry takes its length."""
+        with tempfile.TemporaryDirectory(prefix="neurontop-") as root:
+            s3.fetch(self._bucket, s3.look_again(self._bucket, entry.path)[1], Path(root))
+            fetched = next((each for each in scanner.scan(root).entries if each.path == entry.path), None)
+            yield root, msgspec.structs.replace(fetched, allocated=fetched.apparent) if fetched else entry
+
+    def verify(
+        self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
+    ) -> Iterator[verify.Finding]:
+        """See CacheBackend: headers and flags, a request each; `deep` fetches each entry whole."""
+        wanted = tuple(entries)
+        objects = self._listing.objects
+        hits = [entry for entry in wanted if entry.state in HITS and entry.path in objects]
+        total, done = sum(entry.apparent for entry in hits), 0
+        yield from verify.cheap(entry for entry in wanted if entry.state not in HITS)
+        for entry in hits:
+            if deep:
+                with self.local_copy(entry) as (root, local):
+                    findings = [*verify.cheap([local]), *verify.deep(root, local)]
+                yield from (msgspec.structs.replace(finding, entry=entry) for finding in findings)
+            elif problem := s3.check_head(self._bucket, objects[entry.path]):
+                yield verify.Finding(entry=entry, level=verify.BROKEN_LEVEL, what=problem)
+            done += entry.apparent
+            if deep:
+                watch(done, total)
+
+    def journal(self) -> BucketJournal:
+        """See CacheBackend: in the state folder of whoever acts."""
+        return BucketJournal(self.root, self._state)
+
+    def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
+        """See CacheBackend: marks first, then a wait, then the rest."""
+        return execution.execute(
+            plan, self._bucket, self.journal(), read_only=options.read_only, drain_seconds=options.grace_seconds,
+            watch=options.watch,
+        )  # fmt: skip
+
+    def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
+        """See CacheBackend: the delete markers are taken away."""
+        return s3_restore.restore(identity, self._bucket, self.journal(), read_only=read_only)
+
+    def check_purgeable(self) -> None:
+        """See CacheBackend."""
+        raise UsageError("a bucket is its own trash: let a lifecycle rule of the bucket delete its old versions")
+
+    def copy_target(self) -> S3CopyTarget:
+        """See CacheBackend."""
+        return S3CopyTarget(self._bucket)
+
+    def free(self) -> int | None:
+        """See CacheBackend: a bucket has no end."""
+        return None
+
+    def why_shared(self) -> str | None:
+        """See CacheBackend: always, anybody with the rights may write."""
+        return s3.WHY_SHARED

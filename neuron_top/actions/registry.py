@@ -1,0 +1,187 @@
+"""The actions on caches: a row per verb with planner, executor, key, button, permission and words.
+
+Commands, screens, pages, API and help read the rows, so an action is added here and in its planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.actions.backends.base import BackendKind, CacheBackend, ignore
+from neuron_top.actions.plan import Plan, Verb
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.evict import EvictCriteria
+from neuron_top.actions.planners.quarantine import plan_quarantine
+from neuron_top.actions.planners.retry import for_memory, plan_retry
+from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.cache.model.entry import FAILURES, Entry
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import verify
+
+
+class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
+    """What a planner of marked entries is given."""
+
+    backend: CacheBackend
+    snapshot: Snapshot
+    context: PlanContext
+    entries: Sequence[Entry]
+    """The marked ones, of `snapshot`."""
+    watch: Callable[[int, int], None] = ignore
+    """Told how far a verification has read."""
+
+
+class Executor(StrEnum):
+    """What carries a plan out."""
+
+    BACKEND = "backend"
+    """The storage itself: renames into a trash, or deletions in a versioned bucket. Undoable."""
+    COMPILERS = "compilers"
+    COPY = "copy"
+    """From one storage to another."""
+
+
+class Permission(StrEnum):
+    """What a person must be allowed to do; planning needs no more than reading."""
+
+    READ = "read"
+    ACT = "act"
+
+
+class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the registry."""
+
+    verb: Verb
+    title: str
+    """Of a plan, and of the command: `compile again now`."""
+    help: str
+    """What it does, for help pages: completes "plan to …" where there is a planner."""
+    key: str = ""
+    """On the terminal's cache screen; empty: none of its own."""
+    label: str = ""
+    """Beside the key, at the foot of the screen."""
+    button: str = ""
+    """On the web page; empty: none of its own."""
+    planner: Callable[[PlannerInput], Plan] | None = None
+    """Plans for marked entries; None where a plan is made from something else, or none is needed."""
+    executor: Executor = Executor.BACKEND
+    permission: Permission = Permission.ACT
+    folders_only: bool = False
+    """Not possible in a bucket."""
+    per_compiler: bool = False
+    """On the web each compiler version gets a plan of its own: to empty one is a decision of its own."""
+    alternatives: tuple[Verb, ...] = ()
+    """Several ways to the same end, offered together."""
+    fallback: Verb | None = None
+    """Offered where no alternative has anything to do; each of its steps carries a warning."""
+    undoable: bool = True
+
+
+def _evict(given: PlannerInput) -> Plan:
+    return _evict_marked(given, keep_graph=False)
+
+
+def _slim(given: PlannerInput) -> Plan:
+    return _evict_marked(given, keep_graph=True)
+
+
+def _evict_marked(given: PlannerInput, *, keep_graph: bool) -> Plan:
+    """A person marked them: each is named, in whatever state it is. The planner is given every entry, because shared
+    inodes are freed with their last name only."""
+    snapshot = given.snapshot
+    criteria = EvictCriteria(
+        paths=frozenset(entry.path for entry in given.entries),
+        states=frozenset(entry.state for entry in given.entries),
+        slim=keep_graph,
+    )
+    return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, given.context)
+
+
+def _retry(given: PlannerInput) -> Plan:
+    return plan_retry(given.entries, given.snapshot.root, given.context)
+
+
+def _retry_deterministic(given: PlannerInput) -> Plan:
+    return plan_retry(given.entries, given.snapshot.root, given.context, deterministic=True)
+
+
+def _compile(given: PlannerInput) -> Plan:
+    from neuron_top.actions.execution.compilers import compilers_for  # starts programs: only where one compiles
+
+    root = given.snapshot.root
+    compilers, missing = compilers_for(root, [entry.path for entry in given.entries if entry.state in FAILURES])
+    folders = {compiler.directory() for compiler in compilers.values()}
+    plan = plan_retry(given.entries, root, given.context, compilers=folders)
+    remarks = ["a compiler was killed for memory: half as many compiles at a time"] if for_memory(plan) else []
+    return msgspec.structs.replace(plan, caveats=(*plan.caveats, *missing, *remarks))
+
+
+def _unlock(given: PlannerInput) -> Plan:
+    return plan_unlock(given.entries, given.snapshot.root, given.context)
+
+
+def _force_unlock(given: PlannerInput) -> Plan:
+    return plan_unlock(given.entries, given.snapshot.root, given.context, force=True)
+
+
+def _quarantine(given: PlannerInput) -> Plan:
+    return plan_quarantine(given.entries, given.snapshot.root, given.context)
+
+
+def _verify(given: PlannerInput) -> Plan:
+    findings = given.backend.verify(given.entries, deep=True, watch=given.watch)
+    broken: dict[str, str] = {}
+    for finding in findings:
+        if finding.level == verify.BROKEN_LEVEL:
+            broken.setdefault(finding.entry.path, finding.what)
+    return plan_quarantine(given.entries, given.snapshot.root, given.context, broken)
+
+
+ACTIONS: tuple[CacheAction, ...] = (
+    CacheAction(verb=Verb.EVICT, title="evict", help="evict the marked entries (undoable)", key="e", label="evict",
+                button="Evict", planner=_evict, per_compiler=True),
+    CacheAction(verb=Verb.SLIM, title="evict artifacts", help="evict artifacts and keep graphs and flags", key="z",
+                label="slim", button="Evict artifacts (keep graphs)", planner=_slim, per_compiler=True),
+    CacheAction(verb=Verb.COMPILE, title="compile again now", help="compile failures again now",
+                button="Compile failures now", planner=_compile, executor=Executor.COMPILERS, folders_only=True,
+                undoable=False),
+    CacheAction(verb=Verb.RETRY, title="retry on the next run", key="r", label="retry",
+                help="compile failures again, now or on the next run", button="Clear failures (retry on the next run)",
+                planner=_retry, alternatives=(Verb.COMPILE, Verb.RETRY), fallback=Verb.RETRY_DETERMINISTIC),
+    CacheAction(verb=Verb.RETRY_DETERMINISTIC, title="retry what is bound to fail again",
+                help="retry also the failures that the compiler itself caused", planner=_retry_deterministic),
+    CacheAction(verb=Verb.UNLOCK, title="unlock", key="u", label="unlock", button="Remove dead locks",
+                help="remove the locks whose holder is proved dead", planner=_unlock, fallback=Verb.FORCE_UNLOCK),
+    CacheAction(verb=Verb.FORCE_UNLOCK, title="remove locks without proof",
+                help="remove also the locks that nothing proves dead, each after a question", planner=_force_unlock),
+    CacheAction(verb=Verb.VERIFY, title="verify", key="v", label="verify",
+                help="read the entries in full and move broken ones aside", planner=_verify),
+    CacheAction(verb=Verb.QUARANTINE, title="quarantine", button="Quarantine broken",
+                help="move broken artifacts aside", planner=_quarantine),
+    CacheAction(verb=Verb.SWEEP, title="remove work folders", help="remove what dead compiles left in their folders",
+                folders_only=True),
+    CacheAction(verb=Verb.COPY, title="copy", help="copy usable entries to another cache", executor=Executor.COPY,
+                undoable=False),
+    CacheAction(verb=Verb.PIN, title="pin", key="p", label="pin", undoable=False,
+                help="pin the marked modules: no eviction takes them; again unpins"),
+    CacheAction(verb=Verb.RESTORE, title="undo", key="U", label="undo", button="Undo", undoable=False,
+                help="undo the last plan that was carried out"),
+    CacheAction(verb=Verb.PURGE, title="purge", help="delete what lies in the trash", folders_only=True,
+                undoable=False),
+)  # fmt: skip
+
+_ROWS: Mapping[Verb, CacheAction] = {row.verb: row for row in ACTIONS}
+
+
+def action_of(verb: Verb) -> CacheAction:
+    """The row of a verb; of a verb that this version does not know, a row that can be shown and does nothing."""
+    return _ROWS.get(verb) or CacheAction(verb=verb, title=str(verb), help="", undoable=False)
+
+
+def is_possible(verb: Verb, kind: BackendKind) -> bool:
+    """Whether the action exists in this kind of storage."""
+    return kind is BackendKind.FOLDER or not action_of(verb).folders_only

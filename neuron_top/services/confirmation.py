@@ -1,0 +1,65 @@
+"""What a person must answer before a plan is carried out: the same on the command line, in the terminal and on the web.
+
+A plain plan needs a yes. What is large, takes a whole compiler version, or has a step that carries a warning, needs its
+verb typed out. A lock that nothing proves dead is asked for on its own. On storage that others may use, a person first
+states that nobody does.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.actions.plan import Plan, Step, Verb
+
+TYPED_BYTES = 20 * 1024**3
+"""From here on the verb is typed."""
+EXCLUSIVE_WORD = "exclusive"
+"""Typed by who states that no other host or container uses the cache."""
+
+
+class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked. `word` must be typed; empty: a yes, or a button, is enough."""
+
+    word: str = ""
+    per_step: tuple[Step, ...] = ()
+    """Steps that are each asked for on their own, with `word`; those that are not confirmed stay out of the plan."""
+
+
+def confirmation_of(*plans: Plan) -> Confirmation:
+    """What must be answered before these plans, made together, are carried out."""
+    warned = [step for plan in plans for step in plan.steps if step.warning]
+    forced = tuple(warned) if plans and plans[0].verb == Verb.UNLOCK else ()
+    large = sum(plan.frees for plan in plans) >= TYPED_BYTES
+    typed = bool(large or warned or any(plan.emptied for plan in plans))
+    return Confirmation(word=str(plans[0].verb) if plans and typed else "", per_step=forced)
+
+
+class ForcedUnlockPrompt:
+    """The questions that a plan of forced unlocks asks before it is carried out; any other plan asks none."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._asked = confirmation_of(plan).per_step
+        self._confirmed: list[Step] = []
+        self._answered = 0
+
+    @property
+    def current(self) -> Step | None:
+        """The lock that is asked about; None when all were answered, or none is forced."""
+        return self._asked[self._answered] if self._answered < len(self._asked) else None
+
+    @property
+    def question(self) -> str:
+        """Which lock it is; empty when none is asked about."""
+        step = self.current
+        return f"{self._answered + 1} of {len(self._asked)}: {step.path}" if step is not None else ""
+
+    def answer(self, *, take: bool) -> None:
+        """Take the current lock, or skip it; on to the next."""
+        self._confirmed += self._asked[self._answered : self._answered + 1] if take else ()
+        self._answered += 1
+
+    def confirmed(self) -> Plan:
+        """The plan with the steps that need no question, and those that were confirmed."""
+        steps = tuple(step for step in self._plan.steps if step in self._confirmed or step not in self._asked)
+        return msgspec.structs.replace(self._plan, steps=steps)

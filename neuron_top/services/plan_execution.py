@@ -1,0 +1,120 @@
+"""The life cycle of a plan: planned, confirmed, running, done, undone. Every front end moves through it."""
+
+from __future__ import annotations
+
+import threading
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.actions.journal.records import PlanRestored
+from neuron_top.actions.plan import Outcome, Plan, Progress
+from neuron_top.actions.registry import action_of
+from neuron_top.errors import RefusedForSafety
+from neuron_top.services.confirmation import Confirmation, confirmation_of
+
+
+class PlanState(StrEnum):
+    """Where a plan stands. The values are what the API carries."""
+
+    PLANNED = "planned"
+    CONFIRMED = "confirmed"
+    RUNNING = "running"
+    DONE = "done"
+    """Carried out, or stopped before its end: the outcome tells."""
+    FAILED = "failed"
+    """It could not be carried out: `message` says why."""
+    UNDONE = "undone"
+
+
+_TRANSITION = threading.Lock()
+"""Held for the instant of a transition: two requests must not both begin one plan."""
+
+
+class PlanExecution(msgspec.Struct, kw_only=True):
+    """A plan and what became of it. Safe from any thread."""
+
+    plan: Plan
+    state: PlanState = PlanState.PLANNED
+    progress: Progress | None = None
+    outcome: Outcome | None = None
+    message: str = ""
+    stopping: bool = False
+    """Somebody asked to stop; the step under way is still finished."""
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """What must be answered first."""
+        return confirmation_of(self.plan)
+
+    @property
+    def typed(self) -> str:
+        """The word that must be typed to confirm; "" when a button is enough."""
+        return self.confirmation.word
+
+    @property
+    def can_confirm(self) -> bool:
+        """Whether it waits, has something to do, and nothing forbids it."""
+        return self.state is PlanState.PLANNED and bool(self.plan.steps) and not self.plan.refused
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether it runs, and nobody asked it to stop yet."""
+        return self.state is PlanState.RUNNING and not self.stopping
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether it took something away that can be brought back."""
+        took = self.outcome is not None and self.outcome.done > 0
+        return self.state is PlanState.DONE and took and action_of(self.plan.verb).undoable
+
+    def confirm(self, typed: str = "") -> None:
+        """Planned → confirmed. Raises RefusedForSafety for a wrong word, a refused plan, or one not planned."""
+        with _TRANSITION:
+            if self.state is not PlanState.PLANNED:
+                raise RefusedForSafety(f"this plan is {self.state} already")
+            if self.plan.refused:
+                raise RefusedForSafety(self.plan.refused)
+            if typed != self.typed:
+                raise RefusedForSafety(f"type {self.typed} to confirm" if self.typed else "nothing has to be typed")
+            self.state = PlanState.CONFIRMED
+
+    def begin(self) -> None:
+        """Confirmed → running. Raises RefusedForSafety for one that nobody confirmed."""
+        with _TRANSITION:
+            if self.state is not PlanState.CONFIRMED:
+                raise RefusedForSafety(f"this plan is {self.state}: it is carried out once, after its confirmation")
+            self.state = PlanState.RUNNING
+
+    def finish(self, outcome: Outcome) -> None:
+        """Running → done."""
+        self.outcome, self.state = outcome, PlanState.DONE
+
+    def fail(self, message: str) -> None:
+        """Running → failed."""
+        self.message, self.state = message, PlanState.FAILED
+
+    def stop(self) -> None:
+        """Begin no further step. Raises RefusedForSafety for one that does not run."""
+        with _TRANSITION:
+            if self.state is not PlanState.RUNNING:
+                raise RefusedForSafety(f"this plan is {self.state}: there is nothing to stop")
+            self.stopping = True
+
+    def begin_undo(self) -> None:
+        """Done → undone, before it is: only one may try. Raises RefusedForSafety."""
+        with _TRANSITION:
+            if not action_of(self.plan.verb).undoable:
+                raise RefusedForSafety(f"a plan to {self.plan.verb} took nothing away: there is nothing to undo")
+            if self.state is not PlanState.DONE:
+                raise RefusedForSafety(f"this plan is {self.state}: there is nothing to undo")
+            self.state = PlanState.UNDONE
+
+    def end_undo(self, record: PlanRestored) -> None:
+        """What came back."""
+        kept = f", {len(record.kept)} stay in the trash" if record.kept else ""
+        self.message = f"{record.restored} brought back{kept}"
+
+    def fail_undo(self, problem: str) -> None:
+        """Undone → done again, with the reason."""
+        self.message, self.state = f"could not be undone: {problem}", PlanState.DONE
