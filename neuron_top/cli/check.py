@@ -73,8 +73,8 @@ def _size(root: str, limit: int, settings: Settings) -> Verdict:
 
     taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
-    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes", basis=Provenance.MEASURED,
-                   limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
+    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes",
+                   provenance=Provenance.MEASURED, limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
 
 
 def _print(arguments: argparse.Namespace, view: Report, verdicts: tuple[Verdict, ...]) -> None:

@@ -4,7 +4,7 @@ A and B are recordings, log files, or the folders of two compile caches.
 
   neurontop compare tp1 tp2 -o tp.html           did tensor parallelism lower memory per core, and at what cost?
   neurontop compare tp1 tp2 tp4 -o tp.html       several runs in one picture, against the first
-  neurontop compare old.log new.log              Markdown: environment first, figures, graphs
+  neurontop compare old.log new.log              Markdown: environment first, metrics, graphs
   neurontop compare /data/cache-a /data/cache-b
   neurontop compare last~ last --max-slowdown 0.1 --max-memory-growth 0.05     exit status 1 when B is worse
 
@@ -30,7 +30,7 @@ from neuron_top.store.sqlite import Store
 from neuron_top.units import percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
 from neuron_top.views.gate import end
-from neuron_top.views.multi_compare import Several, several
+from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.report import Report, report
 
 _BEFORE_LAST = "last~"
@@ -50,13 +50,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Compare, write, judge."""
     settings, _ = configuration.load()
-    view: Comparison | CacheComparison | Several
+    view: Comparison | CacheComparison | MultiComparison
     reasons: list[str] = []
     folders = [Path(name).is_dir() for name in (arguments.a, arguments.b)]
     if arguments.more:
         if any(Path(name).is_dir() for name in (arguments.a, arguments.b, *arguments.more)):
             raise UsageError("more than two: runs only, not caches")
-        view = several([_report(name, settings) for name in (arguments.a, arguments.b, *arguments.more)])
+        view = multi_compare([_report(name, settings) for name in (arguments.a, arguments.b, *arguments.more)])
     elif any(folders):
         if not all(folders):
             raise UsageError("compare two runs or two caches, not one of each")
@@ -91,19 +91,19 @@ def _caches(a: str, b: str, settings: Settings) -> CacheComparison:
     return compare_caches(open_root(a, settings.state_path), open_root(b, settings.state_path))
 
 
-def _render(view: Comparison | CacheComparison | Several, form: str) -> str:
+def _render(view: Comparison | CacheComparison | MultiComparison, form: str) -> str:
     if form == "json":
         return json_text(view, indent=2) + "\n"
     from neuron_top.report import comparison
     from neuron_top.report import multi_compare as drawn
 
-    if isinstance(view, Several):
+    if isinstance(view, MultiComparison):
         return drawn.html(view) if form == "html" else drawn.markdown(view)
     return comparison.html(view) if form == "html" else comparison.markdown(view)
 
 
 def _crossed(view: Comparison, newer: Report, arguments: argparse.Namespace) -> list[str]:
-    known = {one.name: one.change for one in view.figures} | {
+    known = {one.name: one.change for one in view.metrics} | {
         f"memory {one.kind}": one.change for one in view.memory
     }  # fmt: skip
     limits = (

@@ -6,7 +6,7 @@ standard input.
 
   neurontop report last -o report.html           one HTML file that opens offline
   neurontop report train.log --format md         Markdown, for a pull request or a terminal
-  neurontop report rank*.log --format json | jq '.figures[] | {name, value, basis}'
+  neurontop report rank*.log --format json | jq 'metrics[] | {name, value, provenance}'
   neurontop report traces/dedicated_log_torch_trace_*.log -o report.html
   neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
 
@@ -34,7 +34,7 @@ from neuron_top.processes.log_input import standard_input_bytes
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import roots
 from neuron_top.views.report import Report, report
-from neuron_top.views.report_figures import Prices
+from neuron_top.views.report_metrics import Prices
 
 MISSES_EXPLAINED = 25
 FORMATS = ("html", "md", "json")

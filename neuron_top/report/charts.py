@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from neuron_top.report.columns import figure_text, seconds_text, short
+from neuron_top.report.columns import metric_text, seconds_text, short
 from neuron_top.report.svg import Amount, Axis, Bar, Point, bars, lanes, lines, steps
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.report import Report
@@ -110,7 +110,7 @@ def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
 def _of_graphs(view: Report) -> Iterator[Chart]:
     slow = [line for line in view.graphs if line.attempts and line.seconds][:LARGEST]
     if len(slow) > 1:
-        rows = [Amount(short(line.key), line.seconds or 0.0, seconds_text(line.seconds, line.basis),
+        rows = [Amount(short(line.key), line.seconds or 0.0, seconds_text(line.seconds, line.provenance),
                        "failed" if line.result == "failed" else "done") for line in slow]  # fmt: skip
         compiled = sum(1 for line in view.graphs if line.attempts and line.seconds)
         yield Chart("Slowest compiles", bars(rows), note=f"the longest of {compiled}" if compiled > LARGEST else "")
@@ -121,9 +121,9 @@ def _of_graphs(view: Report) -> Iterator[Chart]:
         yield Chart(
             "Peak memory of compiles", bars(rows), note="Resident memory of the compiler's processes, measured."
         )
-    spent = next(one for one in view.figures if one.name == "compile_wall")
+    spent = next(one for one in view.metrics if one.name == "compile_wall")
     if len(view.precompile) > 1 and spent.value:
-        rows = [Amount("this run was held up for", spent.value, figure_text(spent), "wait")]
+        rows = [Amount("this run was held up for", spent.value, metric_text(spent), "wait")]
         rows += [Amount(f"beforehand with {counted(one.workers, 'worker')}", one.seconds,
                         f"≈ {duration_text(one.seconds)}") for one in view.precompile]  # fmt: skip
         yield Chart("What compiling beforehand would have taken", bars(rows), note="Estimated: simulated from the "

@@ -44,19 +44,19 @@ def tables(view: Report) -> list[Table]:
     return [table for table in found if table.rows]
 
 
-def seconds_text(seconds: float | None, basis: Provenance = Provenance.MEASURED) -> str:
+def seconds_text(seconds: float | None, provenance: Provenance = Provenance.MEASURED) -> str:
     """`≤ 12.0 s`; nothing where there is nothing to know."""
-    return "" if seconds is None else f"{_PREFIX.get(basis, '')}{duration_text(seconds)}"
+    return "" if seconds is None else f"{_PREFIX.get(provenance, '')}{duration_text(seconds)}"
 
 
-def figure_text(one: Metric) -> str:
-    """A figure with the sign of its basis."""
-    return f"{_PREFIX.get(one.basis, '')}{one.text}" if one.value is not None else UNKNOWN
+def metric_text(one: Metric) -> str:
+    """A metric with the sign of its provenance."""
+    return f"{_PREFIX.get(one.provenance, '')}{one.text}" if one.value is not None else UNKNOWN
 
 
-def unknown_words(figures: Sequence[Metric]) -> str:
-    """Which figures nothing told of: unknown is no zero, and thirty rows of dashes are no figures."""
-    names = [one.label for one in figures if one.value is None]
+def unknown_words(metrics: Sequence[Metric]) -> str:
+    """Names the metrics whose value is unknown, instead of thirty rows of dashes."""
+    names = [one.label for one in metrics if one.value is None]
     return f"Nothing told of: {', '.join(names)}." if names else ""
 
 
@@ -100,7 +100,7 @@ def _bytes(value: int | None) -> str:
 GRAPHS = (
     Column("graph", lambda row: row.key),
     Column("result", lambda row: row.result),
-    Column("compile", lambda row: seconds_text(row.seconds, row.basis), lambda row: row.seconds),
+    Column("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
     Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
     Column("ranks", lambda row: ranks_text(row.ranks), lambda row: len(row.ranks)),
     Column("compiles", lambda row: _n(row.attempts), lambda row: row.attempts),
@@ -127,7 +127,7 @@ MISSES = (Column("graph", lambda row: row[0]), Column("most likely because", lam
 LATE = (
     Column("graph", lambda row: row.key),
     Column("after step", lambda row: _optional(row.step), lambda row: row.step),
-    Column("compile", lambda row: seconds_text(row.seconds, row.basis), lambda row: row.seconds),
+    Column("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
     Column("ranks", lambda row: ranks_text(row.ranks)),
     Column("log line", lambda row: row.lines[0] if row.lines else ""),
 )

@@ -19,7 +19,7 @@ _MIB = 1024.0**2
 KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
 MOST_ROWS = 200
 
-FIGURES = (
+METRICS = (
     Column("", lambda row: row.label),
     Column("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
     Column("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
@@ -73,7 +73,7 @@ def tables(view: Comparison | CacheComparison) -> list[Table]:
     note = f"{view.only_a} only in A, {view.only_b} only in B"
     found = [
         Table("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
-        Table("Figures", FIGURES, view.figures),
+        Table("Metrics", METRICS, view.metrics),
         Table("Memory per core", MEMORY, runs.memory if runs is not None else ()),
         Table("Graphs", GRAPHS, view.graphs[:MOST_ROWS], note),
     ]
@@ -137,4 +137,8 @@ def _points(points: Sequence[Step]) -> list[Point]:
 
 
 def _basis(row: Pair) -> str:
-    return row.a_basis.value if row.a_basis == row.b_basis else f"{row.a_basis.value} / {row.b_basis.value}"
+    return (
+        row.a_provenance.value
+        if row.a_provenance == row.b_provenance
+        else f"{row.a_provenance.value} / {row.b_provenance.value}"
+    )

@@ -14,7 +14,7 @@ from string import Template
 from neuron_top import __version__
 from neuron_top.escapes import visible
 from neuron_top.report.charts import Chart, charts
-from neuron_top.report.columns import figure_text, tables, unknown_words
+from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import Table
 from neuron_top.views.metric import Metric
 from neuron_top.views.report import Report
@@ -36,11 +36,11 @@ def html(view: Report) -> str:
         f"<h1>{text(title)} <small>{text(view.state or 'read from a log')}</small></h1>",
         f'<p class="when">{when}</p>',
         listing(view.headline, "headline"),
-        _cards(view.figures),
+        _cards(view.metrics),
         section("What to do next time", advice(view.recommendations)) if view.recommendations else "",
         *(chart_section(chart) for chart in charts(view)),
         *(table_section(table) for table in tables(view)),
-        section("All figures", _figures(view.figures), unknown_words(view.figures)),
+        section("All metrics", _metrics(view.metrics), unknown_words(view.metrics)),
         section("Environment", pairs(view.environment)) if view.environment else "",
         section("Notes", listing(view.notes)) if view.notes else "",
     ]
@@ -119,8 +119,8 @@ def _cell(table: Table, row: object, content: str, index: int) -> str:
     return f'<td class="number" data-value="{"" if value is None else repr(float(value))}">{text(content)}</td>'
 
 
-def _cards(figures: Sequence[Metric]) -> str:
-    known = {one.name: one for one in figures}
+def _cards(metrics: Sequence[Metric]) -> str:
+    known = {one.name: one for one in metrics}
     pytorchs = known["torch_compiles"].value and not known["graphs"].value
     shown = [
         known[name]
@@ -128,20 +128,20 @@ def _cards(figures: Sequence[Metric]) -> str:
         if name in known and known[name].value is not None
     ]
     cards = "".join(
-        f'<div class="card" title="{text(one.note)}"><b>{text(figure_text(one))}</b>{text(one.label)}'
-        f"<em>{text(one.basis.value)}</em></div>"
+        f'<div class="card" title="{text(one.note)}"><b>{text(metric_text(one))}</b>{text(one.label)}'
+        f"<em>{text(one.provenance.value)}</em></div>"
         for one in shown
     )
     return f'<div class="cards">{cards}</div>'
 
 
-def _figures(figures: Sequence[Metric]) -> str:
+def _metrics(metrics: Sequence[Metric]) -> str:
     """Those that are known; the others are named once, in front."""
     body = "".join(
-        f'<tr><th>{text(one.label)}</th><td class="number">{text(figure_text(one))}</td>'
-        f"<td>{text(one.basis.value)}</td><td>{text(one.note)}</td></tr>"
-        for one in figures
+        f'<tr><th>{text(one.label)}</th><td class="number">{text(metric_text(one))}</td>'
+        f"<td>{text(one.provenance.value)}</td><td>{text(one.note)}</td></tr>"
+        for one in metrics
         if one.value is not None
     )
-    head = "<tr><th>figure</th><th>value</th><th>known how</th><th>meaning</th></tr>"
+    head = "<tr><th>metric</th><th>value</th><th>provenance</th><th>meaning</th></tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from neuron_top.escapes import visible
-from neuron_top.report.columns import figure_text, tables, unknown_words
+from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import Table
 from neuron_top.views.gate import END, Verdict
 from neuron_top.views.report import Report
@@ -23,11 +23,11 @@ def markdown(view: Report) -> str:
     parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
     if view.recommendations:
         parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
-    known = [one for one in view.figures if one.value is not None]
+    known = [one for one in view.metrics if one.value is not None]
     parts.append("## Figures\n\n" + rows(
         ("", "", "known how", "meaning"),
-        [(one.label, figure_text(one), one.basis.value, one.note) for one in known]))  # fmt: skip
-    if words := unknown_words(view.figures):
+        [(one.label, metric_text(one), one.provenance.value, one.note) for one in known]))  # fmt: skip
+    if words := unknown_words(view.metrics):
         parts.append(words)
     parts += [_table(table) for table in tables(view)]
     if view.environment:

@@ -13,7 +13,7 @@ from neuron_top.report.svg import LEFT, WIDTH, Axis, Bar, lanes
 from neuron_top.report.table import Column, Table
 from neuron_top.units import bytes_text, count_text, number_text
 from neuron_top.views.metric import value_text
-from neuron_top.views.multi_compare import RunRow, Several
+from neuron_top.views.multi_compare import MultiComparison, RunRow
 
 _MIB = 1024.0**2
 _HEIGHT = 34.0
@@ -33,7 +33,7 @@ COLUMNS = (
 )
 
 
-def html(view: Several) -> str:
+def html(view: MultiComparison) -> str:
     """The whole page."""
     title = ", ".join(row.title for row in view.rows)
     drawn = chart(view)
@@ -44,7 +44,7 @@ def html(view: Several) -> str:
     )
 
 
-def markdown(view: Several) -> str:
+def markdown(view: MultiComparison) -> str:
     """The same in Markdown, the kinds of memory as columns."""
     kinds = _kinds(view)
     body = [[column.text(row) for column in COLUMNS] for row in view.rows]
@@ -59,7 +59,7 @@ def markdown(view: Several) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def chart(view: Several) -> Chart | None:
+def chart(view: MultiComparison) -> Chart | None:
     """The picture; None where no memory is known."""
     kinds = _kinds(view) or ["total"]
     top = max((sum(_sizes(row, kinds)) for row in view.rows), default=0.0) / _MIB
@@ -97,5 +97,5 @@ def _sizes(row: RunRow, kinds: list[str]) -> list[float]:
     return [row.kinds.get(kind, 0.0) if kind != "total" else row.memory or 0.0 for kind in kinds]
 
 
-def _kinds(view: Several) -> list[str]:
+def _kinds(view: MultiComparison) -> list[str]:
     return list(dict.fromkeys(kind for row in view.rows for kind in row.kinds))

@@ -12,13 +12,13 @@ from neuron_top.services.runs import BEFORE_LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
 from neuron_top.views.miss_explanation import roots
-from neuron_top.views.multi_compare import Several, several
+from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.report import Report, report
-from neuron_top.views.report_figures import Prices
+from neuron_top.views.report_metrics import Prices
 
 MISSES_EXPLAINED = 25
 """In a report: those that took longest."""
-Compared = Comparison | CacheComparison | Several
+Compared = Comparison | CacheComparison | MultiComparison
 
 
 class ReportService:
@@ -67,9 +67,9 @@ class ReportService:
         """Two recordings or log files side by side. Raises NothingToShow, StoreUnusable."""
         return compare(self.plain(a), self.plain(b))
 
-    def compare_many(self, names: Sequence[str]) -> Several:
+    def compare_many(self, names: Sequence[str]) -> MultiComparison:
         """Several recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
-        return several([self.plain(name) for name in names])
+        return multi_compare([self.plain(name) for name in names])
 
     def compare_caches(self, a: str, b: str) -> CacheComparison:
         """Two caches side by side. Raises NothingToShow."""
@@ -84,7 +84,7 @@ def html(view: Report | Compared) -> str:
         from neuron_top.report.html import html as report_html
 
         return report_html(view)
-    if isinstance(view, Several):
+    if isinstance(view, MultiComparison):
         from neuron_top.report import multi_compare
 
         return multi_compare.html(view)
@@ -106,7 +106,7 @@ def markdown(view: Report | Compared) -> str:
         from neuron_top.report.markdown import markdown as report_markdown
 
         return report_markdown(view)
-    if isinstance(view, Several):
+    if isinstance(view, MultiComparison):
         from neuron_top.report import multi_compare
 
         return multi_compare.markdown(view)

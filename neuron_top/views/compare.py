@@ -27,15 +27,15 @@ _SAME = 0.01
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of both. `change`: (b − a) ÷ a, None where that means nothing."""
+    """One metric of both. `change`: (b − a) ÷ a, None where that means nothing."""
 
     name: str
     label: str
     unit: str
     a: float | None
     b: float | None
-    a_basis: Provenance
-    b_basis: Provenance
+    a_provenance: Provenance
+    b_provenance: Provenance
     change: float | None
 
 
@@ -76,7 +76,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The question of a tensor-parallel job: did memory per core fall, and what did it cost in throughput?"""
     environment: tuple[tuple[str, str, str], ...]
     """(name, in a, in b) of what differs."""
-    figures: tuple[Pair, ...]
+    metrics: tuple[Pair, ...]
     graphs: tuple[GraphPair, ...]
     only_a: int
     only_b: int
@@ -92,7 +92,7 @@ class CacheComparison(msgspec.Struct, frozen=True, kw_only=True):
     a: str
     b: str
     answer: tuple[str, ...]
-    figures: tuple[Pair, ...]
+    metrics: tuple[Pair, ...]
     graphs: tuple[GraphPair, ...]
     only_a: int
     only_b: int
@@ -100,16 +100,16 @@ class CacheComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 def compare(a: Report, b: Report) -> Comparison:
     """What differs between two runs."""
-    figures = tuple(_pair(a, b, name) for name in _COMPARED)
+    metrics = tuple(_pair(a, b, name) for name in _COMPARED)
     memory = _memory(a, b)
     graphs = _graphs({line.key: (line.result, line.seconds) for line in a.graphs},
                      {line.key: (line.result, line.seconds) for line in b.graphs})  # fmt: skip
     return Comparison(
         a=a.title,
         b=b.title,
-        answer=_answer(figures, memory),
+        answer=_answer(metrics, memory),
         environment=_environment(dict(a.environment), dict(b.environment)),
-        figures=tuple(one for one in figures if one.a is not None or one.b is not None),
+        metrics=tuple(one for one in metrics if one.a is not None or one.b is not None),
         graphs=graphs,
         only_a=sum(not one.b for one in graphs),
         only_b=sum(not one.a for one in graphs),
@@ -122,8 +122,9 @@ def compare(a: Report, b: Report) -> Comparison:
 def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
     """What differs between two caches."""
     first, second = a.totals().all, b.totals().all
-    figures = tuple(
-        Pair(name=name, label=label, unit=unit, a=x, b=y, a_basis=Provenance.MEASURED, b_basis=Provenance.MEASURED,
+    metrics = tuple(
+        Pair(name=name, label=label, unit=unit, a=x, b=y,
+             a_provenance=Provenance.MEASURED, b_provenance=Provenance.MEASURED,
              change=_change(x, y))
         for name, label, unit, x, y in (
             ("entries", "entries", "count", first.entries, second.entries),
@@ -138,7 +139,7 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
     both = len(graphs) - only_a - only_b
     answer = (f"{both} entries are in both, {only_a} only in {a.root}, {only_b} only in {b.root}.",)
     return CacheComparison(
-        a=a.root, b=b.root, answer=answer, figures=figures, graphs=graphs, only_a=only_a, only_b=only_b
+        a=a.root, b=b.root, answer=answer, metrics=metrics, graphs=graphs, only_a=only_a, only_b=only_b
     )
 
 
@@ -151,10 +152,10 @@ def _entries(entries: Sequence[Entry]) -> dict[str, tuple[str, float | None]]:
 
 
 def _pair(a: Report, b: Report, name: str) -> Pair:
-    one = next(figure for figure in a.figures if figure.name == name)
-    other = next(figure for figure in b.figures if figure.name == name)
-    return Pair(name=name, label=one.label, unit=one.unit, a=one.value, b=other.value, a_basis=one.basis,
-                b_basis=other.basis, change=_change(one.value, other.value))  # fmt: skip
+    one = next(metric for metric in a.metrics if metric.name == name)
+    other = next(metric for metric in b.metrics if metric.name == name)
+    return Pair(name=name, label=one.label, unit=one.unit, a=one.value, b=other.value, a_provenance=one.provenance,
+                b_provenance=other.provenance, change=_change(one.value, other.value))  # fmt: skip
 
 
 def _change(a: float | None, b: float | None) -> float | None:
@@ -189,8 +190,8 @@ def _mean_peak(view: Report, kind: str) -> float | None:
     return mean(known) if known else None
 
 
-def _answer(figures: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
-    known = {one.name: one for one in figures}
+def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str, ...]:
+    known = {one.name: one for one in metrics}
     total = next((one for one in memory if one.kind == "total"), None)
     found = [_sentence("Peak memory per core", "bytes", total.a, total.b, total.change)] if total is not None else []
     for name, what in (("throughput", "Throughput"), ("step_seconds", "Time per step"),
@@ -200,7 +201,7 @@ def _answer(figures: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
         told = one.a is not None and one.b is not None
         if told and (one.change or name != "operators_compiled"):
             found.append(_sentence(what, one.unit, one.a, one.b, one.change))
-    return tuple(found) or ("The two have no measured figure in common.",)
+    return tuple(found) or ("The two have no measured metric in common.",)
 
 
 def _sentence(what: str, unit: str, a: float | None, b: float | None, change: float | None) -> str:

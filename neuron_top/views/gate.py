@@ -1,6 +1,6 @@
 """Thresholds on a report: what a continuous-integration job fails on, one reason a line.
 
-A figure that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
+A metric that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
 whatever was asked for, a recorded run that did not end well passes no gate.
 """
 
@@ -15,13 +15,13 @@ from neuron_top.views.report import Report
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One threshold that can be asked for; `figures` are added up. All but the first may be unknown: of a run without
+    """One threshold that can be asked for; `metrics` are added up. All but the first may be unknown: of a run without
     a trace of PyTorch's, say, nothing is to be added."""
 
     option: str
-    figures: tuple[str, ...]
+    metrics: tuple[str, ...]
     at_least: bool
-    """True: the figure must reach the threshold; False: it must not exceed it."""
+    """True: the metric must reach the threshold; False: it must not exceed it."""
     text: str
 
 
@@ -32,7 +32,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     value: float | None
     unit: str
-    basis: Provenance
+    provenance: Provenance
     limit: float
     passed: bool
     reason: str
@@ -65,19 +65,19 @@ END = "exit-status"
 
 def end(view: Report) -> tuple[Verdict, ...]:
     """A verdict on how a recorded command ended; none for logs, which do not tell, nor for a run that goes on."""
-    closing = view.summary
-    if closing.cut_off:
+    summary = view.summary
+    if summary.cut_off:
         reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
-    elif closing.exit_code is not None:
-        reason = f"the command ended well ({closing.state_text})" if closing.exit_code == 0 else (
-            f"the command did not end well: {closing.state_text}, allowed is exit status 0"
+    elif summary.exit_code is not None:
+        reason = f"the command ended well ({summary.state_text})" if summary.exit_code == 0 else (
+            f"the command did not end well: {summary.state_text}, allowed is exit status 0"
         )  # fmt: skip
     else:
         return ()
-    basis = Provenance.UNKNOWN if closing.exit_code is None else Provenance.MEASURED
+    provenance = Provenance.UNKNOWN if summary.exit_code is None else Provenance.MEASURED
     return (
-        Verdict(option=END, what="exit status", value=closing.exit_code, unit="", basis=basis, limit=0,
-                passed=closing.exit_code == 0, reason=reason),
+        Verdict(option=END, what="exit status", value=summary.exit_code, unit="", provenance=provenance, limit=0,
+                passed=summary.exit_code == 0, reason=reason),
     )  # fmt: skip
 
 
@@ -89,19 +89,19 @@ def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = Fa
 
 
 def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Verdict:
-    figures = [one for one in view.figures if one.name in rule.figures]
-    values = [one.value for one in figures if one.value is not None]
-    unit, basis = figures[0].unit, figures[0].basis
-    what = " and ".join(one.label for one in figures if one.value) or figures[0].label
-    value = sum(values) if figures[0].value is not None else None
+    metrics = [one for one in view.metrics if one.name in rule.metrics]
+    values = [one.value for one in metrics if one.value is not None]
+    unit, provenance = metrics[0].unit, metrics[0].provenance
+    what = " and ".join(one.label for one in metrics if one.value) or metrics[0].label
+    value = sum(values) if metrics[0].value is not None else None
     if value is None:
-        return Verdict(option=rule.option, what=what, value=None, unit=unit, basis=Provenance.UNKNOWN, limit=limit,
+        return Verdict(option=rule.option, what=what, value=None, unit=unit, provenance=Provenance.UNKNOWN, limit=limit,
                        passed=allow_unknown, reason=f"{what}: not known of this run")  # fmt: skip
     passed = value >= limit if rule.at_least else value <= limit
     side = "at least" if rule.at_least else "at most"
     told = value_text(value, unit) + (
-        f" ({basis.value})" if basis not in (Provenance.COUNTED, Provenance.MEASURED) else ""
+        f" ({provenance.value})" if provenance not in (Provenance.COUNTED, Provenance.MEASURED) else ""
     )
     reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
-    return Verdict(option=rule.option, what=what, value=value, unit=unit, basis=basis, limit=limit, passed=passed,
-                   reason=reason)  # fmt: skip
+    return Verdict(option=rule.option, what=what, value=value, unit=unit, provenance=provenance, limit=limit,
+                   passed=passed, reason=reason)  # fmt: skip

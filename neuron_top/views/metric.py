@@ -40,24 +40,24 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     value: float | None
     unit: str
-    basis: Provenance
+    provenance: Provenance
     note: str = ""
     """What it means, or what it rests on, in one sentence."""
 
     @property
     def text(self) -> str:
-        """The value for people, without its basis."""
+        """The value for people, without its provenance."""
         return value_text(self.value, self.unit)
 
 
-def metric(name: str, label: str, value: float | None, unit: str, basis: Provenance, note: str = "") -> Metric:
+def metric(name: str, label: str, value: float | None, unit: str, provenance: Provenance, note: str = "") -> Metric:
     """A metric; without a value its provenance is unknown, whatever was hoped for."""
     return Metric(
         name=name,
         label=label,
         value=value,
         unit=unit,
-        basis=basis if value is not None else Provenance.UNKNOWN,
+        provenance=provenance if value is not None else Provenance.UNKNOWN,
         note=note,
     )
 

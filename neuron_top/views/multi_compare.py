@@ -30,22 +30,22 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     throughput_change: float | None
 
 
-class Several(msgspec.Struct, frozen=True, kw_only=True):
+class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
     """All of them, in the order they were named."""
 
     answer: tuple[str, ...]
     rows: tuple[RunRow, ...]
 
 
-def several(reports: Sequence[Report]) -> Several:
+def multi_compare(reports: Sequence[Report]) -> MultiComparison:
     """Two or more runs against the first of them."""
     first = _row(reports[0], None)
     rows = (first, *(_row(one, first) for one in reports[1:]))
-    return Several(answer=tuple(_sentence(row, first) for row in rows[1:]), rows=rows)
+    return MultiComparison(answer=tuple(_sentence(row, first) for row in rows[1:]), rows=rows)
 
 
 def _row(view: Report, first: RunRow | None) -> RunRow:
-    known = {one.name: one for one in view.figures}
+    known = {one.name: one for one in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
     memory = _mean([line.peak for line in view.memory])

@@ -1,7 +1,7 @@
 """The report of a run: where its time went, what missed and why, what to do next time. Pure; every front end draws it.
 
 A report is made from a run alone, live or replayed, so both are equal. What else is known of its graphs (their cache
-entries, earlier runs) comes in as `memory`, and figures that rest on it say so.
+entries, earlier runs) comes in as `memory`, and metrics that rest on it say so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_context, report_text
 from neuron_top.views.metric import Metric
 from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
-from neuron_top.views.report_figures import Basics, Prices, figures
 from neuron_top.views.report_graphs import (
     Duplicate,
     FailureLine,
@@ -28,6 +27,7 @@ from neuron_top.views.report_graphs import (
     graph_lines,
     wait_lines,
 )
+from neuron_top.views.report_metrics import Prices, ReportBasis, report_metrics
 from neuron_top.views.report_time import (
     Precompile,
     Segment,
@@ -62,7 +62,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headline: tuple[str, ...]
     """Five lines that need no explanation."""
     recommendations: tuple[str, ...]
-    figures: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]
     parts: tuple[Part, ...]
     """Where the wall time went."""
     graphs: tuple[GraphLine, ...]
@@ -106,36 +106,36 @@ def report(
     limits: Limits | None = None,
 ) -> Report:
     """The report of a run as it stands; one that goes on is taken up to `now`."""
-    closing = summary(run, now, limits)
+    run_summary = summary(run, now, limits)
     end = run.job.finished if run.job.finished is not None else (run.last_time if run.last_time is not None else now)
     spans = closed(run.compiles.spans(), end)
     lines = graph_lines(run, memory or {})
-    twice = duplicates(lines, run)
+    repeated = duplicates(lines, run)
     pytorchs = run.torch.spans()
     traced = run.torch.tracing()
     held = intervals([*spans, *pytorchs])
     tracing = tuple(without(intervals(traced), held))
     training = _training(run, [*held, *tracing])
-    told = figures(
-        Basics(run=run, closing=closing, spans=spans, lines=lines, training=training, tracing=tracing, twice=twice,
-               end=end), prices
+    metrics = report_metrics(
+        ReportBasis(run=run, summary=run_summary, spans=spans, lines=lines, training=training, tracing=tracing,
+                    duplicates=repeated, end=end), prices
     )  # fmt: skip
     simulated = precompiled(lines, run.compiles.seconds_spent(end), run.job.world_size)
     errors = report_context.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
-        state=closing.state_text if run.job.run else "",
+        state=run_summary.state_text if run.job.run else "",
         start=run.started,
         end=end if run.started is not None else None,
-        headline=report_text.headline(run, closing, told, lines, errors),
-        recommendations=report_text.recommendations(run, closing, lines, twice, simulated),
-        figures=told,
+        headline=report_text.headline(run, run_summary, metrics, lines, errors),
+        recommendations=report_text.recommendations(run, run_summary, lines, repeated, simulated),
+        metrics=metrics,
         parts=_parts(run, spans, tracing, training, end),
         graphs=lines,
         failures=failure_lines(run),
         errors=errors,
         waits=wait_lines(run),
-        duplicates=twice,
+        duplicates=repeated,
         after_warm_up=tuple(line for line in lines if line.after_warm_up),
         misses=tuple(misses),
         timeline=timeline(run, end),
@@ -152,7 +152,7 @@ def report(
         series=report_context.series_of(run),
         environment=report_context.environment(run),
         notes=report_text.notes(run, spans),
-        summary=closing,
+        summary=run_summary,
         torch=torch_view(run, end),
     )
 

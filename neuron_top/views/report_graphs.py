@@ -36,7 +36,7 @@ class GraphLine(msgspec.Struct, frozen=True, kw_only=True):
     result: str
     """`compiled`, `hit`, `failed`, `cached failure`, `interrupted`, `extracted`, `compiling`, …"""
     seconds: float | None
-    basis: Provenance
+    provenance: Provenance
     """How `seconds` is known."""
     rank: int | None
     """The rank that compiled it, else the first that met it."""
@@ -118,7 +118,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         key=graph.key,
         result=str(digest.state),
         seconds=graph.duration.seconds,
-        basis=_BASES[graph.duration.known.value],
+        provenance=_BASES[graph.duration.known.value],
         rank=_compiled_by(run, graph, min(ranks, default=None)),
         ranks=tuple(sorted(ranks)),
         hits=digest.hits,

@@ -1,4 +1,4 @@
-"""The sentences of a report: five lines at its top, what to do next time, and what its figures rest on."""
+"""The sentences of a report: five lines at its top, what to do next time, and what its metrics rest on."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _ENDS = {JobState.RUNNING: "goes on", JobState.TRAINING: "goes on", JobState.COM
          JobState.CUT_OFF: "was cut off"}  # fmt: skip
 _PREFIX = {Provenance.AT_MOST: "at most ", Provenance.AT_LEAST: "at least ", Provenance.ESTIMATED: "about "}
 
-Precision = dict[str, Metric]
+Metrics = dict[str, Metric]
 
 
-def told(figure: Metric) -> str:
-    """A figure inside a sentence: `at most 3 m 05 s`."""
-    return f"{_PREFIX.get(figure.basis, '')}{figure.text}"
+def metric_text(metric: Metric) -> str:
+    """A metric inside a sentence: `at most 3 m 05 s`."""
+    return f"{_PREFIX.get(metric.provenance, '')}{metric.text}"
 
 
-def headline(run: Run, closing: Summary, figures: Sequence[Metric], lines: Sequence[GraphLine],
+def headline(run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine],
              errors: Sequence[ErrorLine]) -> tuple[str, ...]:  # fmt: skip
     """Five lines that a manager understands."""
-    known = {one.name: one for one in figures}
-    wrong = [*_went_wrong(closing, known), *_nameless(run, errors)]
+    known = {one.name: one for one in metrics}
+    wrong = [*_went_wrong(summary, known), *_nameless(run, errors)]
     return (
-        _ended(closing, known),
+        _ended(summary, known),
         _spent(run, known),
-        _cached(closing, known, lines),
+        _cached(summary, known, lines),
         _slow(lines, run, known),
         _sentence(wrong) if wrong else "No compile failed, nobody waited, and nothing was compiled late.",
     )
@@ -50,24 +50,24 @@ def _sentence(parts: Sequence[str]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _ended(closing: Summary, known: Precision) -> str:
+def _ended(summary: Summary, known: Metrics) -> str:
     wall = known["wall"]
-    if closing.run:
-        text = f"The run {_ENDS.get(closing.state, closing.state_text)}"
-        text += f" after {told(wall)}" if wall.value is not None else ""
+    if summary.run:
+        text = f"The run {_ENDS.get(summary.state, summary.state_text)}"
+        text += f" after {metric_text(wall)}" if wall.value is not None else ""
     elif wall.value is None:
         text = "The log carries no time"
     else:
-        text = f"The log covers {told(wall)}" if wall.value else "The log tells of one moment only"
-    if closing.steps is not None:
-        text += f"{', its last report at' if not closing.run else ', at'} step {count_text(closing.steps)}"
-        text += f" of {count_text(closing.total_steps)}" if closing.total_steps is not None else ""
+        text = f"The log covers {metric_text(wall)}" if wall.value else "The log tells of one moment only"
+    if summary.steps is not None:
+        text += f"{', its last report at' if not summary.run else ', at'} step {count_text(summary.steps)}"
+        text += f" of {count_text(summary.total_steps)}" if summary.total_steps is not None else ""
     if known["loss"].value is not None:
         text += f", with loss {known['loss'].text}"
     return text + "."
 
 
-def _spent(run: Run, known: Precision) -> str:
+def _spent(run: Run, known: Metrics) -> str:
     spent, share = known["compile_wall"], known["compile_share"]
     if spent.value is None:
         return "How long compiling held it up cannot be told: the lines that would say so carry no time."
@@ -79,28 +79,28 @@ def _spent(run: Run, known: Precision) -> str:
         if known["torch_graphs"].value:
             return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
         return "Nothing was compiled and nobody waited for a compile."
-    text = f"Compiling held it up for {told(spent)}"
+    text = f"Compiling held it up for {metric_text(spent)}"
     text += f", {percent_text(share.value)} of its time" if share.value is not None else ""
     traced = known["tracing"]
     worth = (traced.value or 0.0) > max(_WORTH_SAYING, _WORTH_SHARE * spent.value)
-    return text + (f", and PyTorch's tracing for {told(traced)} more." if worth else ".")
+    return text + (f", and PyTorch's tracing for {metric_text(traced)} more." if worth else ".")
 
 
-def _cached(closing: Summary, known: Precision, lines: Sequence[GraphLine]) -> str:
-    if closing.hit_rate is None:
+def _cached(summary: Summary, known: Metrics, lines: Sequence[GraphLine]) -> str:
+    if summary.hit_rate is None:
         return "No graph was looked up in the compile cache."
     refused = sum(1 for line in lines if line.result == "cached failure" and not line.hits and not line.attempts)
-    asked = closing.graphs_hit + closing.graphs_missed + refused
-    text = f"{count_text(closing.graphs_hit)} of {counted(asked, 'graph')} came from the compile cache"
+    asked = summary.graphs_hit + summary.graphs_missed + refused
+    text = f"{count_text(summary.graphs_hit)} of {counted(asked, 'graph')} came from the compile cache"
     saved = known["saved"]
-    return text + (f", which saved {told(saved)} of compiling." if saved.value is not None else ".")
+    return text + (f", which saved {metric_text(saved)} of compiling." if saved.value is not None else ".")
 
 
-def _slow(lines: Sequence[GraphLine], run: Run, known: Precision) -> str:
+def _slow(lines: Sequence[GraphLine], run: Run, known: Metrics) -> str:
     timed = [line for line in lines if line.seconds is not None and line.attempts]
     if timed:
         whole, first = sum(line.seconds or 0.0 for line in timed), timed[0]
-        took = f"{_PREFIX.get(first.basis, '')}{duration_text(first.seconds)}"
+        took = f"{_PREFIX.get(first.provenance, '')}{duration_text(first.seconds)}"
         name = first.key if not first.key.startswith("unnamed") else "the log does not name it"
         if len(timed) == 1:
             return f"The one compile whose duration is known took {took} ({name})."
@@ -121,20 +121,20 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Precision) -> str:
     return "No graph was compiled."
 
 
-def _went_wrong(closing: Summary, known: Precision) -> Iterator[str]:
-    if closing.failures:
-        yield f"{counted(closing.failures, 'compile')} failed"
-    if closing.cached_failures:
-        yield f"{counted(closing.cached_failures, 'stored failure')} met in the cache"
-    if closing.lock_waits:
-        text = f"{counted(closing.lock_waits, 'wait')} for another's compile"
-        yield text + (f" ({told(known['waiting'])})" if known["waiting"].value else "")
+def _went_wrong(summary: Summary, known: Metrics) -> Iterator[str]:
+    if summary.failures:
+        yield f"{counted(summary.failures, 'compile')} failed"
+    if summary.cached_failures:
+        yield f"{counted(summary.cached_failures, 'stored failure')} met in the cache"
+    if summary.lock_waits:
+        text = f"{counted(summary.lock_waits, 'wait')} for another's compile"
+        yield text + (f" ({metric_text(known['waiting'])})" if known["waiting"].value else "")
     if known["late"].value:
         yield f"{counted(int(known['late'].value), 'graph')} compiled after warm-up"
-    if closing.torch is not None and closing.torch.late:
-        yield f"{counted(closing.torch.late, 'function')} compiled by PyTorch after warm-up"
-    if closing.fallbacks:
-        yield f"{counted(closing.fallbacks, 'graph')} ran without a compiler"
+    if summary.torch is not None and summary.torch.late:
+        yield f"{counted(summary.torch.late, 'function')} compiled by PyTorch after warm-up"
+    if summary.fallbacks:
+        yield f"{counted(summary.fallbacks, 'graph')} ran without a compiler"
 
 
 def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
@@ -148,18 +148,18 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
         yield counted(sum(one.count for one in errors), "error") + " in the output"
 
 
-def recommendations(run: Run, closing: Summary, lines: Sequence[GraphLine], twice: Sequence[Duplicate],
+def recommendations(run: Run, summary: Summary, lines: Sequence[GraphLine], duplicates: Sequence[Duplicate],
                     simulated: Sequence[Precompile]) -> tuple[str, ...]:  # fmt: skip
     """What would have made the run shorter, the largest gain first, each with its number; three at most."""
     spent = run.compiles.seconds_spent(run.job.finished or run.last_time or 0.0)
-    found = [*_beforehand(run, closing, simulated, spent), *_avoidable(lines, twice), *_retry(lines, spent)]
+    found = [*_beforehand(run, summary, simulated, spent), *_avoidable(lines, duplicates), *_retry(lines, spent)]
     return tuple(text for _, text in sorted(found, key=lambda pair: -pair[0])[:3])
 
 
 def _beforehand(
-    run: Run, closing: Summary, simulated: Sequence[Precompile], spent: float
+    run: Run, summary: Summary, simulated: Sequence[Precompile], spent: float
 ) -> Iterator[tuple[float, str]]:
-    waited = closing.lock_wait_seconds
+    waited = summary.lock_wait_seconds
     # The fewest workers that come within a twentieth of the best time: more would only take memory.
     best = next((one for one in simulated if one.seconds <= 1.05 * simulated[-1].seconds), None)
     if best is not None and best.saved_seconds > max(_WORTH_SAYING, _WORTH_SHARE * spent):
@@ -171,10 +171,12 @@ def _beforehand(
         yield waited, f"Ranks waited {duration_text(waited)} for each other's compiles: compile beforehand."
 
 
-def _avoidable(lines: Sequence[GraphLine], twice: Sequence[Duplicate]) -> Iterator[tuple[float, str]]:
-    wasted = sum(one.seconds or 0.0 for one in twice)
+def _avoidable(lines: Sequence[GraphLine], duplicates: Sequence[Duplicate]) -> Iterator[tuple[float, str]]:
+    wasted = sum(one.seconds or 0.0 for one in duplicates)
     if wasted > _WORTH_SAYING:
-        reason = "use the same flags in every job" if any("flags" in one.kind for one in twice) else "share one cache"
+        reason = (
+            "use the same flags in every job" if any("flags" in one.kind for one in duplicates) else "share one cache"
+        )
         yield wasted, f"{duration_text(wasted)} of compiling was done twice: {reason}."
     late = [line for line in lines if line.after_warm_up]
     seconds = sum(line.seconds or 0.0 for line in late)
@@ -196,7 +198,7 @@ def _retry(lines: Sequence[GraphLine], spent: float) -> Iterator[tuple[float, st
 
 
 def notes(run: Run, spans: Sequence[Span]) -> tuple[str, ...]:
-    """What the reader must know about the figures."""
+    """What the reader must know about the metrics."""
     return tuple(_notes(run, spans))
 
 
@@ -225,4 +227,4 @@ def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
             "Figures are up to its last event."
         )
     elif run.job.finished is None and run.job.started is not None:
-        yield "The run goes on: figures are up to its last event."
+        yield "The run goes on: metrics are up to its last event."

@@ -89,7 +89,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     malformed: int
     alerts: tuple[Alert, ...]
     cut_off: bool = False
-    """Its recorder died: how the command ended is not known, and all figures are up to the last event."""
+    """Its recorder died: how the command ended is not known, and all metrics are up to the last event."""
     torch: TorchSummary | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
 

@@ -43,8 +43,8 @@ def test_a_threshold_is_kept_on_one_side_and_broken_on_the_other(option: str, ke
 
 
 def test_every_rule_reads_figures_that_exist() -> None:
-    names = {one.name for one in report(sample(), 0.0).figures}
-    assert {name for rule in RULES for name in rule.figures} <= names
+    names = {one.name for one in report(sample(), 0.0).metrics}
+    assert {name for rule in RULES for name in rule.metrics} <= names
 
 
 def test_a_compiler_that_failed_without_naming_a_graph_breaks_the_gate_too() -> None:

@@ -12,6 +12,7 @@ from neuron_top.cli.main import main
 from neuron_top.report.comparison import html, markdown
 from neuron_top.run.model import Run
 from neuron_top.views.compare import Comparison, compare
+from neuron_top.views.multi_compare import multi_compare
 from neuron_top.views.report import report
 from tests.builders import neff, write_entry
 from tests.report.samples import T0, A, B, C, compiled, made
@@ -59,7 +60,7 @@ def test_one_graph_or_its_regions_are_told_apart_by_operators_and_by_what_equal_
     whole, regions = ran(900, blocks=1), ran(60, 40, blocks=12)
     view = compare(report(whole, 0.0), report(regions, 0.0))
     assert view.answer[-1] == "The number of operators compiled fell from 900 to 100 (−89 %)."
-    figures = {one.name: (one.a, one.b) for one in view.figures}
+    figures = {one.name: (one.a, one.b) for one in view.metrics}
     assert (figures["graphs_missed"], figures["block_hits"]) == ((1, 2), (0, 11))
 
 
@@ -112,10 +113,9 @@ def test_two_caches_are_compared_by_entry(
 
 def test_several_runs_are_one_picture_against_the_first() -> None:
     from neuron_top.report import multi_compare as drawn
-    from neuron_top.views.multi_compare import several
 
     runs = [trained(100 * MIB, 10.0, A), trained(60 * MIB, 8.0, A), trained(40 * MIB, 5.0, A)]
-    view = several([report(run, 0.0) for run in runs])
+    view = multi_compare([report(run, 0.0) for run in runs])
     assert [row.throughput_change for row in view.rows] == [None, pytest.approx(-0.2), pytest.approx(-0.5)]
     assert [row.memory for row in view.rows] == [100 * MIB, 60 * MIB, 40 * MIB]
     assert drawn.html(view).count("<svg") == 1
@@ -135,7 +135,7 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
 
     view = compare(report(plain(30.0), 0.0), report(plain(2.0, 3.0), 0.0))
     assert view.answer == ("Time spent compiling fell from 30.0 s to 5.0 s (−83 %).",)
-    told = {one.name: (one.a, one.b) for one in view.figures}
+    told = {one.name: (one.a, one.b) for one in view.metrics}
     assert told["compile_share"] == (0.3, 0.05)
     assert told["torch_graphs"] == (1, 2)
     assert told["torch_misses"] == (1, 2)

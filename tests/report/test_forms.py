@@ -164,7 +164,7 @@ def test_the_command_writes_each_form_and_follows_the_name(
     capsys.readouterr()
     assert main(["report", str(log), "--format", "json"]) == 0
     view = json.loads(capsys.readouterr().out)
-    assert view["figures"][0].keys() >= {"name", "value", "unit", "basis", "note"}
+    assert view["metrics"][0].keys() >= {"name", "value", "unit", "provenance", "note"}
     assert main(["report", str(log)]) == 0
     assert "1 of 1 graph came from the compile cache" in capsys.readouterr().out
     assert not list(tmp_path.glob(".*.partial"))

@@ -22,8 +22,8 @@ from neuron_top.run.spans import Span, merged, union_seconds, without
 from neuron_top.views.gate import judge
 from neuron_top.views.metric import Metric, Provenance
 from neuron_top.views.report import Report, report
-from neuron_top.views.report_figures import Prices
 from neuron_top.views.report_graphs import Remembered
+from neuron_top.views.report_metrics import Prices
 from neuron_top.views.report_time import concurrency, critical_path, precompiled
 from tests.corpus import CORPUS, corpus
 from tests.report.samples import A2, T0, A, B, C, D, compiled, hit, made, sample, stepped
@@ -33,7 +33,7 @@ LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
 
 
 def told(view: Report, name: str) -> Metric:
-    return next(one for one in view.figures if one.name == name)
+    return next(one for one in view.metrics if one.name == name)
 
 
 def test_overlapping_compiles_and_waits_count_once() -> None:
@@ -43,7 +43,7 @@ def test_overlapping_compiles_and_waits_count_once() -> None:
     assert told(view, "compile_share").value == pytest.approx(0.49)
     assert told(view, "compile_sum").value == pytest.approx(20 + 20 + 10 + 8)
     assert told(view, "wall").value == 100.0
-    assert told(view, "wall").basis is Provenance.MEASURED
+    assert told(view, "wall").provenance is Provenance.MEASURED
 
 
 def test_graphs_that_were_new_after_the_third_report_are_late_and_know_their_step() -> None:
@@ -147,9 +147,9 @@ def test_a_compile_killed_from_outside_is_told_as_such() -> None:
 
 def test_time_that_hits_saved_rests_on_what_is_remembered() -> None:
     run = made(hit(A, 10, 1), hit(B, 10, 2))
-    assert told(report(run, 0.0), "saved").basis is Provenance.UNKNOWN
+    assert told(report(run, 0.0), "saved").provenance is Provenance.UNKNOWN
     saved = told(report(run, 0.0, memory={A: Remembered(seconds=300.0)}), "saved")
-    assert (saved.value, saved.basis) == (300.0, Provenance.ESTIMATED)
+    assert (saved.value, saved.provenance) == (300.0, Provenance.ESTIMATED)
     assert "1 of 2" in saved.note
 
 
@@ -165,11 +165,11 @@ def test_cost_follows_the_price() -> None:
 
 def test_the_figures_that_people_ask_for_say_how_they_are_known() -> None:
     view = report(sample(), 0.0, memory={B: Remembered(seconds=20.0), C: Remembered(seconds=5.0)})
-    assert all(one.basis is not Provenance.UNKNOWN for one in view.figures if one.value is not None)
-    assert all(one.note for one in view.figures)
+    assert all(one.provenance is not Provenance.UNKNOWN for one in view.metrics if one.value is not None)
+    assert all(one.note for one in view.metrics)
     assert "1 wait for another's compile (10.0 s)" in view.headline[-1]
     nothing = told(report(made(compiled(A, 10, 0, 20)), 0.0), "saved")
-    assert (nothing.basis, nothing.note) == (Provenance.UNKNOWN, "no graph came from the cache alone")
+    assert (nothing.provenance, nothing.note) == (Provenance.UNKNOWN, "no graph came from the cache alone")
 
 
 def test_lock_waits_slowest_compiles_memory_over_time_and_environment_are_told() -> None:
@@ -222,13 +222,13 @@ def test_five_lines_at_the_top_whatever_happened() -> None:
 def test_graphs_that_were_only_extracted_are_counted_once_each_and_stand_in_the_five_lines() -> None:
     told = [ev.GraphExtracted(module=module, pid=pid, at=T0 + 1) for module in (A, B) for pid in (10, 11)]
     view = report(made(told), 0.0)
-    assert next(one.value for one in view.figures if one.name == "extracted") == 2
+    assert next(one.value for one in view.metrics if one.name == "extracted") == 2
     assert "2 graphs were extracted, to be compiled beforehand." in view.headline
 
 
 def test_a_compile_without_a_known_time_is_in_no_sum_and_said_so() -> None:
     view = report(made([ev.CompileFailed(module=A, message="broken")]), 0.0)
-    assert told(view, "compile_wall").basis is Provenance.UNKNOWN
+    assert told(view, "compile_wall").provenance is Provenance.UNKNOWN
     assert any("without any time" in note for note in view.notes)
 
 
@@ -333,7 +333,7 @@ def test_reports_of_real_logs_count_what_was_counted_there(name: str) -> None:
     for module, seconds in (expected.get("compile_durations_s") or {}).items():
         line = next(line for line in view.graphs if line.key == module)
         assert line.seconds == pytest.approx(seconds, abs=0.01)
-        assert line.basis is Provenance.MEASURED
+        assert line.provenance is Provenance.MEASURED
 
 
 @pytest.mark.parametrize("name", LOGS or ["none"])

@@ -115,7 +115,7 @@ def test_the_replay_says_what_was_said_live(cold: Observed) -> None:
 
 
 def test_the_closing_lines_count_what_pytorch_compiled_just_as_the_report_does(cold: Observed) -> None:
-    told = {one.name: one.value for one in report(cold.run, cold.run.job.finished or 0.0).figures}
+    told = {one.name: one.value for one in report(cold.run, cold.run.job.finished or 0.0).metrics}
     assert cold.stored["compile_seconds"] == pytest.approx(told["compile_wall"])
     assert cold.stored["compile_share"] == pytest.approx(told["compile_share"])
     assert cold.stored["compile_seconds"] >= max(row.seconds or 0.0 for row in cold.view.frames)
@@ -125,7 +125,7 @@ def test_the_closing_lines_count_what_pytorch_compiled_just_as_the_report_does(c
 
 def test_each_second_of_the_wall_time_is_shared_out_once(cold: Observed) -> None:
     view = report(cold.run, cold.run.job.finished or 0.0)
-    told = {one.name: one.value for one in view.figures}
+    told = {one.name: one.value for one in view.metrics}
     parts = {part.name: part.seconds for part in view.parts}
     assert sum(parts.values()) == pytest.approx(told["wall"])
     assert parts["compiling"] == pytest.approx(told["compile_wall"])

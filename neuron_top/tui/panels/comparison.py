@@ -1,4 +1,4 @@
-"""Two recordings side by side, as lines: the answer first, then what differs, figures, memory, curves, graphs."""
+"""Two recordings side by side, as lines: the answer first, then what differs, metrics, memory, curves, graphs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def comparison_lines(look: Theme, view: Comparison, width: int) -> list[Strip]:
     strips += [Line(look, width).gap(2).put(sentence, look.text).strip() for sentence in view.answer]
     sections: tuple[tuple[str, str, Sequence[Strip]], ...] = (
         ("What differs in the environment", "", [_environment(look, row, width) for row in view.environment]),
-        ("Figures", "change is (B - A) / A", [_pair(look, pair, width) for pair in view.figures]),
+        ("Metrics", "change is (B - A) / A", [_pair(look, pair, width) for pair in view.metrics]),
         ("Peak memory per core, mean", f"{view.cores[0]} and {view.cores[1]} cores",
          [_memory(look, pair, _largest(view), width) for pair in view.memory]),
         ("Curves", "from each run's start", _all_curves(look, view, width)),
@@ -62,7 +62,11 @@ def _pair(look: Theme, pair: Pair, width: int) -> Strip:
     for value in (pair.a, pair.b):
         line.gap().put(value_text(value, pair.unit), look.text, VALUE, right=True)
     line.gap().put(change_text(pair.change), _change(look, pair.change), 9, right=True)
-    known = pair.a_basis.value if pair.a_basis == pair.b_basis else f"{pair.a_basis.value} / {pair.b_basis.value}"
+    known = (
+        pair.a_provenance.value
+        if pair.a_provenance == pair.b_provenance
+        else f"{pair.a_provenance.value} / {pair.b_provenance.value}"
+    )
     return line.gap(2).put(known, look.quiet).strip()
 
 

@@ -21,18 +21,18 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     currency: str = "$"
 
 
-class Basics(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figures are made from, worked out once."""
+class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
+    """What the metrics are made from, worked out once."""
 
     run: Run
-    closing: Summary
+    summary: Summary
     spans: Sequence[Span]
     """Compiles and waits, closed at `end`."""
     lines: Sequence[GraphLine]
     training: Sequence[Interval]
     tracing: Sequence[Interval]
     """PyTorch's work around the graphs of our own back end: neither compiling nor waiting."""
-    twice: Sequence[Duplicate]
+    duplicates: Sequence[Duplicate]
     end: float
 
     @property
@@ -50,83 +50,83 @@ class Basics(msgspec.Struct, frozen=True, kw_only=True):
     def spent(self) -> float | None:
         """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
         silent = any(line.attempts for line in self.lines) or self.run.compiles.passes > 0
-        return self.closing.compile_seconds if self.closing.compile_seconds or not silent else None
+        return self.summary.compile_seconds if self.summary.compile_seconds or not silent else None
 
 
-def figures(basics: Basics, prices: Prices | None) -> tuple[Metric, ...]:
+def report_metrics(basis: ReportBasis, prices: Prices | None) -> tuple[Metric, ...]:
     """All of them, in the order of reading."""
     return (
-        *_time(basics),
-        *_counts(basics),
-        *_pytorch(basics.closing.torch),
-        *_gains(basics),
-        *_training(basics.run),
-        *(_money(basics, prices) if prices is not None else ()),
+        *_time(basis),
+        *_counts(basis),
+        *_pytorch(basis.summary.torch),
+        *_gains(basis),
+        *_training(basis.run),
+        *(_money(basis, prices) if prices is not None else ()),
     )
 
 
-def _time(basics: Basics) -> Iterator[Metric]:
-    closing, wall, spent = basics.closing, basics.wall, basics.spent
-    undated = sum(1 for line in basics.lines if line.attempts and line.seconds is None)
-    exact = all(span.exact for span in basics.spans)
-    complete = not undated and (basics.whole or not basics.run.compiles.compiling)
-    basis = _basis(exact=exact, complete=complete)
-    summed = _compile_sum(basics)
-    alone = basics.run.compiles.seconds_spent(basics.end, ("compile",))
-    dated = sum((span.end or span.start) - span.start for span in basics.spans if span.kind == "compile")
-    yield metric("wall", "wall time", wall, "seconds", Provenance.MEASURED if basics.whole else Provenance.AT_LEAST,
-                 "from the start to the end of the command" if basics.whole
+def _time(basis: ReportBasis) -> Iterator[Metric]:
+    summary, wall, spent = basis.summary, basis.wall, basis.spent
+    undated = sum(1 for line in basis.lines if line.attempts and line.seconds is None)
+    exact = all(span.exact for span in basis.spans)
+    complete = not undated and (basis.whole or not basis.run.compiles.compiling)
+    provenance = _provenance(exact=exact, complete=complete)
+    summed = _compile_sum(basis)
+    alone = basis.run.compiles.seconds_spent(basis.end, ("compile",))
+    dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind == "compile")
+    yield metric("wall", "wall time", wall, "seconds", Provenance.MEASURED if basis.whole else Provenance.AT_LEAST,
+                 "from the start to the end of the command" if basis.whole
                  else "from the first to the last time in the log")  # fmt: skip
-    yield metric("compile_wall", "compiling, on the wall clock", spent, "seconds", basis,
+    yield metric("compile_wall", "compiling, on the wall clock", spent, "seconds", provenance,
                  "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
                  + (f"; {undated} compile(s) have no known time" if undated else ""))  # fmt: skip
     yield metric("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
-                 else None, "share", basis, "the two above, divided")  # fmt: skip
-    yield metric("compile_sum", "compiles added up", summed, "seconds", _basis(exact=exact, complete=not undated),
+                 else None, "share", provenance, "the two above, divided")  # fmt: skip
+    yield metric("compile_sum", "compiles added up", summed, "seconds", _provenance(exact=exact, complete=not undated),
                  "what they would take one after the other")  # fmt: skip
     yield metric("parallelism", "compiles side by side, on average", dated / alone if alone else None, "",
                  Provenance.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
-    yield metric("waiting", "waiting for others' compiles", closing.lock_wait_seconds if basics.spans else None,
+    yield metric("waiting", "waiting for others' compiles", summary.lock_wait_seconds if basis.spans else None,
                  "seconds", Provenance.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
-    traced = sum(end - start for start, end in basics.tracing)
-    yield metric("tracing", "tracing for the compile cache", traced if basics.run.torch.tracing() else None, "seconds",
+    traced = sum(end - start for start, end in basis.tracing)
+    yield metric("tracing", "tracing for the compile cache", traced if basis.run.torch.tracing() else None, "seconds",
                  Provenance.MEASURED, "PyTorch captured graphs for the back end neurontop and loaded what it gave; no "
                  "part of compiling, and a hit alone does not save it")  # fmt: skip
-    yield metric("training", "training", sum(end - start for start, end in basics.training) or None, "seconds",
+    yield metric("training", "training", sum(end - start for start, end in basis.training) or None, "seconds",
                  Provenance.COMPUTED, "from the first to the last step printed, less compiling, waiting and "
                  "tracing")  # fmt: skip
 
 
-def _compile_sum(basics: Basics) -> float | None:
+def _compile_sum(basis: ReportBasis) -> float | None:
     """Every attempt that has a length, also those whose place in time nobody told."""
-    attempts = [one.duration.seconds for graph in basics.run.compiles.graphs.values() for one in graph.attempts]
+    attempts = [one.duration.seconds for graph in basis.run.compiles.graphs.values() for one in graph.attempts]
     return _sum(attempts)
 
 
-def _counts(basics: Basics) -> Iterator[Metric]:
-    closing, run = basics.closing, basics.run
-    late = sum(line.after_warm_up for line in basics.lines)
+def _counts(basis: ReportBasis) -> Iterator[Metric]:
+    summary, run = basis.summary, basis.run
+    late = sum(line.after_warm_up for line in basis.lines)
     after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
     for name, label, value, note in (
-        ("graphs", "graphs", closing.graphs, "distinct graphs met"),
-        ("graphs_hit", "graphs from the cache", closing.graphs_hit, "compiled by nobody in this run"),
-        ("graphs_missed", "graphs compiled", closing.graphs_missed, "distinct"),
+        ("graphs", "graphs", summary.graphs, "distinct graphs met"),
+        ("graphs_hit", "graphs from the cache", summary.graphs_hit, "compiled by nobody in this run"),
+        ("graphs_missed", "graphs compiled", summary.graphs_missed, "distinct"),
         ("extracted", "graphs extracted", _extracted(run), "extracted for a compile beforehand, distinct"),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
-    yield metric("hit_rate", "hit rate", closing.hit_rate, "share", Provenance.COUNTED,
+    yield metric("hit_rate", "hit rate", summary.hit_rate, "share", Provenance.COUNTED,
                  "graphs from the cache ÷ graphs asked for")  # fmt: skip
-    yield from _sharing(basics.lines)
+    yield from _sharing(basis.lines)
     for name, label, value, note in (
-        ("hits", "look-ups that hit", closing.hits, "every rank counts"
+        ("hits", "look-ups that hit", summary.hits, "every rank counts"
          + (f"; {after_wait} of them after waiting for another's compile" if after_wait else "")),
-        ("misses", "compiles begun", closing.misses, "every occurrence counts"),
-        ("failures", "compiles failed", closing.failures, "in this run, every occurrence counts"),
-        ("cached_failures", "stored failures met", closing.cached_failures, "served from the cache, not tried again"),
+        ("misses", "compiles begun", summary.misses, "every occurrence counts"),
+        ("failures", "compiles failed", summary.failures, "in this run, every occurrence counts"),
+        ("cached_failures", "stored failures met", summary.cached_failures, "served from the cache, not tried again"),
         ("nameless_failures", "compiler errors that name no graph", nameless_failures(run), "told where no graph's "
          "failure was"),
-        ("fallbacks", "graphs that ran without a compiler", closing.fallbacks, "every occurrence counts"),
-        ("lock_waits", "lock waits", closing.lock_waits, "waits for another process's compile"),
+        ("fallbacks", "graphs that ran without a compiler", summary.fallbacks, "every occurrence counts"),
+        ("lock_waits", "lock waits", summary.lock_waits, "waits for another process's compile"),
         ("late", "graphs compiled after warm-up", late if run.training.warm_time is not None else None,
          "new after the third step that was reported"),
     ):  # fmt: skip
@@ -188,9 +188,9 @@ def _extracted(run: Run) -> int | None:
     return len(graphs) or None
 
 
-def _gains(basics: Basics) -> Iterator[Metric]:
+def _gains(basis: ReportBasis) -> Iterator[Metric]:
     """What compiling cost more than it had to, and what the cache saved."""
-    lines = basics.lines
+    lines = basis.lines
     late = [line.seconds for line in lines if line.after_warm_up]
     saved = [line.saved_seconds for line in lines if line.saved_seconds is not None]
     only_hit = sum(1 for line in lines if line.hits and not line.attempts)
@@ -198,7 +198,7 @@ def _gains(basics: Basics) -> Iterator[Metric]:
     peaks = [line.peak_rss_bytes for line in lines if line.peak_rss_bytes is not None]
     yield metric("late_seconds", "compiling after warm-up", _sum(late), "seconds", Provenance.AT_MOST,
                  "of the graphs that were new after the third step")  # fmt: skip
-    yield metric("duplicate_seconds", "work done twice", _sum(one.seconds for one in basics.twice), "seconds",
+    yield metric("duplicate_seconds", "work done twice", _sum(one.seconds for one in basis.duplicates), "seconds",
                  Provenance.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
     yield metric("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Provenance.ESTIMATED,
                  f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, "
@@ -218,19 +218,19 @@ def _training(run: Run) -> Iterator[Metric]:
     yield metric("loss", "last loss", training.loss, "", Provenance.MEASURED, "as printed")
 
 
-def _money(basics: Basics, prices: Prices) -> Iterator[Metric]:
-    saved = _sum(line.saved_seconds for line in basics.lines)
-    for name, label, seconds, basis in (
-        ("cost", "cost of the run", basics.wall, Provenance.COMPUTED),
-        ("compile_cost", "cost of compiling", basics.spent, Provenance.COMPUTED),
+def _money(basis: ReportBasis, prices: Prices) -> Iterator[Metric]:
+    saved = _sum(line.saved_seconds for line in basis.lines)
+    for name, label, seconds, provenance in (
+        ("cost", "cost of the run", basis.wall, Provenance.COMPUTED),
+        ("compile_cost", "cost of compiling", basis.spent, Provenance.COMPUTED),
         ("saved_cost", "cost that hits saved", saved, Provenance.ESTIMATED),
     ):
         value = seconds / 3600.0 * prices.per_hour if seconds is not None else None
-        yield metric(name, f"{label}, {prices.currency}", value, "money", basis,
+        yield metric(name, f"{label}, {prices.currency}", value, "money", provenance,
                      f"at {prices.currency}{prices.per_hour:g} an hour")  # fmt: skip
 
 
-def _basis(*, exact: bool, complete: bool) -> Provenance:
+def _provenance(*, exact: bool, complete: bool) -> Provenance:
     """Bounds make a sum too large, missing parts make it too small; with both it is an estimate."""
     if complete:
         return Provenance.MEASURED if exact else Provenance.AT_MOST
