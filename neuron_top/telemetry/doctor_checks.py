@@ -68,6 +68,8 @@ def _machine(facts: Facts) -> Iterator[tuple[str, str, str]]:
 def _devices(facts: Facts) -> Iterator[tuple[str, str, str]]:
     if not is_neuron_machine(facts):
         yield "note", "no Neuron device: graphs are compiled and trained locally, each worker stands for a core", ""
+        if facts.listing.reason and facts.tools.get("neuron-ls"):
+            yield "note", f"neuron-ls: {facts.listing.reason}", "run it by hand if this machine should have devices"
         return
     count = max(len(facts.listing.devices), facts.counted_devices, len(facts.nodes))
     if not count:
@@ -87,6 +89,10 @@ def _driver(facts: Facts) -> Iterator[tuple[str, str, str]]:
         return
     version = ".".join(map(str, facts.driver))
     yield "ok", f"neuron driver {version}", ""
+    if facts.sysfs_layout:
+        yield "ok", f"the driver's counters, {facts.sysfs_layout}", ""
+    elif facts.nodes:
+        yield "problem", "the driver is loaded, but its counters are nowhere below /sys", "report the driver's version"
     if facts.driver < LIVE_COUNTERS_SINCE:
         since = ".".join(map(str, LIVE_COUNTERS_SINCE))
         text = f"driver {version} adds a process's status counters up only when it ends; live counts come with {since}"

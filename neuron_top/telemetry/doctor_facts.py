@@ -108,6 +108,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     driver: tuple[int, ...] | None
     counted_devices: int
     """Devices in the driver's sysfs tree."""
+    sysfs_layout: str = ""
+    """Where they lie there, for people; "" without devices."""
     unreadable: tuple[str, ...]
     listing: Listing
     nodes: tuple[Node, ...]
@@ -149,6 +151,7 @@ def gather(
         memory=_host_memory(),
         driver=tree.driver(),
         counted_devices=len(tree.devices()),
+        sysfs_layout=tree.layout.describe(),
         unreadable=tuple(sorted(tree.denied)),
         listing=listing,
         nodes=tuple(device_nodes(dev)),

@@ -1,14 +1,14 @@
 """The driver's counters under /sys, read-only: memory per physical core with peaks, power, ECC, statuses.
 
-Nothing here opens a file for writing: writing anything to a leaf clears it. `total` is the live level; `present` is the
-size of the last allocation and is never read. What exists decides what is told: categories differ by driver version.
-The tree's root is a parameter, so that a copy of a tree reads like the machine itself. Spec: telemetry, section 7.
+Nothing here opens a file for writing: writing anything to a leaf clears it. `total` is the live level; `present` is
+the size of the last allocation and is never read. What exists decides what is told: categories and places differ by
+driver version (`sysfs_layout` finds them). The tree's root is a parameter, so that a copy of a tree reads like the
+machine itself. Spec: telemetry, section 7.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,27 +24,9 @@ from neuron_top.events import (
 )
 from neuron_top.parsers import sysfs_values as values
 from neuron_top.telemetry.instances import Machine, machine
+from neuron_top.telemetry.sysfs_layout import Core, DeviceFiles, Layout, find_layout, names_in
 
-_DEVICES = "devices/virtual/neuron_device"
-_INDEXED = re.compile(r"neuron(?:_core)?([0-9]{1,5})")
 _LONGEST = 4096
-_COUNTER_GROUPS = ("status", "other_info")
-
-
-class Core(msgspec.Struct, frozen=True):
-    """Where a physical core's files are, and which memory categories its driver keeps."""
-
-    physical: int
-    path: str
-    kinds: tuple[str, ...]
-
-
-class DeviceFiles(msgspec.Struct, frozen=True):
-    """Where a device's files are."""
-
-    index: int
-    path: str
-    cores: tuple[Core, ...]
 
 
 class SysfsTree:
@@ -57,36 +39,37 @@ class SysfsTree:
         self.root = str(root)
         self.denied: set[str] = set()
         self._lnc = lnc
-        self._layout: tuple[DeviceFiles, ...] | None = None
+        self._layout: Layout | None = None
         self._machine: Machine | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Where the counters lie; looked up once, and again after `forget`."""
+        if self._layout is None:
+            self._layout = find_layout(self.root)
+        return self._layout
 
     @property
     def base(self) -> str:
         """The folder of the devices."""
-        whole = f"{self.root}/{_DEVICES}"
-        return whole if Path(whole).is_dir() else self.root
+        return self.layout.base
 
     def devices(self) -> tuple[DeviceFiles, ...]:
-        """The devices with their cores; looked up once, and again after `forget`."""
-        if self._layout is None:
-            self._layout = tuple(
-                DeviceFiles(index, path, self._cores(path)) for index, path in _indexed(self.base, "neuron")
-            )
-        return self._layout
+        """The devices with their cores."""
+        return self.layout.devices
 
     def forget(self) -> None:
         """Look the devices up afresh next time: the driver was reloaded, or has come."""
-        self._layout = self._machine = None
+        self._layout, self._machine = None, None
 
     def machine(self) -> Machine:
         """The machine as the tree describes it."""
         if self._machine is None:
             found = self.devices()
             first = found[0] if found else None
-            architecture = f"{first.path}/info/architecture" if first else ""
             self._machine = machine(
                 instance_type=values.name(self._text(f"{self.root}/devices/virtual/dmi/id/product_name")),
-                device_kind=values.name(self._text(f"{architecture}/device_name")) if first else "",
+                device_kind=values.name(self._text(first.name)) if first else "",
                 devices=len(found),
                 lnc=self._lnc,
             )
@@ -114,8 +97,8 @@ class SysfsTree:
                 core_count=host.cores_per_device,
                 memory=host.device_memory,
                 cores=tuple(sorted({host.core_of_physical(device.index, core.physical) for core in device.cores})),
-                kind=values.name(self._text(f"{device.path}/info/architecture/device_name")),
-                connected_to=values.neighbors(self._text(f"{device.path}/connected_devices")),
+                kind=values.name(self._text(device.name)),
+                connected_to=values.neighbors(self._text(device.links)),
             )
             for device in self.devices()
         )
@@ -126,7 +109,7 @@ class SysfsTree:
         host = self.machine()
         cores: list[CoreSample] = []
         for device in self.devices():
-            power = values.power(self._text(f"{device.path}/stats/power/utilization"))
+            power = values.power(self._text(device.power))
             grouped: dict[int, list[_Level]] = {}
             for core in device.cores:
                 logical = host.core_of_physical(device.index, core.physical)
@@ -138,8 +121,8 @@ class SysfsTree:
         """ECC counts per device; a device without such files (v1) is left out."""
         found = []
         for device in self.devices():
-            folder = f"{device.path}/stats/hardware"
-            named = ((name, values.whole(self._text(f"{folder}/{name}"))) for name in _names(folder))
+            folder = device.errors
+            named = ((name, values.whole(self._text(f"{folder}/{name}"))) for name in names_in(folder))
             counts = {name: count for name, count in named if count is not None}
             if counts:
                 found.append(HardwareErrorsCounted(source="sysfs", device=device.index, counts=counts))
@@ -157,24 +140,17 @@ class SysfsTree:
         ]
 
     def _counts(self, core: Core) -> dict[str, int]:
-        folders = [f"{core.path}/stats/{group}" for group in _COUNTER_GROUPS]
-        named = ((name, self._text(f"{folder}/{name}/total")) for folder in folders for name in _names(folder))
+        named = ((name, self._text(f"{folder}/{name}/total")) for folder in core.counters for name in names_in(folder))
         return {name: count for name, text in named if (count := values.whole(text))}
 
     def _level(self, core: Core) -> _Level:
-        folder = f"{core.path}/stats/memory_usage/device_mem"
+        folder = core.memory
         total = values.level(self._text(f"{folder}/total"))
         kinds: dict[str, int] = {}
         if total:  # an unused core costs two reads, not thirteen
             named = ((kind, values.level(self._text(f"{folder}/{kind}/total"))) for kind in core.kinds)
             kinds = {kind: size for kind, size in named if size}
         return _Level(total, values.level(self._text(f"{folder}/peak")), kinds)
-
-    def _cores(self, device: str) -> tuple[Core, ...]:
-        return tuple(
-            Core(index, path, tuple(_names(f"{path}/stats/memory_usage/device_mem", folders=True)))
-            for index, path in _indexed(device, "neuron_core")
-        )
 
     def _text(self, path: str) -> str:
         """A small file's text, "" when there is none or it may not be read."""
@@ -247,20 +223,3 @@ def _overlaid(core: CoreSample, measured: CoreSample | None) -> CoreSample:
         power=measured.power,
         power_at=measured.power_at,
     )
-
-
-def _indexed(folder: str, prefix: str) -> list[tuple[int, str]]:
-    found = []
-    for name in _names(folder, folders=True):
-        match = _INDEXED.fullmatch(name)
-        if match and name.removeprefix(prefix) == match[1]:
-            found.append((int(match[1]), f"{folder}/{name}"))
-    return sorted(found)
-
-
-def _names(folder: str, *, folders: bool = False) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if not folders or entry.is_dir())
-    except OSError:
-        return []
