@@ -26,8 +26,10 @@ __all__ = [
     "Run",
     "STANDARD_INPUT",
     "cache_roots",
+    "import_log_reader",
     "live_feed",
     "searched_places",
+    "source_name",
 ]
 
 STANDARD_INPUT = assembly.STANDARD_INPUT
@@ -53,3 +55,13 @@ def searched_places(settings: Settings) -> str:
     from neuron_top.ingest.discover import looked_for
 
     return looked_for(settings)
+
+
+def source_name(source: str) -> str:
+    """What a person calls a source of log lines: standard input, or the name of a file."""
+    return "standard input" if source == f"log:{STANDARD_INPUT}" else source.removeprefix("log:").rpartition("/")[2]
+
+
+def import_log_reader() -> None:
+    """Import what reads log files from their middle; a screen does so before a key waits for it."""
+    from neuron_top.ingest import log_files  # noqa: F401

@@ -22,16 +22,11 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.ingest.feed import Feed
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.alerts import Limits
-from neuron_top.run.estimate import Estimator
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
-from neuron_top.tui.host import Library
 from neuron_top.tui.keys import KEYS, SCREENS, Key, app_bindings
 from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.refresh import Refresher
@@ -39,13 +34,14 @@ from neuron_top.tui.replay_controller import ReplayController
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.services import Services
 from neuron_top.tui.style_sheet import StyleSheet
 from neuron_top.tui.themes import THEMES, theme_of
 from neuron_top.tui.ui_state import TableState, UiState
+from neuron_top.views.model import Estimator, Limits, Run
 from neuron_top.views.overview import header
 
-if TYPE_CHECKING:  # what only the runs and cache screens need is not imported before the first frame
-    from neuron_top.actions.desk import CacheService
+if TYPE_CHECKING:  # screens are imported when they are first switched to
     from neuron_top.tui.screens.logs import LogsScreen
 
 
@@ -66,14 +62,13 @@ class TopApp(App[int], inherit_bindings=False):
         first: str = "",
         *,
         past: Callable[[], Estimator] | None = None,
-        library: Library | None = None,
+        services: Services | None = None,
         caches: Sequence[str] = (),
         memory: Path | None = None,
-        desk: CacheService | None = None,
     ) -> None:
-        """`past` gives past compile times, read in a thread after the first frame; `library` has recordings and
-        caches (`caches`: those that were named), `desk` acts on caches: by default this user's. `memory` is the folder
-        that keeps the last screen and theme, and how each screen's rows were arranged; None keeps nothing.
+        """`past` gives past compile times, read in a thread after the first frame; `services` are by default
+        this user's, `caches` those caches that were named. `memory` is the folder that keeps the last screen and
+        theme, and how each screen's rows were arranged; None keeps nothing.
         """
         self.settings = settings or Settings()
         self._state_folder = memory
@@ -89,7 +84,7 @@ class TopApp(App[int], inherit_bindings=False):
         super().__init__(ansi_color=True if no_color else None)
         self.playback = ReplayController(feed, self.announce)
         self._gate = OutputGate(self, self._send)
-        self._library, self._desk, self._caches = library, desk, tuple(caches)
+        self.services = services or Services(self.settings, caches)
         self.estimator, self._past = Estimator(), past
         self.limits = Limits(memory_headroom=self.settings.memory_headroom)
         self.begun = threading.Event()
@@ -252,7 +247,7 @@ class TopApp(App[int], inherit_bindings=False):
     def play(self, run: str) -> None:
         """Show a recording on these screens; escape on the overview goes back to what was shown before."""
         try:
-            recording = self.library.replay(run)
+            recording = self.services.runs.replay(run)
         except NeuronTopError as problem:
             if self.front is not None:
                 self.front.notice(str(problem))
@@ -272,24 +267,6 @@ class TopApp(App[int], inherit_bindings=False):
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The newest log lines."""
         return self.feed.log_tail(count, source) if count > 0 else []
-
-    @property
-    def library(self) -> Library:
-        """Recordings and caches; imported only when a screen asks for them."""
-        if self._library is None:
-            from neuron_top.ingest.repository import Library as OfThisUser
-
-            self._library = OfThisUser(self.settings, self._caches)
-        return self._library
-
-    @property
-    def desk(self) -> CacheService:
-        """What acts on caches; imported only when a key asks for it."""
-        if self._desk is None:
-            from neuron_top.actions.desk import CacheService as OfThisUser
-
-            self._desk = OfThisUser(self.settings, read_only=self.settings.read_only)
-        return self._desk
 
     # Keys that work on every screen
 

@@ -5,59 +5,18 @@ Screens and widgets know this protocol; only the application itself knows them, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from neuron_top.ingest.feed import Feed
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.alerts import Limits
-from neuron_top.run.estimate import Estimator
+from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui.keys import Key
 from neuron_top.tui.look import Theme
+from neuron_top.tui.services import Services
 from neuron_top.tui.ui_state import TableState
-
-if TYPE_CHECKING:  # none of it is imported before the first frame
-    from neuron_top.actions.desk import CacheService
-    from neuron_top.views.compare import Comparison
-    from neuron_top.views.entries import EntryTable
-    from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
-    from neuron_top.views.runs import RunRow
-
-
-class Library(Protocol):
-    """What the runs and cache screens show; every call reads disks, so they are made in threads."""
-
-    @property
-    def place(self) -> str:
-        """Where recordings are kept."""
-
-    def runs(self) -> tuple[RunRow, ...]:
-        """Recordings, newest first."""
-
-    def entries(self) -> EntryTable:
-        """Entries of all caches."""
-
-    def replay(self, run: str) -> Feed:
-        """A recording as a feed."""
-
-    def delete(self, run: str) -> int:
-        """Delete a recording for good; the bytes freed."""
-
-    def compare(self, a: str, b: str) -> Comparison:
-        """Two recordings side by side."""
-
-    def why(self, asked: MissQuery) -> MissExplanation:
-        """Why a graph missed."""
-
-    def misses(self, asked: Sequence[MissQuery]) -> Misses:
-        """Why these missed."""
-
-    def misses_of(self, run: str) -> Misses:
-        """Why graphs of a recording missed."""
+from neuron_top.views.model import Estimator, Limits
 
 
 class Host(Protocol):
@@ -76,12 +35,8 @@ class Host(Protocol):
         """What is shown: live, or a recording."""
 
     @property
-    def library(self) -> Library:
-        """Recordings and caches."""
-
-    @property
-    def desk(self) -> CacheService:
-        """What acts on caches."""
+    def services(self) -> Services:
+        """What can be asked besides the feed; every call reads disks."""
 
     # Navigation
 

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 from typing import TYPE_CHECKING
 
+from neuron_top.services import feeds
 from neuron_top.tui.keys import SCREENS
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ _MODULES = (
     "neuron_top.tui.screens.compare_runs",
     "neuron_top.tui.screens.delete_run",
     "neuron_top.tui.screens.help",
-    "neuron_top.ingest.repository",
-    "neuron_top.ingest.log_files",
+    "neuron_top.services.misses",
+    "neuron_top.services.reports",
+    "neuron_top.services.runs",
     "neuron_top.tui.widgets.filter_input",
 )
 
@@ -34,3 +36,4 @@ def load(app: TopApp) -> None:
                 app.call_from_thread(app.prepare_screen, spec.name)
     for name in _MODULES:
         importlib.import_module(name)
+    feeds.import_log_reader()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from neuron_top.ingest.feed import Feed
+from neuron_top.services.feeds import Feed
 from neuron_top.units import clock_text
 
 

@@ -25,7 +25,7 @@ from neuron_top.tui.widgets import log_window
 from neuron_top.tui.widgets.log_view import LogView
 from neuron_top.views.entries import entry_filter
 from tests.adversary import web
-from tests.tui.feeds import StillFeed, StillLibrary, job
+from tests.tui.feeds import StillFeed, StillServices, job
 
 EXPLODING = "/(a+)+$/"
 HOSTILE_LINES = [
@@ -210,7 +210,7 @@ def test_the_terminal_looks_at_what_there_is_time_for_and_goes_on_in_the_files(
 
 async def test_an_expression_is_typed_in_the_terminal_and_what_is_wrong_with_it_is_told() -> None:
     feed = StillFeed(job(), lines=lines_of([*HOSTILE_LINES, "a step"]))
-    app = TopApp(feed, Settings(), library=StillLibrary(()))
+    app = TopApp(feed, Settings(), services=StillServices(()))
     async with app.run_test(size=(120, 30)) as pilot:
         await pilot.press("5", "slash", *"/(a+)+$/", "enter")
         view = app.screen.query_one(LogView)

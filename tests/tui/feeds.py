@@ -167,33 +167,42 @@ _TEXTS = (
 LINES = [LogLine(source="job", offset=80 * index, text=text, level=level) for index, (level, text) in enumerate(_TEXTS)]
 
 
-class StillLibrary:
-    """Recordings and cache entries that were made up front."""
+class StillRuns:
+    """Recordings that were made up front."""
 
-    place = "/home/me/.local/state/neuron-top"
+    folder = "/home/me/.local/state/neuron-top"
 
-    def __init__(self, runs: tuple[RunRow, ...] = (), entries: EntryTable | None = None) -> None:
+    def __init__(self, runs: tuple[RunRow, ...]) -> None:
         self._runs = runs
-        nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
-        self._entries = entries or EntryTable(roots=nowhere, rows=())
         self.played: list[str] = []
         self.deleted: list[str] = []
-        self.asked: list[MissQuery] = []
 
-    def runs(self) -> tuple[RunRow, ...]:
+    def rows(self) -> tuple[RunRow, ...]:
         return self._runs
-
-    def entries(self) -> EntryTable:
-        return self._entries
 
     def delete(self, run: str) -> int:
         self.deleted.append(run)
         self._runs = tuple(row for row in self._runs if row.id != run)
         return 3_400_000
 
+    def replay(self, run: str) -> StillFeed:
+        self.played.append(run)
+        return StillFeed(job(), now=START + 5)
+
+
+class StillReports:
+    """Compares recordings in which nothing happened."""
+
     def compare(self, a: str, b: str) -> Comparison:
         reports = [report(Run(), START), report(Run(), START)]
         return msgspec.structs.replace(compare(*reports), a=a, b=b)
+
+
+class StillMisses:
+    """Explains every miss alike."""
+
+    def __init__(self) -> None:
+        self.asked: list[MissQuery] = []
 
     def why(self, asked: MissQuery) -> MissExplanation:
         self.asked.append(asked)
@@ -209,22 +218,46 @@ class StillLibrary:
     def misses_of(self, run: str) -> Misses:
         return self.misses([MissQuery(module=f"{module(7)} of {run}")])
 
-    def replay(self, run: str) -> StillFeed:
-        self.played.append(run)
-        return StillFeed(job(), now=START + 5)
+
+class StillCaches:
+    """Cache entries that were made up front."""
+
+    def __init__(self, entries: EntryTable | None = None) -> None:
+        nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
+        self._entries = entries or EntryTable(roots=nowhere, rows=())
+
+    def entries(self, named: Sequence[str] = ()) -> EntryTable:
+        return self._entries
 
 
-class UnreadableLibrary(StillLibrary):
-    """A disk that gives nothing."""
+class StillServices:
+    """What the screens ask, answered with what was made up front."""
 
-    def runs(self) -> tuple[RunRow, ...]:
-        raise StoreUnusable(f"{self.place}/neurontop.db: file is not a database")
+    def __init__(self, runs: tuple[RunRow, ...] = (), entries: EntryTable | None = None) -> None:
+        self.runs, self.reports, self.misses = StillRuns(runs), StillReports(), StillMisses()
+        self.caches = StillCaches(entries)
 
     def entries(self) -> EntryTable:
-        raise StoreUnusable(f"{self.place}/cache-index: permission denied")
+        return self.caches.entries()
 
-    def misses(self, asked: Sequence[MissQuery]) -> Misses:
-        raise StoreUnusable(f"{self.place}/cache-index: permission denied")
+
+class UnreadableServices(StillServices):
+    """A disk that gives nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs.rows = self._runs  # type: ignore[method-assign]
+        self.misses.misses = self._misses  # type: ignore[method-assign]
+        self.entries = self._entries  # type: ignore[method-assign]
+
+    def _runs(self) -> tuple[RunRow, ...]:
+        raise StoreUnusable(f"{self.runs.folder}/neurontop.db: file is not a database")
+
+    def _entries(self) -> EntryTable:
+        raise StoreUnusable(f"{self.runs.folder}/cache-index: permission denied")
+
+    def _misses(self, asked: Sequence[MissQuery]) -> Misses:
+        raise StoreUnusable(f"{self.runs.folder}/cache-index: permission denied")
 
 
 def recordings() -> tuple[RunRow, ...]:

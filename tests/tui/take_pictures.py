@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from neuron_top import settings as configuration
 from neuron_top.cli.estimates import estimator
-from neuron_top.ingest.repository import Library
+from neuron_top.services.runs import RunService
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import SCREENS
 
@@ -24,16 +24,15 @@ SIZE = (112, 30)
 async def take(run: str, folder: Path, at: float) -> None:
     """One picture per screen, and one of a graph's page."""
     settings, _ = configuration.load()
-    library = Library(settings)
-    feed = library.replay(run)
-    app = TopApp(feed, settings, library=library, past=lambda: estimator(settings))
+    feed = RunService(settings).replay(run)
+    app = TopApp(feed, settings, past=lambda: estimator(settings))
     async with app.run_test(size=SIZE) as pilot:
         feed.clock.pause()
         feed.clock.seek(feed.clock.start + (feed.clock.end - feed.clock.start) * at)
-        for place in SCREENS:
-            await pilot.press(place.key)
+        for spec in SCREENS:
+            await pilot.press(spec.key)
             await at_rest(app, pilot)
-            write(app, folder / f"{place.name}.svg")
+            write(app, folder / f"{spec.name}.svg")
         await pilot.press("3", "down", "enter", "w")
         await at_rest(app, pilot)
         write(app, folder / "graph.svg")

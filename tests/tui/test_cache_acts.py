@@ -36,12 +36,13 @@ class QuietDesk(CacheService):
         return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch, in_use=lambda root: None)
 
 
-class Shelves(feeds.StillLibrary):
-    """The entries of one real root, looked at each time."""
+class OneCache(feeds.StillServices):
+    """One real root, looked at each time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, desk: CacheService) -> None:
         super().__init__()
         self._root = str(root)
+        self.caches = desk
 
     def entries(self) -> EntryTable:
         found = caches.looked_at(Path(self._root))
@@ -53,7 +54,7 @@ class Shelves(feeds.StillLibrary):
 async def cache_screen(root: Path, **options: object) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
     settings = Settings(state_dir=str(root.parent / "state"), **options)  # type: ignore[arg-type]
     desk = QuietDesk(settings, read_only=settings.read_only)
-    app = TopApp(feeds.full(), settings, first="cache", library=Shelves(root), desk=desk)
+    app = TopApp(feeds.full(), settings, first="cache", services=OneCache(root, desk))
     async with app.run_test(size=(140, 40)) as pilot:
         await settled(app, pilot)
         yield app, pilot
@@ -290,10 +291,10 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
             assert "read-only" in said(app)
             assert isinstance(app.screen, CacheScreen)
         row = screen(app).selected_entries()[0]
-        plan = app.desk.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
-        app.push_screen(PlanPage(plan, app.desk, lambda page: None))
+        plan = app.services.caches.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
+        app.push_screen(PlanPage(plan, app.services.caches, lambda page: None))
         await press(app, pilot, "right", "enter")
         assert not isinstance(app.screen, PlanPage) or page(app).stage == PREVIEW
         with pytest.raises(Exception, match="read-only"):
-            app.desk.carry_out(plan, lambda progress: True)
+            app.services.caches.carry_out(plan, lambda progress: True)
     assert caches.everything(root) == before

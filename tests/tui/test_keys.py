@@ -31,8 +31,8 @@ from . import feeds
 async def running(
     first: str = "overview", feed: feeds.StillFeed | None = None, size: tuple[int, int] = (120, 40)
 ) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
-    library = feeds.StillLibrary(feeds.recordings(), feeds.catalog())
-    app = TopApp(feed or feeds.full(), Settings(), first=first, library=library)
+    services = feeds.StillServices(feeds.recordings(), feeds.catalog())
+    app = TopApp(feed or feeds.full(), Settings(), first=first, services=services)
     async with app.run_test(size=size) as pilot:
         await drawn(app, pilot)
         yield app, pilot
@@ -102,7 +102,7 @@ async def test_enter_on_a_recording_plays_it_and_escape_comes_back() -> None:
         live = app.feed
         await pilot.press("down", "down", "enter")
         assert app.current_mode == "overview"
-        assert app.library.played == ["20260920-090000-bbbb"]
+        assert app.services.runs.played == ["20260920-090000-bbbb"]
         assert app.feed is not live
         replayed = app.feed
         await pilot.press("escape")
@@ -117,12 +117,12 @@ async def test_deleting_a_recording_asks_first_and_the_choice_stands_on_cancel()
         await drawn(app, pilot)
         assert "20260920-090000-bbbb" in app.screen.query_one(Page).text
         await pilot.press("enter")
-        assert app.library.deleted == []
+        assert app.services.runs.deleted == []
         await pilot.press("d", "right", "escape")
-        assert app.library.deleted == []
+        assert app.services.runs.deleted == []
         await pilot.press("d", "right", "enter")
         await drawn(app, pilot)
-        assert app.library.deleted == ["20260920-090000-bbbb"]
+        assert app.services.runs.deleted == ["20260920-090000-bbbb"]
         await drawn(app, pilot)
         assert len(table(app).order) == 2
 
@@ -133,7 +133,7 @@ async def test_w_tells_why_a_graph_missed(opened_first: bool) -> None:
         await pilot.press("down", "down", "down", *(["enter"] if opened_first else []), "w")
         await drawn(app, pilot)
         await drawn(app, pilot)
-        assert [asked.module for asked in app.library.asked] == [feeds.module(3)]
+        assert [asked.module for asked in app.services.misses.asked] == [feeds.module(3)]
         assert "another batch size was compiled" in app.screen.query_one(Page).text
 
 
@@ -155,7 +155,7 @@ async def test_every_place_that_shows_a_miss_leads_to_its_answer(way: str) -> No
         await pilot.press(*keys)
         await drawn(app, pilot)
         await drawn(app, pilot)
-        assert asked in [one.module for one in app.library.asked]
+        assert asked in [one.module for one in app.services.misses.asked]
         assert "another batch size was compiled" in app.screen.query_one(Page).text
 
 
@@ -165,12 +165,12 @@ async def test_w_on_the_first_screen_asks_for_every_miss_of_the_run() -> None:
         await pilot.press("w")
         await drawn(app, pilot)
         await drawn(app, pilot)
-        assert [one.module for one in app.library.asked] == [one.module for one in wanted[:2]]
+        assert [one.module for one in app.services.misses.asked] == [one.module for one in wanted[:2]]
         assert f"2 of {len(wanted)}" in app.screen.query_one(Page).text
 
 
 async def test_w_says_what_keeps_it_from_an_answer() -> None:
-    app = TopApp(feeds.full(), Settings(), first="overview", library=feeds.UnreadableLibrary())
+    app = TopApp(feeds.full(), Settings(), first="overview", services=feeds.UnreadableServices())
     async with app.run_test(size=(120, 40)) as pilot:
         await drawn(app, pilot)
         await pilot.press("w")
@@ -198,7 +198,7 @@ async def test_w_on_a_graph_from_the_cache_says_that_it_did_not_miss() -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("down", "w")
         await drawn(app, pilot)
-        assert app.library.asked == []
+        assert app.services.misses.asked == []
         assert "did not miss" in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1))
 
 
@@ -206,7 +206,7 @@ async def test_a_running_recording_is_never_deleted() -> None:
     async with running("runs") as (app, pilot):
         await pilot.press("down", "d")
         assert app.screen is front(app)
-        assert app.library.deleted == []
+        assert app.services.runs.deleted == []
 
 
 async def test_the_filter_keeps_matching_rows_while_typing_and_escape_drops_it() -> None:

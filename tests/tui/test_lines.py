@@ -35,7 +35,7 @@ class Counted(Lines):
 
 
 async def test_only_lines_that_changed_are_drawn_again() -> None:
-    app = TopApp(feeds.full(), Settings(), library=feeds.StillLibrary())
+    app = TopApp(feeds.full(), Settings(), services=feeds.StillServices())
     async with app.run_test(size=(80, 24)) as pilot:
         widget = Counted()
         await app.screen.mount(widget)
@@ -50,7 +50,7 @@ async def test_only_lines_that_changed_are_drawn_again() -> None:
 
 
 async def test_the_same_view_again_draws_nothing() -> None:
-    app = TopApp(feeds.full(32), Settings(), library=feeds.StillLibrary())
+    app = TopApp(feeds.full(32), Settings(), services=feeds.StillServices())
     async with app.run_test(size=(120, 40)) as pilot:
         app.draw()
         await pilot.pause()
@@ -62,7 +62,7 @@ async def test_the_same_view_again_draws_nothing() -> None:
 
 async def test_the_log_of_a_job_that_comes_is_read_as_soon_as_there_is_room_for_it() -> None:
     feed = feeds.StillFeed()
-    app = TopApp(feed, Settings(), library=feeds.StillLibrary())
+    app = TopApp(feed, Settings(), services=feeds.StillServices())
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         log = app.screen.query_one(LogTail)
@@ -78,7 +78,7 @@ async def test_the_log_of_a_job_that_comes_is_read_as_soon_as_there_is_room_for_
 
 async def test_a_change_is_drawn_within_a_quarter_of_a_second() -> None:
     feed = feeds.StillFeed()
-    app = TopApp(feed, Settings(), library=feeds.StillLibrary())
+    app = TopApp(feed, Settings(), services=feeds.StillServices())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         app.draw()

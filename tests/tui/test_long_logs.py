@@ -40,7 +40,7 @@ async def following(tmp_path: Path) -> AsyncIterator[tuple[TopApp, Pilot[int], L
     log.write_text("".join(SPECIAL.get(number, f"line {number}") + "\n" for number in range(LINES)))
     settings = Settings(state_dir=str(tmp_path / "state"))
     app = TopApp(
-        paths_feed(settings, [str(log)]), settings, first="logs", library=feeds.StillLibrary((), feeds.catalog())
+        paths_feed(settings, [str(log)]), settings, first="logs", services=feeds.StillServices((), feeds.catalog())
     )
     async with app.run_test(size=(100, 30)) as pilot:
         view = app.screen.query_one(LogView)
@@ -213,7 +213,7 @@ async def test_from_a_graph_to_its_log_line_and_back(tmp_path: Path) -> None:
 async def test_from_an_alert_to_its_log_line_and_back() -> None:
     feed = feeds.full()
     feed.push(ev.CompileFailed(module=feeds.module(4), pid=4002, rank=1, node="trn1", source="job", offset=320))
-    app = TopApp(feed, Settings(), library=feeds.StillLibrary((), feeds.catalog()))
+    app = TopApp(feed, Settings(), services=feeds.StillServices((), feeds.catalog()))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("a")
         app.draw()

@@ -24,7 +24,7 @@ class Counting(TopApp):
     CSS_PATH = Path(tui.__file__).with_name("app.tcss")
 
     def __init__(self) -> None:
-        super().__init__(feeds.full(), Settings(), library=feeds.StillLibrary())
+        super().__init__(feeds.full(), Settings(), services=feeds.StillServices())
         self.sent: list[Any] = []
 
     def _display(self, screen: Any, renderable: Any) -> None:

@@ -95,8 +95,8 @@ async def come_to_rest(pilot: Pilot[int]) -> None:
 
 
 def app_on(feed: feeds.StillFeed, first: str = "overview", filled: bool = True, **settings: object) -> TopApp:
-    library = feeds.StillLibrary(feeds.recordings(), feeds.catalog()) if filled else feeds.StillLibrary()
-    return TopApp(feed, Settings(**settings), first=first, library=library)
+    services = feeds.StillServices(feeds.recordings(), feeds.catalog()) if filled else feeds.StillServices()
+    return TopApp(feed, Settings(**settings), first=first, services=services)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -113,8 +113,8 @@ def test_screen(snap_compare: Callable[..., bool], place: str, size: tuple[int, 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_cache_beside_pytorchs_own(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
-    library = feeds.StillLibrary((), feeds.catalog_beside_inductor())
-    app = TopApp(feeds.full(), Settings(), first="cache", library=library)
+    services = feeds.StillServices((), feeds.catalog_beside_inductor())
+    app = TopApp(feeds.full(), Settings(), first="cache", services=services)
     assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
 
 
@@ -134,7 +134,7 @@ def test_screen_of_the_job(snap_compare: Callable[..., bool], place: str, state:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("place", ["cache", "runs"])
 def test_screen_that_cannot_be_filled(snap_compare: Callable[..., bool], place: str, size: tuple[int, int]) -> None:
-    app = TopApp(feeds.full(), Settings(), first=place, library=feeds.UnreadableLibrary())
+    app = TopApp(feeds.full(), Settings(), first=place, services=feeds.UnreadableServices())
     assert snap_compare(app, terminal_size=size, run_before=come_to_rest)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.ingest.repository import Library
+from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.tui.app import TopApp
@@ -47,7 +47,7 @@ async def settled(app: TopApp, pilot: Pilot[int]) -> None:
 
 async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_asking(state: Path) -> None:
     settings = Settings(state_dir=str(state))
-    app = TopApp(feeds.StillFeed(), settings, first="runs", library=Library(settings))
+    app = TopApp(feeds.StillFeed(), settings, first="runs")
     async with app.run_test(size=(140, 40)) as pilot:
         await settled(app, pilot)
         screen = app.screen
@@ -67,7 +67,7 @@ async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_askin
         await pilot.press("d", "right", "enter")
         await settled(app, pilot)
         await settled(app, pilot)
-        assert [row.id for row in screen.table.order.rows] == [row.id for row in Library(settings).runs()]
+        assert [row.id for row in screen.table.order.rows] == [row.id for row in RunService(settings).rows()]
         assert doomed.id not in [row.id for row in screen.table.order.rows]
     assert not Path(doomed.folder).exists()
     with Store(state / "neurontop.db", read_only=True) as store:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from textual.strip import Strip
 
-from neuron_top.run.alerts import Alert
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
+from neuron_top.views.model import Alert
 
 _WHOLE = 30
 """Alerts whose text is measured; no screen has room for the whole text of more."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textual.strip import Strip
 
-from neuron_top.run.estimate import Range
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule, stacked
 from neuron_top.tui.look import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
+from neuron_top.views.model import Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
 
 

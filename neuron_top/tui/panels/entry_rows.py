@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.cache.model.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.tui.drawing import Line, bar, rule
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import short_key
@@ -15,6 +14,7 @@ from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.entries import EntryRow, EntryTable
 from neuron_top.views.entry_tree import CompilerRow
+from neuron_top.views.model import BROKEN, FAILURES, HITS, UNSETTLED, State
 
 Item = EntryRow | CompilerRow
 Mark = Callable[[str], bool]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from textual.strip import Strip
 
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.graph import LinePlace, Precision
+from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text
@@ -17,6 +16,7 @@ from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
+from neuron_top.views.model import LinePlace, Precision
 
 FACT_CELLS = 15
 """Cells in front of a fact."""

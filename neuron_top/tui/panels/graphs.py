@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from neuron_top.run.graph import Precision
 from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
 from neuron_top.views.graphs import GraphRow
+from neuron_top.views.model import Precision
 
 STATE_ORDER = (
     "compiling",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from neuron_top.run.alerts import Alert, Limits, alerts
-from neuron_top.run.model import Run
 from neuron_top.tui.panels.alerts import alert_page
 from neuron_top.tui.screens.cores import core_detail, rank_query
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.graph_detail import GraphDetail, newest_line
 from neuron_top.views.cores import core_page
 from neuron_top.views.graphs import graph_page
+from neuron_top.views.model import Alert, Limits, Run, alerts
 
 View = tuple[tuple[Alert, ...], float, str]
 """The alerts, the moment, and the key of the chosen one."""

@@ -57,7 +57,7 @@ class MissLookup:
         self._page.run_worker(partial(self._look_up, query), thread=True)
 
     def _look_up(self, query: MissQuery) -> None:
-        explanation = self._page.host.library.why(query)
+        explanation = self._page.host.services.misses.why(query)
         self._page.app.call_from_thread(self._on_result, explanation)
 
     def _on_result(self, explanation: MissExplanation) -> None:

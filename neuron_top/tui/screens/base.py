@@ -19,11 +19,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.errors import UsageError
-from neuron_top.run.model import Run
 from neuron_top.tui.host import Host, host_of
 from neuron_top.tui.widgets.header import Header, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
+from neuron_top.views.model import Run
 
 if TYPE_CHECKING:  # its module is a slow import: it comes with the first filter
     from neuron_top.tui.widgets.filter_input import FilterInput

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows, other_caches
@@ -21,6 +20,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 from neuron_top.views.entry_tree import CompilerRow, compiler_rows, head_key
+from neuron_top.views.model import Run
 
 
 class CacheScreen(TableScreen):
@@ -94,7 +94,7 @@ class CacheScreen(TableScreen):
         """Nothing moves with the run."""
 
     def _read_entries(self) -> EntryTable:
-        return self.host.library.entries()
+        return self.host.services.entries()
 
     def _on_entries(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):

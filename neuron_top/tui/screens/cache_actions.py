@@ -53,7 +53,7 @@ class CacheActions:
         self._in_thread(partial(self._make_plan, verb, roots.pop(), paths))
 
     def _make_plan(self, verb: str, root: str, paths: list[str]) -> None:
-        desk = self._screen.host.desk
+        desk = self._screen.host.services.caches
 
         def watch(done: int, total: int) -> None:
             if done % 16 == 0 or done == total:
@@ -66,7 +66,7 @@ class CacheActions:
 
     def _show_plans(self, plans: Sequence[Plan]) -> None:
         host = self._screen.host
-        host.open(PlanPage(plans[0], host.desk, self._executed, plans[1:]))
+        host.open(PlanPage(plans[0], host.services.caches, self._executed, plans[1:]))
 
     def _executed(self, page: PlanPage) -> None:
         """Keep the outcome, and tell the screen."""
@@ -80,7 +80,7 @@ class CacheActions:
             self._screen.notice("no plan has been executed yet")
             return
         host = self._screen.host
-        page = PlanPage(self.outcome_page.plan, host.desk, self._executed)
+        page = PlanPage(self.outcome_page.plan, host.services.caches, self._executed)
         page.stage, page.lines = self.outcome_page.stage, self.outcome_page.lines
         host.open(page)
 
@@ -90,7 +90,7 @@ class CacheActions:
         if self._refuses():
             return
         if modules:
-            self._in_thread(lambda: self._changed(self._screen.host.desk.pin(modules)))
+            self._in_thread(lambda: self._changed(self._screen.host.services.caches.pin(modules)))
         else:
             self._screen.notice(NOTHING_SELECTED)
 
@@ -108,7 +108,7 @@ class CacheActions:
         self._in_thread(partial(self._undo, roots[0], confirmed))
 
     def _undo(self, root: str, confirmed: str | None) -> None:
-        desk = self._screen.host.desk
+        desk = self._screen.host.services.caches
         begun = desk.last_done(root).begun
         if confirmed == begun.plan:
             self._changed(desk.undo(root, begun.plan))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import graphs
 from neuron_top.tui.panels import timeline as timeline_panel
@@ -19,6 +18,7 @@ from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.graphs import GraphRow, graph_page, graph_table
+from neuron_top.views.model import Run
 from neuron_top.views.progress import CompileCard, cache_card
 from neuron_top.views.timeline import timeline
 from neuron_top.views.torch_trace import torch_view

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import msgspec
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
@@ -21,6 +20,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Table
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.cores import CoreTable, core_page, core_table
+from neuron_top.views.model import Run
 
 NOTHING = (
     "No core reports yet.",

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.page import Page
+from neuron_top.views.model import Run
 
 Read = Callable[[Run, float], Any]
 Draw = Callable[[Theme, Any, int], Sequence[Strip]]

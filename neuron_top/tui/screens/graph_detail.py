@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import LogLine
 from neuron_top.tui.panels.graph_page import graph_page_lines
 from neuron_top.tui.screens.async_page import MissLookup
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.views.graphs import GraphPage, graph_page
 from neuron_top.views.miss_explanation import MissExplanation, question
+from neuron_top.views.model import Run
 
 Shown = tuple[GraphPage, list[LogLine], MissExplanation | None]
 

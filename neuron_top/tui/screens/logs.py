@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.log_view import LogView
+from neuron_top.views.model import Run
 
 
 class LogsScreen(LiveScreen):

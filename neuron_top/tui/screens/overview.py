@@ -14,7 +14,6 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.run.model import Run
 from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
 from neuron_top.tui.host import host_of
 from neuron_top.tui.keys import screen_bindings
@@ -24,6 +23,7 @@ from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.model import Run
 from neuron_top.views.overview import Header, Overview, overview
 from neuron_top.views.states import JobState
 
@@ -142,7 +142,7 @@ class OverviewScreen(LiveScreen):
         from neuron_top.views.miss_explanation import questions
 
         queries = self.host.feed.read(questions)
-        self.host.open(misses_page(lambda: self.host.library.misses(queries)))
+        self.host.open(misses_page(lambda: self.host.services.misses.misses(queries)))
 
     def read(self, run: Run, now: float) -> Overview:
         """The view."""

@@ -20,7 +20,6 @@ from textual.widget import Widget
 from neuron_top.actions.desk import CacheService
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.errors import NeuronTopError
-from neuron_top.run.model import Run
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
@@ -30,6 +29,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.forced import ForcedUnlockPrompt
+from neuron_top.views.model import Run
 from neuron_top.views.plan import PlanLine
 
 PREVIEW, WORKING, DONE = "preview", "working", "done"

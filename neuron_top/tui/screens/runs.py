@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from textual.widget import Widget
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.run.model import Run
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
@@ -19,6 +18,7 @@ from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.model import Run
 from neuron_top.views.runs import RunRow
 from neuron_top.views.states import JobState
 
@@ -104,7 +104,7 @@ class RunsScreen(TableScreen):
         return "AB"[self.marked.index(row.id)] if row.id in self.marked else " "
 
     def _read_runs(self) -> tuple[RunRow, ...]:
-        return self.host.library.runs()
+        return self.host.services.runs.rows()
 
     @property
     def table(self) -> Table[RunRow]:
@@ -120,10 +120,10 @@ class RunsScreen(TableScreen):
     def _on_runs(self, rows: tuple[RunRow, ...] | Exception) -> None:
         if isinstance(rows, Exception):
             self.table.nothing = (f"The recordings cannot be read: {rows}",)
-            rows, summary = (), f"in {self.host.library.place}"
+            rows, summary = (), f"in {self.host.services.runs.folder}"
         else:
             self.table.nothing = NOTHING
-            summary = f"{len(rows)} in {self.host.library.place} · enter plays one"
+            summary = f"{len(rows)} in {self.host.services.runs.folder} · enter plays one"
         self.marked = [run for run in self.marked if run in {row.id for row in rows}]
         self.query_one("#title", RenderWidget).show(summary)
         self.table.show(rows)
@@ -151,7 +151,7 @@ class RunsScreen(TableScreen):
             return
         from neuron_top.tui.screens.compare_runs import compare_page
 
-        self.host.open(compare_page(partial(self.host.library.compare, *both)))
+        self.host.open(compare_page(partial(self.host.services.reports.compare, *both)))
 
     def action_why(self) -> None:
         """Open the page that explains every miss of the recording under the cursor."""
@@ -161,7 +161,7 @@ class RunsScreen(TableScreen):
             return
         from neuron_top.tui.screens.misses import misses_page
 
-        self.host.open(misses_page(partial(self.host.library.misses_of, row.id)))
+        self.host.open(misses_page(partial(self.host.services.misses.misses_of, row.id)))
 
     def action_delete(self) -> None:
         """Ask, then delete the recording under the cursor."""
@@ -180,7 +180,7 @@ class RunsScreen(TableScreen):
 
     def _deleted(self, run: str) -> None:
         try:
-            text = f"deleted {run}: {bytes_text(self.host.library.delete(run))} freed"
+            text = f"deleted {run}: {bytes_text(self.host.services.runs.delete(run))} freed"
         except (NeuronTopError, OSError) as problem:
             text = f"not deleted: {problem}"
         self.app.call_from_thread(self.notice, text)

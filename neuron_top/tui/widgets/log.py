@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.strip import Strip
 
-from neuron_top.ingest.log_line import LogLine
+from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Theme
 from neuron_top.tui.widgets.lines import Lines

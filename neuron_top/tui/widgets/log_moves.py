@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from neuron_top.ingest.log_line import LogChain, LogLine
+from neuron_top.services.feeds import LogChain, LogLine
 
 FAR = sys.maxsize
 """An offset behind the end of any file."""

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.ingest.log_buffer import STANDARD_INPUT
-from neuron_top.ingest.log_line import LogLine
-from neuron_top.ingest.log_query import LogQuery
+from neuron_top.services.feeds import LogLine, LogQuery, source_name
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogStrips
@@ -85,7 +83,7 @@ class LogView(Lines, can_focus=True):
         words = ["following"] if self.following else [self._place()]
         query = self._window.query
         if query.only is not None:
-            words.append(f"only {_name(query.only)}")
+            words.append(f"only {source_name(query.only)}")
         if self.marked_only:
             words.append("marked lines only")
         if query.problem:
@@ -108,7 +106,7 @@ class LogView(Lines, can_focus=True):
         if self._window.at_start and self.cursor == 0:
             unread = self._window.unread
             edge = f"older lines are in {unread}, which is not read · " if unread else "first line · "
-        return f"{edge}{_name(line.source)} byte {line.offset:,}"
+        return f"{edge}{source_name(line.source)} byte {line.offset:,}"
 
     def _nothing(self) -> str:
         if self._filling:
@@ -276,8 +274,3 @@ class LogView(Lines, can_focus=True):
         if not self.following:
             last = self._window.at_end and self.cursor is not None and self.cursor >= len(self.lines) - 1
             self.follow() if last else self.move(3)
-
-
-def _name(source: str) -> str:
-    """What a person calls a source."""
-    return "standard input" if source == STANDARD_INPUT else source.removeprefix("log:").rpartition("/")[2]

@@ -12,8 +12,7 @@ from typing import Protocol
 import msgspec
 
 from neuron_top.filters import Kept, newest_kept
-from neuron_top.ingest.log_line import LogLine, LogPage
-from neuron_top.ingest.log_query import LogQuery
+from neuron_top.services.feeds import LogLine, LogPage, LogQuery
 from neuron_top.tui.widgets.log_moves import Holds, moved
 
 TAIL_LINES = 5000

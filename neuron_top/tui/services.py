@@ -1,0 +1,61 @@
+"""The application layer as the screens see it: one object with a service each, made when it is first asked for.
+
+None of the services is imported before the first frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from neuron_top.settings import Settings
+
+if TYPE_CHECKING:
+    from neuron_top.actions.desk import CacheService
+    from neuron_top.services.misses import MissService
+    from neuron_top.services.reports import ReportService
+    from neuron_top.services.runs import RunService
+    from neuron_top.views.entries import EntryTable
+
+
+class Services:
+    """The services of this user on this machine. Every call reads disks, so screens make it in a thread."""
+
+    def __init__(self, settings: Settings, caches: Sequence[str] = ()) -> None:
+        """`caches`: those that were named for this program, listed before the configured ones."""
+        self._settings, self._named_caches = settings, tuple(caches)
+
+    @cached_property
+    def runs(self) -> RunService:
+        """Recordings."""
+        from neuron_top.services.runs import RunService
+
+        return RunService(self._settings)
+
+    @cached_property
+    def reports(self) -> ReportService:
+        """Reports and comparisons."""
+        from neuron_top.services.reports import ReportService
+
+        return ReportService(self._settings)
+
+    @cached_property
+    def misses(self) -> MissService:
+        """Why graphs missed."""
+        from neuron_top.services.misses import MissService
+
+        return MissService(self._settings)
+
+    @cached_property
+    def caches(self) -> CacheService:
+        """Compile caches: listed, planned for and changed."""
+        from neuron_top.actions.desk import CacheService
+
+        return CacheService(self._settings, read_only=self._settings.read_only)
+
+    def entries(self) -> EntryTable:
+        """The entries of every cache that exists."""
+        from neuron_top.ingest.repository import Library
+
+        return Library(self._settings, self._named_caches).entries()
