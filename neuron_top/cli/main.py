@@ -37,6 +37,7 @@ COMMANDS = (
     ),
     Command("run", "run", "run a training command, record it and show it live"),
     Command("compile", "compile", "collect the graphs of a command in a trial run and compile them in parallel"),
+    Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),
     Command("status", "status", "the overview once, for scripts"),
     Command("runs", "runs", "list the recordings"),
     Command("replay", "replay", "play a recording on the live screen"),

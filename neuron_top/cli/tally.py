@@ -7,12 +7,14 @@ named pipe that nobody writes to yet is waited for.
   neurontop tally train.log                      a summary for people
   neurontop tally --json train.log               the counts, one object; for several files one object per file
   kubectl logs job/train | neurontop tally -     from a pipe
-  neurontop tally --check *.log                  exit status 1 if a compile failed
+  neurontop tally --check *.log                  exit status 1 if the job failed
 
 Counts are of occurrences: 32 ranks that use one cached graph are 32 hits, and one graph in the summary's table.
 A duration is measured where the lines allow it, else an upper bound (≤) between two lines of the same process.
 
-exit status: 0 read, whatever was in it · 1 with --check, a compile failed or a failed one was met in the cache ·
+`neurontop diagnose` says why a job failed; `"diagnosis"` in the JSON is its answer, and --check exits by it.
+
+exit status: 0 read, whatever was in it · 1 with --check, the job failed (and did not recover) ·
 2 a file cannot be read (its name and the reason are on stderr) · 130 interrupted
 """
 
@@ -30,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop tally`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="log files; - is standard input")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
-    parser.add_argument("--check", action="store_true", help="exit status 1 if a compile failed")
+    parser.add_argument(
+        "--check", action="store_true", help="exit status 1 if the job failed, as `neurontop diagnose` judges"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -40,11 +44,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         counts: dict[str, Any] = {storable_name(name): service.counts(name) for name in names}
         print_json(counts if len(counts) > 1 else next(iter(counts.values())))
-        failed = any(each["errors"] or each["failed_hits"] for each in counts.values())
+        failed = any(each["diagnosis"].failed for each in counts.values())
     else:
         from neuron_top.cli.tally_text import tally_text
 
         views = {name: service.rows(name) for name in names}
         print_text("\n\n".join(tally_text(visible(name), view) for name, view in views.items()))
-        failed = any(view.failures or view.cached_failures for view in views.values())
+        failed = any(view.diagnosis.failed for view in views.values())
     return 1 if arguments.check and failed else 0

@@ -6,6 +6,8 @@ from neuron_top.cli.output import table
 from neuron_top.units import UNKNOWN, bytes_text, clock_text, count_text, duration_text, number_text
 from neuron_top.views.log_tally import LogTally, TalliedGraph
 
+_CAUSE_CHARACTERS = 200
+
 
 def tally_text(name: str, view: LogTally) -> str:
     """The whole summary of one log."""
@@ -26,6 +28,8 @@ def _head(name: str, view: LogTally) -> str:
     ):  # fmt: skip
         if values:
             lines.append(f"{title}: {', '.join(values)}")
+    if view.diagnosis.text:
+        lines.insert(1, f"{view.diagnosis.verdict} ({view.diagnosis.where}): {view.diagnosis.text[:_CAUSE_CHARACTERS]}")
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | N
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
     `tell`: takes remarks for the person.
     """
-    logs = [name for name in names if _is_log(name)]
+    logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
         return read_logs(names, settings.history_seconds, standard_input, tell)
     if logs or len(names) != 1:
@@ -42,7 +42,7 @@ def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | N
         return load_run(store, find_recording(store, names[0]).id, settings.history_seconds)
 
 
-def _is_log(name: str) -> bool:
+def is_log(name: str) -> bool:
     """Whether a name means something to read; a folder may have the name of a recording."""
     if name == STANDARD_INPUT or os.path.lexists(name):
         return not Path(name).is_dir() or "/" in name

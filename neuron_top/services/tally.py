@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
+from neuron_top.diagnose import Diagnoser
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes.log_input import portions
 
@@ -20,14 +21,16 @@ class TallyService:
         self._tell, self._standard_input = tell, standard_input
 
     def counts(self, name: str) -> dict[str, Any]:
-        """The published counts of one log, the fastest way. Raises UsageError where it cannot be read."""
+        """The published counts of one log and its diagnosis, the fastest way. Raises UsageError if it is unreadable."""
         from neuron_top.parsers.counting import CountingReader
 
-        reader = CountingReader(f"log:{name}")
+        reader, diagnoser = CountingReader(f"log:{name}"), Diagnoser(f"log:{name}")
         for data in portions(name, self._tell, self._standard_input):
             reader.feed(data)
+            diagnoser.feed(data)
         reader.flush()
-        return reader.tally.as_json()
+        diagnoser.flush()
+        return reader.tally.as_json() | {"diagnosis": diagnoser.diagnosis()}
 
     def rows(self, name: str) -> LogTally:
         """One log as rows for a person. Raises UsageError where it cannot be read."""
@@ -35,11 +38,13 @@ class TallyService:
         from neuron_top.run.log_totals import LogTotals
         from neuron_top.views.log_tally import log_tally
 
-        reader, totals = LogReader(f"log:{name}"), LogTotals()
+        reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), Diagnoser(f"log:{name}")
         for data in portions(name, self._tell, self._standard_input):
             for event in reader.feed(data):
                 totals.apply(event)
+            diagnoser.feed(data)
+        diagnoser.flush()
         for event in reader.flush():
             totals.apply(event)
         tally: Tally = reader.tally
-        return log_tally(tally, totals)
+        return log_tally(tally, totals, diagnoser.diagnosis())

@@ -8,8 +8,10 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.cache.model import failures
+from neuron_top.diagnose import Diagnosis
 from neuron_top.parsers.tally import Tally
 from neuron_top.run.log_totals import GraphCounts, LogTotals
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
 
 MOST_ROWS = 10
 _MOST_GRAPHS = 30
@@ -72,6 +74,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 class LogTally(msgspec.Struct, frozen=True, kw_only=True):
     """One log."""
 
+    diagnosis: DiagnosisView
     lines: int
     bytes: int
     first: str | None
@@ -102,11 +105,12 @@ class LogTally(msgspec.Struct, frozen=True, kw_only=True):
     malformed_lines: int
 
 
-def log_tally(tally: Tally, totals: LogTotals) -> LogTally:
+def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally:
     """The rows of one log."""
     counts, document = tally.counts, tally.as_json()
     first, last = tally.first, tally.last
     return LogTally(
+        diagnosis=diagnosis_view(diagnosis),
         lines=tally.lines,
         bytes=tally.bytes,
         first=document["ts_min"],

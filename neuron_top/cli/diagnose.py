@@ -1,0 +1,77 @@
+"""Say why a job failed: the verdict, the line that states the cause, the lines around it, and what to do next.
+
+LOG is console output of a job (plain or compressed), a compiler's log-neuron-cc.txt, a runtime's or a tool's log; `-`
+is standard input. RUN is a recording (its id, the beginning of one, its name, or `last`), of which the exit code is
+known too.
+
+  neurontop diagnose train.log                   one screen, the reason first
+  neurontop diagnose last                        the last recording
+  kubectl logs job/train | neurontop diagnose -
+  neurontop diagnose --json *.log | jq 'map_values(.causes[0].text)'
+
+A compiler's or a device's statement comes before what frameworks and launchers say of it; what a job overcame is no
+failure. Where the log does not state the reason, that is said, with the nearest line and where to look for more.
+
+exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read · 3 no such recording
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from neuron_top import settings as configuration
+from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes, storable_name
+from neuron_top.escapes import visible
+from neuron_top.services.diagnosis import DiagnosisService
+from neuron_top.units import count_text
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
+
+_WIDTH = 118
+_LONGEST = 400
+"""Characters of a line that are shown; --json has all."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `diagnose`."""
+    parser.add_argument("names", nargs="+", metavar="LOG|RUN", help="log files or recordings; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print the diagnosis as JSON; for several names one each")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Read everything, then print."""
+    settings, _ = configuration.load()
+    diagnoses = DiagnosisService(settings, log_stderr).of(arguments.names, standard_input_bytes())
+    if arguments.json:
+        documents = {storable_name(name): diagnosis for name, diagnosis in diagnoses.items()}
+        print_json(documents if len(documents) > 1 else next(iter(documents.values())))
+    else:
+        print_text("\n\n".join(_text(name, diagnosis_view(each)) for name, each in diagnoses.items()))
+    return 1 if any(diagnosis.failed for diagnosis in diagnoses.values()) else 0
+
+
+def _text(name: str, view: DiagnosisView) -> str:
+    shown = "standard input" if name == "-" else visible(name)
+    parts = [f"{shown}: {view.verdict}"]
+    if view.text:
+        certainty = f" · {view.certainty}" if view.certainty else ""
+        parts.append(f"{view.where}{certainty}\n{_wrapped(view.text)}")
+        width = max(len(count_text(line.line)) for line in view.lines)
+        parts.append("\n".join(f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {line.text[:_WIDTH]}"
+                               for line in view.lines))  # fmt: skip
+    if view.next_step:
+        parts.append(f"next\n{_wrapped(view.next_step)}")
+    if view.others:
+        others = [f"  line {count_text(other.line)}: {other.what}: {other.text[:_WIDTH]}{_times(other.count)}"
+                  for other in view.others]  # fmt: skip
+        others += [f"  … and {count_text(view.more)} more"] if view.more else []
+        parts.append("\n".join(("also seen", *others)))
+    return "\n\n".join(parts)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text[:_LONGEST], _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _times(count: int) -> str:
+    return f" (× {count_text(count)})" if count > 1 else ""

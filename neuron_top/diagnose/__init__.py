@@ -1,0 +1,19 @@
+"""What went wrong in a job, from the lines of its log: the rule, in the order in which it works.
+
+1. `statements` takes a line apart into what was said, how loud (level) and by whom (compiler, runtime, tool, rank).
+2. `tracebacks` follows Python's tracebacks of each process; the first exception of a chain counts. `messages` follows
+   the text of a failed compile to the line that names the reason.
+3. `recognizers` is the table of what is known: compiler codes, statuses of the runtime, wordings of the specifications.
+   `general` holds for wordings that nobody has met: exceptions, levels, first words. Warnings, headings, help texts and
+   dumps for support are no failures, whatever words they hold.
+4. `findings` counts what is one failure, said often and by many ranks.
+5. `ending` reads the last lines: success, or only silence.
+6. `ranking` decides: what is a failure, what was overcome, what is a consequence, and what is the cause.
+"""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
+from neuron_top.diagnose.model import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
+
+__all__ = ["Cause", "CauseClass", "Confidence", "Diagnoser", "Diagnosis", "Evidence", "JobEnd", "diagnose"]

@@ -1,0 +1,370 @@
+"""`Diagnoser`: the bytes of one log, in any portions → its diagnosis. One pass, bounded memory, pure.
+
+All words of all recognizers are searched at once in the raw bytes; only lines that hold one are taken apart. While a
+traceback or the message of a failed compile is open, every line is. A wording that came before is only counted.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import deque
+from typing import NamedTuple
+
+import ahocorasick_rs
+import msgspec
+
+from neuron_top.diagnose import ending, general, messages, ranking, recognizers
+from neuron_top.diagnose.findings import Finding, Findings, Progress, evidence
+from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.messages import Message
+from neuron_top.diagnose.model import Diagnosis
+from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
+from neuron_top.diagnose.tracebacks import Part, Tracebacks
+from neuron_top.escapes import strip_ansi
+from neuron_top.parsers import wide
+from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
+
+_WINDOW = 1 << 20
+_STEPS = (
+    b"'loss'", b'"loss"', b"it/s", b"s/it", b"step_loss", b"throughput", b"loss=", b"loss: ", b"tokens/s", b'" 200 ',
+)  # fmt: skip
+_COMPILES = (b"compiler status pass", b"successfully completed for", b"using a cached neff")
+_FAILURES = tuple(
+    dict.fromkeys(
+        (*recognizers.WORDS, *general.WORDS, b"failed compilation with", b"cached failed neff", b"in the previous run")
+    )
+)
+
+
+def _engine(words: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
+    return ahocorasick_rs.BytesAhoCorasick(
+        words,
+        matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+        implementation=ahocorasick_rs.Implementation.DFA,
+    )
+
+
+_FAILURE_SEARCH = _engine(_FAILURES)
+_PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
+_OLD_CODE = re.compile(rb"\[[a-z]{3}\d{3}\]")
+_NUMBERS = re.compile(rb"\d{5,}|\d+[:.][\d:.]+")
+"""Stamps, process ids, sizes: what differs between copies of a line. Exit codes and statuses stay."""
+_MOST_SHAPES = 8192
+_LONGEST_SHAPE = 1000
+_READ_ANYWAY = 1000
+"""Copies of a finding's line that are read for their rank; the others are only counted."""
+_CONTEXT = 2
+"""Lines in front of and behind a finding that are kept as evidence."""
+_RECENT = 20
+_MOST_MODULES = 64
+
+
+class _Wanted(NamedTuple):
+    """Lines behind a finding, still to come."""
+
+    finding: Finding
+    last: int
+
+
+class Diagnoser:
+    """Fed with one log; `source` names it in the causes."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._head: bytes | None = b""
+        self._wide: wide.WideLines | None = None
+        self._buffer = LineBuffer()
+        self._offset = 0
+        self._lines = 0
+        """Line ends before the block."""
+        self._tail = b""
+        self._progress = Progress()
+        self._base = Progress()
+        """As it was before the block; counted from the first finding on."""
+        self._signs: tuple[list[int], list[int]] | None = None
+        """Of the block being read."""
+        self._here = (b"", 0)
+        """The block being read, and where its line begins."""
+        self._findings = Findings()
+        self._tracebacks = Tracebacks()
+        self._message: Message | None = None
+        self._shapes: dict[bytes, Finding | None] = {}
+        self._modules: dict[str, Finding] = {}
+        """Graphs whose compile failed: one that compiles later has recovered."""
+        self._wanted: list[_Wanted] = []
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=_RECENT)
+        """Lines of a message, for the evidence of what is only known at its end."""
+        self._indent: int | None = None
+        """How far the whole log is indented: pages and test runners do that."""
+
+    def feed(self, data: bytes) -> None:
+        """Read these bytes. Never raises, whatever they are."""
+        if self._head is not None:
+            self._head += data
+            if wide.undecided(self._head):
+                return
+            data = self._decide()
+        if self._wide is not None:
+            self._wide_lines(self._wide.take(data))
+            return
+        for start in range(0, len(data), _WINDOW):
+            self._block(self._buffer.take(data[start : start + _WINDOW]))
+
+    def flush(self) -> None:
+        """The end of the log: its last line may have no line end."""
+        if self._head:
+            self.feed(self._decide())
+        if self._wide is not None:
+            self._wide_lines(self._wide.rest())
+        self._block(self._buffer.rest())
+        self._close_message()
+
+    def diagnosis(self, exit_code: int | None = None) -> Diagnosis:
+        """What is known so far; `exit_code` where the job's own is known."""
+        whole = self._tail
+        if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
+            whole = whole[whole.find(b"\n") + 1 :]
+        end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
+        return ranking.diagnosis(
+            self._findings.all,
+            self._progress,
+            end,
+            self._lines,
+            self.source,
+            exit_code,
+            in_traceback=self._tracebacks.in_frames,
+        )
+
+    def _decide(self) -> bytes:
+        head, self._head = self._head or b"", None
+        encoding = wide.encoding_of(head)
+        self._wide = wide.WideLines(encoding) if encoding is not None else None
+        return head
+
+    def _wide_lines(self, lines: list[tuple[bytes, int]]) -> None:
+        for line, offset in lines:
+            self._offset = offset
+            self._block(line)
+
+    def _block(self, block: bytes) -> None:
+        """Read whole lines."""
+        if not block:
+            return
+        if self._indent is None:
+            self._indent = _common_indent(block)
+        self._signs = None
+        self._take_wanted(block)
+        self._walk(block, _failures(block))
+        if self._findings.all:
+            steps, compiles = self._signs_of_life(block)
+            self._base.steps += len(steps)
+            self._base.compiles += len(compiles)
+            self._progress = Progress(self._base.steps, self._base.compiles)
+        self._lines += block.count(b"\n")
+        self._offset += len(block)
+        kept = block if len(block) >= ending.TAIL_BYTES else self._tail + block
+        self._tail = kept[-ending.TAIL_BYTES :]
+
+    def _signs_of_life(self, block: bytes) -> tuple[list[int], list[int]]:
+        """Where steps and compiles stand in the block; searched only where something has failed."""
+        if self._signs is None:
+            matches = _PROGRESS_SEARCH.find_matches_as_indexes(block.lower())
+            self._signs = (
+                [end for index, _, end in matches if index < len(_STEPS)],
+                [end for index, _, end in matches if index >= len(_STEPS)],
+            )
+        return self._signs
+
+    def _walk(self, block: bytes, marks: list[int]) -> None:
+        """Read the lines that hold a mark, and all while something is open."""
+        position = counted = 0
+        line = self._lines + 1
+        while position < len(block):
+            if not self._spanning:
+                places = marks
+                if self._modules:
+                    places = sorted({*marks, *self._signs_of_life(block)[1]})
+                index = bisect_left(places, position)
+                if index == len(places):
+                    return
+                position = max(position, block.rfind(b"\n", position, places[index]) + 1)
+            line += block.count(b"\n", counted, position)
+            counted = position
+            end = block.find(b"\n", position)
+            end = len(block) if end < 0 else end
+            self._line(block, position, end, line)
+            position = end + 1
+
+    @property
+    def _spanning(self) -> bool:
+        return self._tracebacks.open or self._message is not None
+
+    def _line(self, block: bytes, position: int, end: int, line: int) -> None:
+        """Read one physical line."""
+        raw = block[position : min(end, position + LINE_LIMIT)]
+        self._recent.append((line, raw))
+        shape = _NUMBERS.sub(b"#", raw) if not self._spanning and len(raw) <= _LONGEST_SHAPE else None
+        if shape is not None and shape in self._shapes:
+            known = self._shapes[shape]
+            if known is None:
+                return
+            if known.count >= _READ_ANYWAY:
+                self._mark_progress(block, position)
+                known.count += 1
+                known.last_line, known.last_steps = line, self._progress.steps
+                known.last_compiles = self._progress.compiles
+                return
+        self._here = (block, position)
+        found = list(map(self._statement, statements(raw, line, self._offset + position, self._indent or 0)))
+        if shape is not None and len(found) <= 1 and not self._spanning:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            self._shapes[shape] = found[0] if found else None
+
+    def _mark_progress(self, block: bytes, position: int) -> None:
+        """Count what the job has done before this place."""
+        steps, compiles = self._signs_of_life(block)
+        self._progress = Progress(
+            self._base.steps + bisect_right(steps, position), self._base.compiles + bisect_right(compiles, position)
+        )
+
+    def _statement(self, statement: Statement) -> Finding | None:
+        if self._message is not None:
+            if self._message.accepts(statement):
+                if not statement.text:
+                    return None
+                return self._close_message() if self._message.take(statement) else None
+            if statement.text and statement.speaker in (Speaker.UNKNOWN, Speaker.WRAPPER):
+                self._close_message()
+        part, raised = self._tracebacks.read(statement)
+        if part is Part.INSIDE:
+            return None
+        if part is Part.EXCEPTION:
+            return self._exception(statement, raised) if raised is not None else None
+        if self._modules:
+            self._recovered_module(statement)
+        if messages.FAILED in statement.text or messages.CACHED.search(statement.text):
+            return self._failed_compile(statement)
+        if messages.BANNER.search(statement.text) and statement.speaker is Speaker.COMPILER:
+            self._message = Message(statement, is_cached=False)
+            return None
+        verdict = general.judge(statement)
+        return self._add(statement, verdict) if verdict is not None else None
+
+    def _exception(self, statement: Statement, raised: re.Match[str]) -> Finding:
+        finding = self._add(statement, general.exception(statement, raised))
+        finding.terminal = True
+        self._tracebacks.found(statement, finding, is_probe=general.is_probe(raised))
+        return finding
+
+    def _failed_compile(self, statement: Statement) -> Finding | None:
+        """The header of a failed compile, or of one that is kept in the cache; a quotation of either counts as it."""
+        if statement.level is Level.INFO and not messages.CACHED.search(statement.text):
+            return None
+        is_cached = messages.CACHED.search(statement.text) is not None
+        is_retried = bool(messages.RETRYING.search(statement.text))
+        text = messages.reason(statement.text) if messages.FAILED in statement.text else ""
+        if text:
+            said = msgspec.structs.replace(statement, text=text, level=Level.NONE)
+            verdict = messages.verdict(said, is_cached=is_cached, is_retried=is_retried)
+            return self._with_modules(self._add(said, verdict), statement)
+        self._message = Message(statement, is_cached, is_retried=is_retried)
+        return None
+
+    def _close_message(self) -> Finding | None:
+        """The finding of a failed compile whose message has ended."""
+        message, self._message = self._message, None
+        if message is None:
+            return None
+        flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
+        if message.best is None:
+            finding = self._add(message.header, messages.unreasoned(**flags))
+        else:
+            finding = self._add(message.best, messages.verdict(message.best, **flags))
+        return self._with_modules(finding, message.header)
+
+    def _with_modules(self, finding: Finding, statement: Statement) -> Finding:
+        for module in messages.MODULE.findall(statement.text):
+            if len(self._modules) < _MOST_MODULES:
+                self._modules[module] = finding
+                finding.modules.add(module)
+        return finding
+
+    def _recovered_module(self, statement: Statement) -> None:
+        """A graph that failed and was compiled, or found, later."""
+        if "Successfully Completed" not in statement.text and "Using a cached neff" not in statement.text:
+            return
+        for module in messages.MODULE.findall(statement.text):
+            finding = self._modules.pop(module, None)
+            if finding is not None:
+                finding.modules.discard(module)
+                finding.recovered = not finding.modules
+
+    def _add(self, statement: Statement, verdict: Verdict) -> Finding:
+        block, position = self._here
+        self._mark_progress(block, position)
+        finding, is_new = self._findings.add(statement, verdict, self._progress)
+        finding.terminal |= verdict.row is not None and verdict.row.name in recognizers.TERMINAL
+        if is_new:
+            self._add_evidence(finding, block)
+        return finding
+
+    def _add_evidence(self, finding: Finding, block: bytes) -> None:
+        """Keep the lines around a new finding."""
+        position = finding.offset - self._offset
+        if position < 0:  # stated in the block before, known only now
+            for line, raw in self._recent:
+                if 0 < abs(line - finding.line) <= _CONTEXT:
+                    self._keep(finding, line, raw)
+            return
+        before = (self._tail + block[max(0, position - 2 * LINE_LIMIT) : position]).split(b"\n")[:-1][-_CONTEXT:]
+        for line, raw in enumerate(before, finding.line - len(before)):
+            self._keep(finding, line, raw)
+        self._wanted.append(_Wanted(finding, finding.line + _CONTEXT))
+        end = block.find(b"\n", position)
+        self._take_behind(block, len(block) if end < 0 else end + 1, finding.line + 1)
+
+    def _take_wanted(self, block: bytes) -> None:
+        """Lines that findings of earlier blocks still want."""
+        if self._wanted:
+            self._take_behind(block, 0, self._lines + 1)
+
+    def _take_behind(self, block: bytes, position: int, line: int) -> None:
+        wanted = self._wanted
+        for _ in range(_CONTEXT):
+            if position >= len(block) or not wanted:
+                break
+            end = block.find(b"\n", position)
+            end = len(block) if end < 0 else end
+            for finding, last in wanted:
+                if finding.line < line <= last:
+                    self._keep(finding, line, block[position:end])
+            line, position = line + 1, end + 1
+        self._wanted = [one for one in wanted if one.last >= line]
+
+    def _keep(self, finding: Finding, line: int, raw: bytes) -> None:
+        text = strip_ansi(raw[:2000].decode("utf-8", "replace"))
+        if text.strip() and all(one.line != line for one in finding.evidence):
+            finding.evidence.append(evidence(line, text))
+
+
+def diagnose(data: bytes, source: str = "", exit_code: int | None = None) -> Diagnosis:
+    """The diagnosis of a whole log."""
+    diagnoser = Diagnoser(source)
+    diagnoser.feed(data)
+    diagnoser.flush()
+    return diagnoser.diagnosis(exit_code)
+
+
+def _failures(block: bytes) -> list[int]:
+    """Where in a block words of failures end, in order."""
+    lower = b"\n" + block.lower()  # words may stand behind a line end; so every place is one too far
+    ends = [end - 1 for _, _, end in _FAILURE_SEARCH.find_matches_as_indexes(lower)]
+    codes = [found.end() - 1 for found in _OLD_CODE.finditer(lower)]
+    return sorted(ends + codes) if codes else ends
+
+
+def _common_indent(block: bytes) -> int:
+    lines = [line for line in block[:8192].split(b"\n")[:60] if line.strip()]
+    return min((len(line) - len(line.lstrip()) for line in lines), default=0)

@@ -1,0 +1,71 @@
+"""How a job ended, by the last lines of its log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from neuron_top.escapes import strip_ansi
+
+TAIL_BYTES = 16 << 10
+"""How much of the end of a log is kept for this."""
+_LAST_LINES = 30
+_SUCCESS = re.compile(
+    r"Total failed compilations: 0|Compilation summary.{0,80}Failed: 0|-{3,} ?End (?:of )?[Tt]raining"
+    r"|['\"]train_runtime['\"]"
+    r"|=+ (?:.*, )?\d+ passed\b(?!.*(?:failed|error))|^OK(?: \(|$)|^(?:Ran|All) .{0,60}(?:passed|OK)$"
+    r"|(?i:\b(?:exit(?:ed)?(?: with)?(?: code| status)?|exitcode)\W{1,4}0(?!\d))"
+    r"|(?i:(?:completed|finished|done|succeeded|ended|saved) successfully|successfully (?:completed|finished"
+    r"|saved)\b(?! for))"
+    r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
+    r"|finished|done|succeeded))"
+    r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
+    r"|Compiled \d+ models?\b"
+)
+"""What programs say at the end when all went well."""
+_TIME = re.compile(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")
+"""What a shell prints when a command has ended, well or not."""
+
+
+_BUT = re.compile(r"(?i)\berr|fail|exception|killed|abort|(?<!not )incomplete|\bnot (?:complete|finished|successful)")
+_NONE = re.compile(r"(?i)\b(?:0|no) (?:\w+ )?(?:err\w*|fail\w*)|(?:err\w*|fail\w*)(?: compilations)?\W{1,3}0\b")
+
+
+class LastLine(NamedTuple):
+    """The last line that is not empty."""
+
+    number: int
+    offset: int
+    text: str
+
+
+class End(NamedTuple):
+    """What the last lines tell."""
+
+    success_line: int | None = None
+    """The last line that says that all went well."""
+    timed: bool = False
+    """The shell has printed how long the command took."""
+    last: LastLine | None = None
+
+
+def read(tail: bytes, first_line: int, offset: int) -> End:
+    """Read the end of a log; its first line has this number and begins at this offset."""
+    lines: list[LastLine] = []
+    for number, raw in enumerate(tail.split(b"\n"), first_line):
+        text = strip_ansi(raw.decode("utf-8", "replace")).strip()
+        if text:
+            lines.append(LastLine(number, offset, text))
+        offset += len(raw) + 1
+    lines = lines[-_LAST_LINES:]
+    timed = any(_TIME.match(line.text) for line in lines[-4:])
+    return End(_last_success(lines), timed, lines[-1] if lines else None)
+
+
+def _last_success(lines: Sequence[LastLine]) -> int | None:
+    return next((line.number for line in reversed(lines) if _says(line.text)), None)
+
+
+def _says(text: str) -> bool:
+    return bool(_SUCCESS.search(text)) and (not _BUT.search(text) or bool(_NONE.search(text)))

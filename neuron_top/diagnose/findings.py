@@ -1,0 +1,117 @@
+"""What was found in a log so far: failures that are one and the same counted together, bounded."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.model import Evidence
+from neuron_top.diagnose.recognizers import Weight
+from neuron_top.diagnose.statements import Statement
+from neuron_top.escapes import visible
+from neuron_top.parsers.failures import ERROR_CODE
+
+_MOST = 300
+_MOST_RANKS = 4096
+_LONGEST_TEXT = 2000
+_LONGEST_EVIDENCE = 300
+_KEY = 160
+_VARYING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|(?:/[\w.+@=-]+){2,}/?|\s?\d+(?:\.\d+)?")
+_BLANKS = re.compile(r"[ \t]{3,}")
+
+
+class Finding(msgspec.Struct):
+    """One failure, said once or often; `last_steps` and `last_compiles` tell how far the job was when it was said."""
+
+    verdict: Verdict
+    line: int
+    offset: int
+    text: str
+    last_line: int
+    last_steps: int
+    last_compiles: int
+    count: int = 0
+    ranks: set[int] = msgspec.field(default_factory=set)
+    evidence: list[Evidence] = msgspec.field(default_factory=list)
+    modules: set[str] = msgspec.field(default_factory=set)
+    """Graphs whose compile failed."""
+    recovered: bool = False
+    """Later lines show that it was overcome."""
+    demoted: bool = False
+    """Another finding says the same and more."""
+    terminal: bool = False
+    """It ended a process: an exception nobody caught, a panic, a signal."""
+
+    @property
+    def weight(self) -> Weight:
+        """How much it explains."""
+        return Weight.CASCADE if self.demoted else self.verdict.weight
+
+
+class Progress(msgspec.Struct):
+    """How far a job has come, counted while its log is read."""
+
+    steps: int = 0
+    """Training steps, requests served."""
+    compiles: int = 0
+    """Compiles and look-ups that went well."""
+
+
+class Findings:
+    """Findings in the order in which they were first said."""
+
+    def __init__(self) -> None:
+        self.all: list[Finding] = []
+        self._by_key: dict[str, Finding] = {}
+
+    def add(self, statement: Statement, verdict: Verdict, progress: Progress) -> tuple[Finding, bool]:
+        """The finding for a statement, and whether it is new."""
+        key = _key(statement.text)
+        finding = self._by_key.get(key)
+        is_new = finding is None
+        if finding is None:
+            finding = Finding(
+                verdict=verdict, line=statement.line, offset=statement.offset, text=_shown(statement.text),
+                last_line=0, last_steps=0, last_compiles=0,
+            )  # fmt: skip
+            if len(self.all) >= _MOST:
+                self._drop_one()
+            self.all.append(finding)
+            self._by_key[key] = finding
+        elif verdict.weight < finding.verdict.weight is Weight.CASCADE:  # quoted before it was said
+            is_new = True
+            finding.verdict, finding.line, finding.offset = verdict, statement.line, statement.offset
+            finding.text, finding.evidence = _shown(statement.text), []
+        self.repeat(finding, statement, progress)
+        return finding, is_new
+
+    def repeat(self, finding: Finding, statement: Statement, progress: Progress) -> None:
+        """Count it once more."""
+        finding.count += statement.repeats
+        finding.last_line, finding.last_steps = statement.line, progress.steps
+        finding.last_compiles = progress.compiles
+        if statement.rank is not None and len(finding.ranks) < _MOST_RANKS:
+            finding.ranks.add(statement.rank)
+
+    def _drop_one(self) -> None:
+        """Forget the latest of those that explain least."""
+        worst = max(range(len(self.all)), key=lambda index: (self.all[index].weight, index))
+        dropped = self.all.pop(worst)
+        self._by_key = {key: finding for key, finding in self._by_key.items() if finding is not dropped}
+
+
+def evidence(line: int, text: str) -> Evidence:
+    """A line as evidence: safe to show, bounded."""
+    return Evidence(line, visible(_BLANKS.sub("  ", text.strip())[:_LONGEST_EVIDENCE]))
+
+
+def _key(text: str) -> str:
+    """What copies of a statement share, whoever says them."""
+    code = ERROR_CODE.search(text)
+    return code[1] if code is not None else _VARYING.sub("#", text.lower())[:_KEY]
+
+
+def _shown(text: str) -> str:
+    return visible(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")

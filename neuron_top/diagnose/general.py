@@ -1,0 +1,217 @@
+"""What holds for failures that nobody has met yet: exceptions, levels, and how people begin the sentence.
+
+Warnings and headings that contain the word error are no failures: a statement counts by its shape (an exception's type,
+a level in its header, a first word that says that something could not be done), never by a word somewhere in it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from neuron_top.diagnose.model import CauseClass, Confidence
+from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
+from neuron_top.diagnose.statements import Level, Speaker, Statement
+
+WORDS: tuple[bytes, ...] = (
+    b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
+    b"failed", b"panicked", b"cannot ", b"can't ", b"could not", b"unable to", b"interrupt",
+    b"\ne0", b"\ne1", b"\nf0", b"\nf1", b": e0", b": e1", b"[e0", b"[e1", b"] e0", b"] e1", b") e0", b") e1", b"[f0",
+    b"[f1", b": e ", b": f ", b"what():",
+)  # fmt: skip
+"""A line without any of these, and without any word of `recognizers`, says of no failure."""
+
+EXCEPTION = re.compile(
+    r"(?:E {2,7})?(?P<cause>Caused by: )?(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,12}[A-Za-z_]\w{0,80})"
+    r"(?:: (?P<text>.*)|:?\s*)$",
+    re.DOTALL,
+)
+_NAMED = re.compile(
+    r"(?:Error|Exception|Interrupt|Exit|Timeout|TimedOut|Failure|Fault|Empty|Full|StopIteration|NotFound|Killed"
+    r"|Exhausted|Denied|Abort(?:ed)?|Unavailable|Refused|Invalid\w*)$"
+)
+"""How the names of exceptions end."""
+_WARNING = re.compile(r"\w*Warning$")
+_SURELY = re.compile(r"(?:Error|Exception|Interrupt|SystemExit)$")
+"""The same where no traceback stands before it."""
+_PROBES = frozenset({"KeyError", "StopIteration", "StopAsyncIteration", "Empty", "Full"})
+"""Raised to look for something: what is raised in their place tells more."""
+_JAVA = re.compile(r"(?:javax?|ai\.djl|org|com|io|scala)\.")
+_CASCADING = frozenset(
+    {"CalledProcessError", "ChildFailedError", "BrokenPipeError", "EngineDeadError", "AsyncEngineDeadError",
+     "RayTaskError", "RayActorError", "WorkerCrashedError", "ActorDiedError", "ProcessRaisedException",
+     "ProcessExitedException", "BrokenProcessPool", "RemoteError", "SystemExit", "ConnectionResetError", "EOFError",
+     "ExecuteUserScriptError"}
+)  # fmt: skip
+_OPENING = re.compile(
+    r"(?:(?:Error|ERROR|Fatal|FATAL|Exception)(?::|!| -| to | in | while | during | when | from | opening | reading "
+    r"| loading | executing )\s*\S|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
+)
+_REPORTED = re.compile(
+    r"(?i)\b(?:encountered|failed with|got|raised|caught|hit|threw) (?:an? |the )?(?:\w+ ){0,2}?(?:error"
+    r"|exception): (?!none\b)\S"
+)
+"""A worker's trouble in its parent's words."""
+_PANIC = re.compile(r"panic: (?!runtime error)\S|thread '.{0,80}' panicked at \S")
+_FAILED = re.compile(
+    r"(?:[\w./'\"()-]+ ){0,6}(?:failed|FAILED|Failed)(?:$|[.!:]| (?:with|because|due to|after|during|while)\b)"
+)
+"""`Model export failed.`, `train.py FAILED`."""
+_WHAT = re.compile(r"what\(\): {1,4}\S")
+_PYTEST = re.compile(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
+_SUPPORT = frozenset(
+    {"NRT:nrt_infodump", "TDRV:ht_insert", "TDRV:log_dev_mem_usage_table", "TDRV:dml_dump", "TDRV:dml_driver_dump",
+     "TDRV:print_lnc_hbm_details", "TDRV:log_mem_usage_table"}
+)  # fmt: skip
+"""Functions of the runtime that print what support asks for, at level error."""
+NOISE = re.compile(
+    r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
+    r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
+    r"|^(?:Aligned allocations may fail|Version information|Error (?:class|location)|Command line:"
+    r"|Internal details:|Location:"
+    r"|Neuron\w* Compiler version"
+    r"|Diagnostic (?:information|logs)|(?:HWM|NumPy|Python|NeuronX Compiler|HWM Early|XLA) version|Not in AMI"
+    r"|Running (?:on|in) |Retrying\b|Artifacts stored in|See the (?:log|documentation)"
+    r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
+    r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\b(?:0|no) (?:errors?|failed|failures?)\b)"
+    r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
+)
+"""Error lines that are none."""
+_INITIAL = re.compile(r"(?i)\binit|\bconfig|_open\b|device")
+_COLLECTIVE = re.compile(r"^ENC|CCOM|(?i:_cc_|enc_|collective|nec_|efa)")
+_ALLOCATION = re.compile(r"(?i)\balloc|\bmem(?:ory)?\b")
+_TOOL_NAME = re.compile(r"\bneuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer)\b|(?i:device plugin)")
+
+
+class Verdict(NamedTuple):
+    """What a statement means."""
+
+    cause_class: CauseClass
+    weight: Weight
+    advice: str
+    confidence: Confidence
+    reasoned: bool = True
+    doubt: Doubt = Doubt.NONE
+    row: Recognizer | None = None
+
+
+def judge(statement: Statement) -> Verdict | None:
+    """What a statement outside a traceback means; None = no failure."""
+    row = None if _is_support(statement) else recognize(statement)
+    if row is not None and not _is_prose(statement, row):
+        return _by_row(row, _doubt(statement, row))
+    if statement.level in (Level.INFO, Level.WARNING) or _is_support(statement) or NOISE.search(statement.text):
+        return None
+    raised = EXCEPTION.match(statement.text)
+    if raised is not None and _SURELY.search(raised["type"]) and not _WARNING.search(raised["type"]):
+        return exception(statement, raised)
+    return _by_level(statement) or _by_opening(statement)
+
+
+def raised_by(statement: Statement) -> re.Match[str] | None:
+    """The exception at the end of a traceback, if this line is one."""
+    found = EXCEPTION.match(statement.text)
+    if found is None or (found["text"] is None and not _NAMED.search(found["type"])):
+        return None
+    return found if _NAMED.search(found["type"]) or found["type"].split(".")[-1][:1].isupper() else None
+
+
+def exception(statement: Statement, raised: re.Match[str]) -> Verdict:
+    """What an exception means: by its words, else by its type, else it is the program's own."""
+    name = raised["type"].split(".")[-1]
+    if name in _CASCADING:
+        row = recognize(statement)
+        cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
+        if row is not None and row.weight is Weight.REASON:
+            return _by_row(row)
+        return Verdict(cause_class, Weight.CASCADE, row.advice if row else "", Confidence.LOW, reasoned=False)
+    row = recognize(statement)
+    if row is not None:
+        return _by_row(row)
+    if _JAVA.match(raised["type"]) and not raised["cause"]:
+        return Verdict(CauseClass.SCRIPT_ERROR, Weight.MESSAGE, "", Confidence.LOW)
+    if name in ("TimeoutError", "Timeout"):
+        return Verdict(CauseClass.NETWORK, Weight.STATEMENT, "", Confidence.LOW)
+    return Verdict(CauseClass.SCRIPT_ERROR, Weight.STATEMENT, "", Confidence.MEDIUM)
+
+
+def is_probe(raised: re.Match[str]) -> bool:
+    """Whether an exception only asks for something, so that the one raised while it was handled tells more."""
+    return raised["type"].split(".")[-1] in _PROBES
+
+
+def _by_row(row: Recognizer, doubt: Doubt | None = None) -> Verdict:
+    return Verdict(
+        row.cause_class,
+        row.weight,
+        row.advice,
+        row.confidence,
+        row.reasoned,
+        row.doubt if doubt is None else doubt,
+        row,
+    )
+
+
+def _doubt(statement: Statement, row: Recognizer) -> Doubt:
+    """Known words without a level may stand in any text."""
+    if row.weight is Weight.REASON or row.any_level or statement.level is not Level.NONE:
+        return row.doubt
+    return Doubt.MUCH if row.weight is Weight.STATEMENT else row.doubt
+
+
+def _is_support(statement: Statement) -> bool:
+    return statement.function in _SUPPORT and "Failure:" not in statement.text
+
+
+def _is_prose(statement: Statement, row: Recognizer) -> bool:
+    """Source code, help texts and tables quote the words of failures."""
+    return statement.level is Level.NONE and statement.indented and row.weight is not Weight.REASON
+
+
+_BY_SPEAKER = {
+    Speaker.COLLECTIVES: CauseClass.COLLECTIVE,
+    Speaker.COMPILER: CauseClass.COMPILE_ERROR,
+    Speaker.NATIVE: CauseClass.RUNTIME_EXEC,
+    Speaker.TOOL: CauseClass.TOOL_ERROR,
+    Speaker.WRAPPER: CauseClass.COMPILE_ERROR,
+}
+_BELOW_THE_FRAMEWORK = (Speaker.RUNTIME, Speaker.COLLECTIVES, Speaker.COMPILER, Speaker.NATIVE)
+
+
+def _by_level(statement: Statement) -> Verdict | None:
+    if statement.level < Level.ERROR:
+        return None
+    speaker = statement.speaker
+    cause_class = _BY_SPEAKER.get(speaker, CauseClass.SCRIPT_ERROR)
+    if speaker is Speaker.RUNTIME:
+        cause_class = _runtime_class(statement)
+    elif _TOOL_NAME.search(statement.text):
+        cause_class = CauseClass.TOOL_ERROR
+    if speaker in _BELOW_THE_FRAMEWORK or statement.level is Level.FATAL:
+        return Verdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM, doubt=Doubt.SOME)
+    return Verdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+
+
+def _by_opening(statement: Statement) -> Verdict | None:
+    text = statement.text
+    if _PANIC.match(text) or _WHAT.match(text):
+        cause_class = CauseClass.TOOL_ERROR if text.startswith("panic") else CauseClass.SCRIPT_ERROR
+        return Verdict(cause_class, Weight.STATEMENT, "", Confidence.MEDIUM)
+    if _PYTEST.match(text):
+        return Verdict(CauseClass.SCRIPT_ERROR, Weight.CASCADE, "", Confidence.LOW, reasoned=False)
+    if statement.indented or not (_OPENING.match(text) or _REPORTED.search(text) or _FAILED.match(text)):
+        return None
+    is_tool = statement.speaker is Speaker.TOOL or _TOOL_NAME.search(text)
+    cause_class = CauseClass.TOOL_ERROR if is_tool else CauseClass.SCRIPT_ERROR
+    return Verdict(cause_class, Weight.MESSAGE, "", Confidence.LOW, doubt=Doubt.MUCH)
+
+
+def _runtime_class(statement: Statement) -> CauseClass:
+    """Which part of the runtime complains, by the function's name and the words."""
+    if _ALLOCATION.search(statement.text):
+        return CauseClass.RUNTIME_OOM
+    if _COLLECTIVE.search(statement.function):
+        return CauseClass.COLLECTIVE
+    if _INITIAL.search(statement.function) or _INITIAL.search(statement.text):
+        return CauseClass.RUNTIME_INIT
+    return CauseClass.RUNTIME_EXEC

@@ -1,0 +1,109 @@
+"""The text of a failed compile, on the header's line or on those behind it: the line that names the reason.
+
+A failure that is kept in the cache is quoted the same way; without a retry the quotation is why the job stopped.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from neuron_top.diagnose import general
+from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.model import CauseClass, Confidence
+from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
+from neuron_top.diagnose.statements import Level, Speaker, Statement
+
+FAILED = "Failed compilation with"
+CACHED = re.compile(r"Got a cached failed neff at|There was a compilation error for this graph in the previous run")
+BANNER = re.compile(r"(?i)an internal compiler error has occurred")
+RETRYING = re.compile(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
+"""A cached failure that is compiled once more; its quotation ends in the latter."""
+_ARGV = re.compile(r"Failed compilation with \[.{0,20000}?(?:'\]|\"\]|\S\])(?::\s*|\s*$)", re.DOTALL)
+_HEADER = re.compile(r"(?:with eror log: )?\[?\s*(?:Failed compilation with\b|$)")
+_LABEL = re.compile(r"Error message:\s*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s*")
+_END = re.compile(r"\[libneuronxla [^\]]{1,80}\]")
+_FOREIGN = re.compile(
+    r"\.+$|\.*Compiler status|Completed run_backend|Traceback \(|\d{1,3}%\||To fix the error"
+    r"|Subcommand returned|\d\. |INFO:|DEBUG:|\[rank"
+)
+_ARGUMENT = re.compile(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
+_MOST_LINES = 12
+MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
+
+
+class Message(msgspec.Struct):
+    """A failed compile whose message goes on with the lines to come."""
+
+    header: Statement
+    is_cached: bool
+    left: int = _MOST_LINES
+    best: Statement | None = None
+    is_retried: bool = False
+
+    def accepts(self, statement: Statement) -> bool:
+        """Whether a statement goes on with the message."""
+        if self.left <= 0 or statement.speaker not in (Speaker.UNKNOWN, Speaker.COMPILER):
+            return False
+        return statement.rank in (None, self.header.rank) and not _FOREIGN.match(statement.text)
+
+    def take(self, statement: Statement) -> bool:
+        """Read a line of it; True where it ends there."""
+        self.left -= 1
+        self.is_retried = self.is_retried or bool(RETRYING.search(statement.text))
+        body = reason(statement.text)
+        text = _LABEL.sub("", _END.sub("", body)).replace("Retrying...", "").strip()
+        text = "" if text.strip("[]., ") == "" else text
+        if text and not (_ARGUMENT.match(text) and self.best is None and "rror" not in text):
+            self._keep(msgspec.structs.replace(statement, text=text, level=Level.NONE))
+        if self.best is not None and BANNER.search(self.header.text):
+            return True
+        ended = "Retrying..." in statement.text or (not self.is_retried and bool(_END.search(statement.text)))
+        return self.left <= 0 or ended
+
+    def _keep(self, statement: Statement) -> None:
+        """The first line, unless a later one holds what the compiler names the reason with."""
+        if self.best is None or (_named(statement) and not _named(self.best)):
+            if general.NOISE.search(statement.text):
+                return
+            self.best = statement
+
+
+def reason(text: str) -> str:
+    """What stands behind the argv of a failed compile; the text itself where none stands in front."""
+    at = text.find(FAILED)
+    if at < 0:
+        return _DATE.sub("", text, count=1) if _DATE.match(text) else text
+    found = _ARGV.match(text, at)
+    if found is None:
+        return ""
+    return _DATE.sub("", text[found.end() :], count=1).strip().rstrip('",')
+
+
+def verdict(statement: Statement, *, is_cached: bool, is_retried: bool = False) -> Verdict:
+    """What the reason of a failed compile means."""
+    row = recognize(statement)
+    named = Verdict(CauseClass.COMPILE_ERROR, Weight.REASON, "", Confidence.HIGH)
+    if row is not None and row.weight < Weight.DEATH and row.cause_class is not CauseClass.SCRIPT_ERROR:
+        named = Verdict(row.cause_class, Weight.REASON, row.advice, row.confidence, row.reasoned, row=row)
+    if not is_cached:
+        return named
+    weight = Weight.CASCADE if is_retried else Weight.REASON
+    advice = f"{ADVICE[CauseClass.CACHED_FAILURE]}. {named.advice}" if named.advice else ""
+    return Verdict(CauseClass.CACHED_FAILURE, weight, advice, Confidence.HIGH, named.reasoned)
+
+
+def unreasoned(*, is_cached: bool, is_retried: bool) -> Verdict:
+    """What a failed compile means whose message was not printed."""
+    if is_cached:
+        weight = Weight.CASCADE if is_retried else Weight.STATEMENT
+        return Verdict(CauseClass.CACHED_FAILURE, weight, "", Confidence.MEDIUM, reasoned=False)
+    advice = "The log does not state the reason: read log-neuron-cc.txt, or compile again with --verbose=info"
+    return Verdict(CauseClass.COMPILE_ERROR, Weight.STATEMENT, advice, Confidence.LOW, reasoned=False)
+
+
+def _named(statement: Statement) -> bool:
+    row = recognize(statement)
+    return row is not None and row.weight is Weight.REASON

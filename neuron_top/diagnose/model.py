@@ -1,0 +1,88 @@
+"""What a diagnosis says: verdict, end and the causes in their order, as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class CauseClass(StrEnum):
+    """What kind of thing went wrong; the values are published."""
+
+    COMPILE_ERROR = "compile_error"
+    COMPILE_KILLED = "compile_killed"
+    COMPILE_CRASHED = "compile_crashed"
+    COMPILE_TIMEOUT = "compile_timeout"
+    CACHED_FAILURE = "cached_failure"
+    LOCK_TIMEOUT = "lock_timeout"
+    MISSING_DEPENDENCY = "missing_dependency"
+    BAD_USAGE = "bad_usage"
+    RUNTIME_INIT = "runtime_init"
+    RUNTIME_OOM = "runtime_oom"
+    RUNTIME_EXEC = "runtime_exec"
+    COLLECTIVE = "collective"
+    HOST_OOM = "host_oom"
+    SCRIPT_ERROR = "script_error"
+    NETWORK = "network"
+    TOOL_ERROR = "tool_error"
+    INTERRUPTED = "interrupted"
+
+
+class JobEnd(StrEnum):
+    """How the job ended, as far as its log shows."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Confidence(StrEnum):
+    """How far a cause may be believed."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """A line around the one that states a cause."""
+
+    line: int
+    text: str
+
+
+class Cause(msgspec.Struct, frozen=True, rename={"cause_class": "class"}):
+    """One thing that went wrong, said once or often."""
+
+    cause_class: CauseClass
+    line: int
+    """Of the first line that states it, counted from 1, lines split at LF."""
+    offset: int
+    """Where that line begins, in bytes of its log."""
+    source: str
+    """Which log it stands in, as events name it."""
+    text: str
+    """The line without prefixes, header and colors."""
+    count: int
+    ranks: tuple[int, ...]
+    confidence: Confidence
+    advice: str
+    evidence: tuple[Evidence, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """What one log says went wrong: encoded as it stands, this is the JSON of `neurontop diagnose`."""
+
+    failed: bool = False
+    """Something went wrong that a gate must catch."""
+    recovered: bool = False
+    """Something went wrong and the job went on; `causes` tell what it was."""
+    job_ended: JobEnd = JobEnd.UNKNOWN
+    causes: tuple[Cause, ...] = ()
+    """Root cause first; what followed from it is left out."""
+
+    @property
+    def cause(self) -> Cause | None:
+        """The root cause; None where nothing failed."""
+        return self.causes[0] if self.failed and self.causes else None

@@ -1,0 +1,137 @@
+"""The rule: which findings are failures, which of them were overcome, and which is the cause. All of it is here.
+
+**Not a failure**: a finding in doubt (`Doubt`: an error line nobody knows, a warning about other workers) behind
+which the job went on: steps, or many more lines; where there is much doubt, compiles too.
+
+**Overcome**: its own recovery was seen (the graph compiled later, the lock came free); the log ends in success behind
+it; or at least five steps were made behind it.
+
+**Order** of what is left: what explains more first (`Weight`: a reason stated by compiler, runtime, driver or kernel; a
+known wording or an exception; an unknown error line; a death; a consequence), then what was said first. So the
+compiler's and the device's statement comes before the framework's, and the rank that spoke first before those that
+repeat it.
+
+**Consequences** (`Weight.CASCADE`: engine died, worker exited, exit status of a wrapper, closed connections, quotations
+of a failure that is retried) are no causes where anything else states one; else the first is named, with low
+confidence.
+"""
+
+from __future__ import annotations
+
+from neuron_top.diagnose.ending import End
+from neuron_top.diagnose.findings import Finding, Progress
+from neuron_top.diagnose.general import Verdict
+from neuron_top.diagnose.model import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.diagnose.recognizers import ADVICE, Doubt, Weight, recognize
+from neuron_top.diagnose.statements import Statement
+from neuron_top.escapes import visible
+
+_MOST_CAUSES = 20
+_STEPS_OF_A_LIVING_JOB = 5
+_LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
+"""So many more lines show that a doubtful finding ended nothing."""
+_NOT_STATED = "The log does not state the reason; this is the nearest line. "
+
+
+def diagnosis(
+    findings: list[Finding],
+    progress: Progress,
+    end: End,
+    lines: int,
+    source: str,
+    exit_code: int | None = None,
+    *,
+    in_traceback: bool = False,
+) -> Diagnosis:
+    """The diagnosis of a log that was read to its end (or so far)."""
+    succeeded = exit_code == 0 or end.success_line is not None
+    real = [finding for finding in findings if not _went_on(finding, progress, lines)]
+    open_failures = [finding for finding in real if not _overcome(finding, progress, end, exit_code)]
+    if open_failures and all(finding.weight is Weight.CASCADE for finding in open_failures):
+        # What a buffer held back is printed behind the traceback: the job had ended before those steps were shown.
+        open_failures += [finding for finding in real if finding not in open_failures and not finding.recovered]
+    failed = bool(open_failures) or (exit_code not in (None, 0))
+    overcome = [finding for finding in real if finding.weight < Weight.CASCADE and finding.verdict.doubt is Doubt.NONE]
+    causes = _ordered(open_failures if failed else overcome)
+    if failed and not causes:
+        causes = _by_exit_code(exit_code, end)
+    return Diagnosis(
+        failed=failed,
+        recovered=not failed and bool(overcome),
+        job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
+        causes=tuple(_cause(finding, source) for finding in causes[:_MOST_CAUSES]),
+    )
+
+
+def _went_on(finding: Finding, progress: Progress, lines: int) -> bool:
+    """Whether a doubtful finding turned out to be no failure."""
+    doubt = Doubt.MUCH if finding.weight is Weight.CASCADE else finding.verdict.doubt
+    if doubt is Doubt.NONE:
+        return False
+    behind = lines - finding.last_line
+    if progress.steps > finding.last_steps or behind > _LINES_BEHIND[doubt]:
+        return True
+    return doubt is Doubt.MUCH and progress.compiles > finding.last_compiles
+
+
+def _overcome(finding: Finding, progress: Progress, end: End, exit_code: int | None) -> bool:
+    """Whether the job went on in spite of it."""
+    if finding.recovered or exit_code == 0:
+        return True
+    if end.success_line is not None and end.success_line > finding.last_line:
+        return True
+    steps, compiles = progress.steps - finding.last_steps, progress.compiles - finding.last_compiles
+    if finding.verdict.cause_class in (CauseClass.LOCK_TIMEOUT, CauseClass.NETWORK) and steps + compiles > 0:
+        return True
+    return steps >= _STEPS_OF_A_LIVING_JOB
+
+
+def _ordered(findings: list[Finding]) -> list[Finding]:
+    """Root cause first; consequences only where nothing else is known."""
+    ordered = sorted(findings, key=lambda finding: (finding.weight, finding.line))
+    stated = ordered[0].line if ordered and ordered[0].weight is Weight.REASON else None
+    causes = [finding for finding in ordered if finding.weight is not Weight.CASCADE and not _follows(finding, stated)]
+    return causes or ordered[:1]
+
+
+def _follows(finding: Finding, stated: int | None) -> bool:
+    """Whether it is an error line without a meaning of its own, behind one that states the reason."""
+    return (
+        stated is not None and finding.verdict.row is None and finding.weight > Weight.REASON and finding.line > stated
+    )
+
+
+def _by_exit_code(exit_code: int | None, end: End) -> list[Finding]:
+    """The last line, as the nearest to a failure that only the exit code tells of."""
+    if end.last is None:
+        return []
+    row = recognize(Statement(f"exit code {exit_code}", end.last.number, end.last.offset))
+    cause_class = row.cause_class if row is not None else CauseClass.SCRIPT_ERROR
+    advice = f"The job ended with exit code {exit_code}. {row.advice if row is not None else ADVICE[cause_class]}"
+    verdict = Verdict(cause_class, Weight.DEATH, advice, Confidence.LOW, reasoned=False)
+    line, offset, text = end.last
+    finding = Finding(verdict, line, offset, visible(text), last_line=line, last_steps=0, last_compiles=0, count=1)
+    return [finding]
+
+
+def _job_end(
+    failures: list[Finding], end: End, exit_code: int | None, *, succeeded: bool, in_traceback: bool
+) -> JobEnd:
+    if exit_code is not None:
+        return JobEnd.FAILED if exit_code else JobEnd.FINISHED
+    if in_traceback or any(finding.terminal for finding in failures):
+        return JobEnd.FAILED
+    return JobEnd.FINISHED if succeeded or (end.timed and not failures) else JobEnd.UNKNOWN
+
+
+def _cause(finding: Finding, source: str) -> Cause:
+    verdict = finding.verdict
+    advice = verdict.advice or ADVICE[verdict.cause_class]
+    if not verdict.reasoned and "does not state" not in advice:
+        advice = _NOT_STATED + advice
+    confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
+    return Cause(
+        cause_class=verdict.cause_class, line=finding.line, offset=finding.offset, source=source, text=finding.text,
+        count=finding.count, ranks=tuple(sorted(finding.ranks)), confidence=confidence, advice=advice,
+        evidence=tuple(sorted(finding.evidence, key=lambda line: line.line)),
+    )  # fmt: skip

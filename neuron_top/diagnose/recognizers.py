@@ -1,0 +1,800 @@
+"""What is known about failures: a row for each piece of knowledge, looked up by the words of its lines.
+
+Adding knowledge is adding a row. `words` are bytes in lower case of which each of its lines holds one; lines without
+any word of the table are never looked at. Rows are tried in the order of the table, and the first that matches decides:
+so what is narrow stands above what is wide. Wordings that nobody has met yet are the business of `general`.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+import ahocorasick_rs
+
+from neuron_top.diagnose.model import CauseClass, Confidence
+from neuron_top.diagnose.statements import Level, Statement
+
+
+class Weight(IntEnum):
+    """How much a statement explains; less is more, see `ranking`."""
+
+    REASON = 0
+    """The compiler, the runtime, the driver or the kernel itself names the reason."""
+    STATEMENT = 1
+    """A wording that is known, or an exception that nobody caught: it says what failed."""
+    MESSAGE = 2
+    """A line of level error that nobody knows."""
+    DEATH = 3
+    """A process ended; why is not said."""
+    CASCADE = 4
+    """What follows from a failure somewhere else."""
+
+
+class Doubt(IntEnum):
+    """What shows that a statement stood for no failure."""
+
+    NONE = 0
+    """Nothing: it is one, unless it was overcome."""
+    SOME = 1
+    """Steps behind it."""
+    MUCH = 2
+    """Any sign of life behind it: steps, compiles, many more lines."""
+
+
+class Recognizer(NamedTuple):
+    """One row."""
+
+    name: str
+    cause_class: CauseClass
+    weight: Weight
+    words: tuple[bytes, ...]
+    pattern: re.Pattern[str]
+    advice: str = ""
+    """"" = that of the class."""
+    confidence: Confidence = Confidence.HIGH
+    reasoned: bool = True
+    """False where the line says that something failed and not why."""
+    any_level: bool = False
+    """Counts at every level; else lines that are marked as a warning or as information do not."""
+    doubt: Doubt = Doubt.NONE
+
+
+def _words(text: str) -> tuple[bytes, ...]:
+    """Words written one behind the other, with a bar between."""
+    return tuple(word.encode() for word in text.split("|"))
+
+
+_C, _W = CauseClass, Weight
+_COMPILER = r"(?:neuronx?-cc|neuronxcc|walrus_driver|hlo2penguin|hlo-opt|tensorizer|hh_checker|birsim|penguin)"
+_READ_COMPILER_LOG = (
+    "The log does not state the reason. Read log-neuron-cc.txt in the working directory (or where --logfile points), "
+    "or compile once more with NEURON_CC_FLAGS=--verbose=info"
+)
+_HOST_MEMORY = "Fewer compiles at a time (NEURON_COMPILE_WORKERS, parallel workers), a smaller graph, or a larger host"
+_TOO_BIG = "Make the graph smaller: batch, sequence length or layers in one graph, or more cores; a retry fails again"
+_REPORT = "Change the model or the compiler's version; a retry fails again unless one of them changes"
+_REPLACE = "Stop using this instance: replace it, and move the job to another one"
+
+ROWS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "fallback failed too",
+        _C.RUNTIME_EXEC,
+        _W.CASCADE,
+        _words("fallback failed|fallback also failed"),
+        re.compile(r"(?i)fallback (?:also )?failed"),
+        "What was tried in its place failed too: the failure before it is the cause",
+        Confidence.LOW,
+        False,
+    ),
+    # --- the compiler ------------------------------------------------------------------------------------------------
+    Recognizer(
+        "compiler killed",
+        _C.COMPILE_KILLED,
+        _W.REASON,
+        _words(
+            "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
+        ),
+        re.compile(
+            r"\[?F137\]?|forcibly killed|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
+            rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
+        ),
+        "The compiler was killed, most often for host memory. " + _HOST_MEMORY + "; dmesg tells who killed it",
+    ),
+    Recognizer(
+        "compiler killed by the kernel",
+        _C.COMPILE_KILLED,
+        _W.REASON,
+        _words("kill process|killed process"),
+        re.compile(rf"(?i)out of memory: kill(?:ed)? process \d+ \(?{_COMPILER}"),
+        "The host ran out of memory while it compiled. " + _HOST_MEMORY,
+    ),
+    Recognizer(
+        "compiler crashed",
+        _C.COMPILE_CRASHED,
+        _W.REASON,
+        _words(
+            "f134|f139|f135|f136|terminated abnormally|signals.sig|core dumped|segmentation|status -6|status -11"
+            "|status 134|status 139|exited with code -|code 139|code 134"
+        ),
+        re.compile(
+            r"\[F13[4-69]\]|terminated abnormally"
+            rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
+            r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
+        ),
+        "The compiler itself crashed: retry once, then report it with the graph; another compiler version may pass",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "compiler interrupted",
+        _C.INTERRUPTED,
+        _W.STATEMENT,
+        _words("signals.sig"),
+        re.compile(rf"{_COMPILER}.{{0,4000}}Signals\.SIG(?:HUP|INT|TERM)"),
+        "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
+        Confidence.MEDIUM,
+    ),
+    Recognizer(
+        "compile timeout",
+        _C.COMPILE_TIMEOUT,
+        _W.REASON,
+        _words("timed out|timeout|time limit"),
+        re.compile(
+            rf"(?i)\bcompil(?:e|ation|ing|er)\b.{{0,80}}(?:timed out|\btimeout\b(?! ?[=:])|exceeded (?:the )?time)"
+            rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
+            rf"|{_COMPILER}.{{0,3000}}timed out after"
+        ),
+        "Give the compile more time, compile ahead (neuronx-cc or neuron_parallel_compile), or make the graph smaller",
+    ),
+    Recognizer(
+        "compiler arguments",
+        _C.BAD_USAGE,
+        _W.REASON,
+        _words("ncc_earg|ncc_eusg"),
+        re.compile(r"\bNCC_E(?:ARG|USG)\d{3}\b"),
+        "Correct the compiler's flags (NEURON_CC_FLAGS, compiler_args)",
+    ),
+    Recognizer(
+        "graph does not fit the device",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("ncc_eoom|ncc_exsp|peak hbm|hbm limit"),
+        re.compile(r"\bNCC_E(?:OOM|XSP)\d{3}\b|peak HBM usage|exceeds HBM limit"),
+        "The graph needs more device memory than there is. " + _TOO_BIG,
+    ),
+    Recognizer(
+        "graph too large",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("ncc_extp|too many instructions|instruction limit|instruction count|instruction-limit"),
+        re.compile(
+            r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed\w*.{0,60}instruction (?:limit|count)"
+            r"|instruction (?:limit|count).{0,60}exceed"
+        ),
+        "The graph is too large for the compiler. " + _TOO_BIG,
+    ),
+    Recognizer(
+        "operator not supported",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("ncc_evrf|ncc_euoc"),
+        re.compile(r"\bNCC_E(?:VRF|UOC)\d{3}\b"),
+        "The compiler does not support something in the graph: replace the operation or keep it on the CPU; " + _REPORT,
+    ),
+    Recognizer(
+        "compiler code",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("ncc_|["),
+        re.compile(
+            r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
+            r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|cannot|out of|ticket|illegal|no )"
+        ),
+        _REPORT,
+    ),
+    Recognizer(
+        "compiler code without brackets",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("error"),
+        re.compile(r"(?i:compiler error|compilation error|error class|error code)\W{1,4}[A-Z]{3}\d{3}\b"),
+        _REPORT,
+    ),
+    Recognizer(
+        "compiler's error message",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("error message:"),
+        re.compile(r"^Error message: {0,8}(?=\S)"),
+        _REPORT,
+    ),
+    Recognizer(
+        "native compile failed",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("compilation failed:"),
+        re.compile(r"COMPILATION FAILED: ?(?=[^\s\"])"),
+        "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and TORCH_NEURONX_DEBUG_DIR keep more of it",
+    ),
+    Recognizer(
+        "internal compiler error",
+        _C.COMPILE_ERROR,
+        _W.REASON,
+        _words("internal tensorizer error|internal transformation|backend exited with|compiler assertion"),
+        re.compile(
+            r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
+        ),
+        _REPORT,
+    ),
+    Recognizer(
+        "internal compiler error without a message",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("internal compiler error"),
+        re.compile(r"(?i)an internal compiler error has occurred"),
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        False,
+    ),
+    Recognizer(
+        "native compile failed without a message",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("compilation error occurred"),
+        re.compile(r"Compilation error occurred on Neuron"),
+        "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 and run again; TORCH_NEURONX_DEBUG_DIR keeps "
+        "the graph",
+        Confidence.LOW,
+        False,
+    ),
+    Recognizer(
+        "compile gave up",
+        _C.COMPILE_ERROR,
+        _W.STATEMENT,
+        _words("compilation failed for|compiler status error|compiler status fail"),
+        re.compile(r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)"),
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "compiler failed",
+        _C.COMPILE_ERROR,
+        _W.DEATH,
+        _words(
+            "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
+            "|command returned:|runneuronccimpl|op_requires failed"
+        ),
+        re.compile(
+            rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
+            rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed"
+        ),
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "compiler ended with a status",
+        _C.COMPILE_ERROR,
+        _W.DEATH,
+        _words("exitcode="),
+        re.compile(r"Subcommand returned with exitcode=(?!0\b)"),
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "failed graphs in a summary",
+        _C.COMPILE_ERROR,
+        _W.DEATH,
+        _words("failed: |failed compilations|failed, "),
+        re.compile(
+            r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]"
+        ),
+        _READ_COMPILER_LOG,
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "lock timeout",
+        _C.LOCK_TIMEOUT,
+        _W.REASON,
+        _words(
+            "lock acquisition|stale lock|filelock|file lock|acquire lock|acquire the lock|for lock|on lock|the lock"
+        ),
+        re.compile(
+            r"(?i)lock acquisition timed out|breaking stale lock|filelock\.\w*\.?Timeout"
+            r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
+            r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
+        ),
+        "See who holds the lock (neurontop cache locks); remove it only when no node that shares it compiles",
+        any_level=True,
+    ),
+    # --- device memory -----------------------------------------------------------------------------------------------
+    Recognizer(
+        "device memory",
+        _C.RUNTIME_OOM,
+        _W.REASON,
+        _words("failed to allocate|mempool"),
+        re.compile(
+            r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B.{0,120}\bon ND"
+            r"|device mempool .{1,200} needed \d+ available \d+"
+        ),
+        "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), weights over more "
+        "cores, or a larger Scratchpad page where the table shows overflow",
+    ),
+    Recognizer(
+        "device memory without a place",
+        _C.RUNTIME_OOM,
+        _W.STATEMENT,
+        _words(
+            "alloc device memory|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
+            "|resource_exhausted|resource exhausted|device memory|cache blocks"
+        ),
+        re.compile(
+            r"Failed to alloc(?:ate)? DEVICE memory|buffer in MLA DRAM|No more pages for ring"
+            r"|message=Allocation Failure"
+            r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
+            r"|(?i:(?:out of|insufficient|not enough|ran out of) (?:neuron )?device memory)"
+            r"|No available memory for the cache blocks"
+        ),
+        "Device memory is full: fewer or smaller programs per core (buckets, batch, sequence), or more cores",
+        Confidence.MEDIUM,
+    ),
+    # --- the runtime's start -----------------------------------------------------------------------------------------
+    Recognizer(
+        "cores taken or missing",
+        _C.RUNTIME_INIT,
+        _W.REASON,
+        _words(
+            "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
+        ),
+        re.compile(
+            r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
+            r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
+        ),
+        "More cores are asked for than are free: neuron-ls shows who holds them; compare NEURON_RT_NUM_CORES, "
+        "NEURON_RT_VISIBLE_CORES, the number of workers and the LNC setting with the machine",
+    ),
+    Recognizer(
+        "driver or device missing",
+        _C.RUNTIME_INIT,
+        _W.REASON,
+        _words(
+            "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
+            "|devices found|neuron_device"
+        ),
+        re.compile(
+            r"Unable to determine Neuron Driver version|requires Neuron Driver version"
+            r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
+            r"|/dev/neuron\d*.{0,60}(?:No such|denied|busy)|(?:open|access) /dev/neuron"
+            r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
+            r"|installed|found))"
+        ),
+        "The Neuron driver or a device is not usable: neurontop doctor, neuron-ls, then dmesg; reload the driver or "
+        "replace the instance if a device does not come back",
+    ),
+    Recognizer(
+        "runtime does not start",
+        _C.RUNTIME_INIT,
+        _W.STATEMENT,
+        _words(
+            "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
+            "|neuron runtime"
+        ),
+        re.compile(
+            r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
+            r"|could not).{0,60}nrt_init"
+            r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
+            r"|(?i:failed to initialize (?:the )?(?:neuron|devices|nrt|runtime))|tdrv_init\w* failed"
+        ),
+        "The runtime did not start and the log does not state the reason: NEURON_RT_LOG_LEVEL=INFO and run again; "
+        "neurontop doctor checks driver, devices and cores",
+        Confidence.MEDIUM,
+        False,
+    ),
+    # --- collectives -------------------------------------------------------------------------------------------------
+    Recognizer(
+        "collective hangs",
+        _C.COLLECTIVE,
+        _W.REASON,
+        _words("collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll"),
+        re.compile(
+            r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
+            r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
+            r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING"
+        ),
+        "One worker did not come to a collective: look at the logs of the others first, the one that stopped first "
+        "is the cause; then network and EFA",
+    ),
+    Recognizer(
+        "collective set-up",
+        _C.COLLECTIVE,
+        _W.STATEMENT,
+        _words(
+            "waiting for rx|waiting for tx|call to connect|call to accept|rendezvous|clients joined"
+            "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
+            "|processgroup|process group|barrier|connectfullmesh|workers joined"
+        ),
+        re.compile(
+            r"Timeout waiting for [RT]X|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
+            r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
+            r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
+            r"|(?i:(?:failed to|cannot|unable to) (?:init\w*|bootstrap|create|establish).{0,60}(?:comm\b|communicator|"
+            r"process ?group|collective))|(?i:client socket has (?:failed|timed out))|ProcessGroup\w*.{0,80}[Tt]imeout"
+            r"|(?i:barrier.{0,60}(?:timed out|timeout))|(?i:bootstrap.{0,60}(?:fail|timed out))"
+        ),
+        "The workers did not find each other: MASTER_ADDR, ports, security groups, EFA, number of nodes, and whether "
+        "another worker died or still compiles",
+        Confidence.MEDIUM,
+        any_level=True,
+        doubt=Doubt.SOME,
+    ),
+    # --- execution ---------------------------------------------------------------------------------------------------
+    Recognizer(
+        "hardware",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error"),
+        re.compile(r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"),
+        "The device reports a hardware error. " + _REPLACE,
+    ),
+    Recognizer(
+        "execution timeout",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("execution timeout|inference timeout|nrt_timeout|execution timed out|fatal-rt"),
+        re.compile(
+            r"(?i)(?<!non-fatal, )(?:execution|inference) time(?:out|d out)(?!=)|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED"
+        ),
+        "A program did not end in time: a hang, a partner that died, or too low a limit (NEURON_RT_EXEC_TIMEOUT)",
+    ),
+    Recognizer(
+        "index out of bounds",
+        _C.RUNTIME_EXEC,
+        _W.REASON,
+        _words("out-of-bound|out of bound|nrt_exec_oob|indirect memory copy|error: 1006|status=1006"),
+        re.compile(
+            r"(?i:out[- ]of[- ]bounds? (?:access|indirect|error|memory))|NRT_EXEC_OOB|indirect memory copy"
+            r"|(?:error|status)[:=] ?1006\b"
+        ),
+        "An index is outside its table (token ids, positions, KV-cache slots): check inputs against compiled shapes",
+    ),
+    Recognizer(
+        "program too new",
+        _C.BAD_USAGE,
+        _W.REASON,
+        _words("operator code|nrt_unsupported_neff|neff version"),
+        re.compile(r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version)"),
+        "The program was compiled by a newer compiler than the runtime knows: update the runtime, or compile again",
+    ),
+    Recognizer(
+        "execution failed",
+        _C.RUNTIME_EXEC,
+        _W.STATEMENT,
+        _words(
+            "nrt_exec|nrt execution|execute model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed|status_code="
+            "|nrt_load|execution failed"
+        ),
+        re.compile(
+            r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute model"
+            r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load)\w*.{0,80}(?i:fail"
+            r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
+            r"|status_code=[1-9]"
+        ),
+        "Look at the runtime's lines above it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
+        Confidence.MEDIUM,
+    ),
+    # --- the host's memory -------------------------------------------------------------------------------------------
+    Recognizer(
+        "host memory",
+        _C.HOST_OOM,
+        _W.REASON,
+        _words(
+            "kill process|killed process|oom-kill|oom_kill|oomkilled|oom kill|cgroup out of memory|memoryerror"
+            "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
+            "|by signal: bus|by signal: killed"
+        ),
+        re.compile(
+            r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
+            r"|Cannot allocate memory"
+            r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
+            r"|[Kk]illed by signal: (?:Bus error|Killed)"
+        ),
+        "The host ran out of memory: fewer workers, a smaller batch or data loader, a higher limit of the container; "
+        "dmesg names the process",
+    ),
+    Recognizer(
+        "disk full",
+        _C.SCRIPT_ERROR,
+        _W.STATEMENT,
+        _words("no space left|quota exceeded|read-only file system"),
+        re.compile(r"No space left on device|[Dd]isk quota exceeded|Read-only file system"),
+        "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
+    ),
+    # --- dependencies ------------------------------------------------------------------------------------------------
+    Recognizer(
+        "missing dependency",
+        _C.MISSING_DEPENDENCY,
+        _W.STATEMENT,
+        _words(
+            "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
+            "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
+            "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
+            "|no such file or directory: 'neuron|glibc|libxml2"
+        ),
+        re.compile(
+            r"\bNo module named\b|cannot import name|cannot open shared object file|undefined symbol|command not found"
+            r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
+            r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
+            r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?neuronx?-\w+['\"]|version `GLIBC"
+            r"|(?:missing|not find|requires?|install) .{0,30}lib(?:xml2|neuron\w*|nrt|fabric)\b"
+        ),
+        "Install what the line names into the environment that ran (same Python, same release of the SDK)",
+    ),
+    # --- usage -------------------------------------------------------------------------------------------------------
+    Recognizer(
+        "wrong arguments",
+        _C.BAD_USAGE,
+        _W.STATEMENT,
+        _words(
+            "unrecognized arguments|arguments are required|invalid choice|expected one argument|no such option"
+            "|unknown flag|unknown option|invalid value for|expected at least one argument|unknown argument"
+            "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
+            "|flag provided but|unexpected keyword argument '-"
+        ),
+        re.compile(
+            r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
+            r"|at least one) argument"
+            r"|no such option|unknown (?:flag|option|argument|command)\b|invalid value for|not allowed with argument"
+            r"|is not a valid option|flag provided but not defined"
+        ),
+        "Correct the command line as the message says",
+    ),
+    Recognizer(
+        "versions do not match",
+        _C.BAD_USAGE,
+        _W.STATEMENT,
+        _words(
+            "incompatible|version mismatch|mismatched version|not compatible with|requires torch"
+            "|is required but found|unsupported version"
+        ),
+        re.compile(
+            r"(?i)version mismatch|mismatched version|incompatible .{0,40}version"
+            r"|versions? .{0,60}(?:incompatible|not compatible)"
+            r"|is required but found|requires torch|unsupported version"
+        ),
+        "Take the versions of one release of the SDK (compiler, runtime, driver, frameworks)",
+        Confidence.MEDIUM,
+    ),
+    # --- network -----------------------------------------------------------------------------------------------------
+    Recognizer(
+        "peer closed the connection",
+        _C.COLLECTIVE,
+        _W.CASCADE,
+        _words("closed by peer|reset by peer|broken pipe|brokenpipe"),
+        re.compile(r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe"),
+        "Another process ended first: its own lines tell why",
+        Confidence.LOW,
+        False,
+    ),
+    Recognizer(
+        "network",
+        _C.NETWORK,
+        _W.STATEMENT,
+        _words(
+            "dial tcp|i/o timeout|connection refused|econnrefused|name resolution|name or service"
+            "|could not resolve|max retries exceeded|network is unreachable|no route to host|tls handshake"
+            "|certificate|endpointconnection|endpoint url|read timed out|connecttimeout|readtimeout"
+            "|connectionerror|connection timed out|connection aborted|server error|client error|deadline exceeded"
+            "|couldn't connect|failed to connect|address already in use|no such host|httperror|urlerror|gaierror"
+            "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
+            "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout"
+        ),
+        re.compile(
+            r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
+            r"|name or service not known)"
+            r"|(?i:could not resolve host)|Max retries exceeded|Network is unreachable|(?i:no route to host)"
+            r"|TLS handshake"
+            r"|CERTIFICATE_VERIFY_FAILED|certificate (?:has expired|verify failed|signed by unknown)"
+            r"|EndpointConnectionError"
+            r"|(?i:read timed out|connect ?timeout|readtimeout)|\bConnectionError\b|(?i:connection timed? ?out)"
+            r"|Connection aborted"
+            r"|\b[45]\d\d (?:Server|Client) Error|(?i:context deadline exceeded)|(?i:couldn't connect|(?:failed"
+            r"|unable) to connect)"
+            r"|(?i:address already in use)|no such host|\bHTTPError\b|\bURLError\b|\bgaierror\b|TooManyRequests"
+            r"|SlowDown"
+            r"|AccessDenied|(?i:unable to locate credentials)|NoCredentials|ExpiredToken|(?i:gated repo)"
+            r"|RepositoryNotFound"
+            r"|LocalEntryNotFound"
+        ),
+        "See whether the address in the line can be reached from this host (DNS, proxy, security group, credentials)",
+    ),
+    # --- stopped from outside ----------------------------------------------------------------------------------------
+    Recognizer(
+        "stopped",
+        _C.INTERRUPTED,
+        _W.STATEMENT,
+        _words(
+            "keyboardinterrupt|sigterm|sigint|sighup|signal 15|signal 2|signal 1 |time limit|cancelled at"
+            "|canceled at|preempt|spot instance|signalexception|exitcode: -15|exitcode  : -15|exit code 143"
+            "|exit code 130|status 143|status 130|stopping job|terminated by user|interrupted by user|evicted"
+            "|maxruntimeexceeded"
+        ),
+        re.compile(
+            r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
+            r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
+            r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)|CANCELL?ED AT"
+            r"|exitcode\s*: -(?:15|2|1)\b|exit(?:ed with)?(?: status| code):? (?:143|130|-15|-2)\b"
+            r"|(?i:(?:preempted|spot (?:instance )?interruption|terminated by user|interrupted by user"
+            r"|pod was evicted))"
+            r"|MaxRuntimeExceeded"
+        ),
+        "The job was stopped from outside (a person, a scheduler, a time limit): see who, then run it again",
+    ),
+)
+CASCADES: tuple[Recognizer, ...] = (
+    Recognizer(
+        "launcher's report",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words(
+            "childfailederror|local_rank:|closing signal|first observed failure|to enable traceback|error_file"
+            "|exitcode  :|exitcode :|failures:"
+        ),
+        re.compile(
+            r"ChildFailedError|failed \(exitcode: \d+\) local_rank|closing signal SIG|first observed failure"
+            r"|exitcode\s*: [1-9]\d* \(pid"
+        ),
+        "The launcher only reports that a worker ended: read the lines of the first rank that failed",
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "engine died",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words(
+            "enginecore failed|enginecore encountered|enginecore died|enginecore_dp0 died|enginecoreproc"
+            "|enginecore hit|engine core|enginedead|engine process|worker proc|workerproc|engine loop"
+            "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
+            "|failed to start workers|worker died|executeuserscript|algorithmerror"
+        ),
+        re.compile(
+            r"(?i)enginecore\w* .{0,40}(?:fail|error|died|fatal)|engine core .{0,30}(?:fail|died)|EngineDeadError"
+            r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
+            r"|see root cause above"
+            r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
+            r"|ExecuteUserScriptError|AlgorithmError"
+        ),
+        "The engine or a worker ended for a reason that stands above, or in the log of that worker",
+        Confidence.LOW,
+        False,
+        True,
+    ),
+    Recognizer(
+        "exit status",
+        _C.SCRIPT_ERROR,
+        _W.CASCADE,
+        _words("exit code|exit status|exitcode|non-zero|systemexit|*** [|completed with exit"),
+        re.compile(
+            r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
+            r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
+            r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d"
+        ),
+        "The log does not state why: read what stands above, or the log of that process",
+        Confidence.LOW,
+        False,
+    ),
+)
+"""What only follows from something else; tried after all other knowledge."""
+DEATHS: tuple[Recognizer, ...] = (
+    Recognizer(
+        "killed",
+        _C.HOST_OOM,
+        _W.STATEMENT,
+        _words("killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"),
+        re.compile(
+            r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
+            r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
+        ),
+        "The process was killed and the log does not state by whom; most often the kernel, for memory: dmesg tells",
+        Confidence.LOW,
+        False,
+    ),
+    Recognizer(
+        "a Go program crashed",
+        _C.TOOL_ERROR,
+        _W.DEATH,
+        _words("panic: runtime error"),
+        re.compile(r"panic: runtime error"),
+        "The tool crashed: look at the lines above, then take another version of it",
+        Confidence.LOW,
+        False,
+    ),
+    Recognizer(
+        "crashed",
+        _C.SCRIPT_ERROR,
+        _W.DEATH,
+        _words(
+            "segmentation fault|sigsegv|sigabrt|sigbus|core dumped|aborted|fatal python error|terminate called"
+            "|exitcode: -|exitcode  : -|code 139|code 134|status 139|status 134|free():|double free|malloc"
+            "|signal 11|signal 6|bus error|illegal instruction|stack trace"
+        ),
+        re.compile(
+            r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
+            r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
+            r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)"
+            r"|free\(\): |double free|malloc\(\): |[Ss]ignal (?:11|6)\b|Bus error|Illegal instruction"
+        ),
+        "A process crashed and the log does not state why: look at the lines above; set PYTHONFAULTHANDLER=1 and "
+        "NEURON_RT_LOG_LEVEL=INFO, and keep the core file",
+        Confidence.LOW,
+        False,
+    ),
+)
+"""How processes end by a signal: tried when no row above knows the line."""
+
+TERMINAL = frozenset(
+    {
+        "launcher's report",
+        "engine died",
+        "exit status",
+        "compiler ended with a status",
+        "stopped",
+        "killed",
+        "crashed",
+        "a Go program crashed",
+    }
+)
+"""Rows whose lines show that a process has ended."""
+
+ADVICE: dict[CauseClass, str] = {
+    _C.COMPILE_ERROR: _REPORT,
+    _C.COMPILE_KILLED: _HOST_MEMORY,
+    _C.COMPILE_CRASHED: "Retry once, then report it with the graph",
+    _C.COMPILE_TIMEOUT: "Give the compile more time, or compile ahead",
+    _C.CACHED_FAILURE: "The graph failed before and its failure is kept in the cache. Remove the cause, then retry it: "
+    "neurontop cache clear-failures, or --retry_failed_compilation in NEURON_CC_FLAGS",
+    _C.LOCK_TIMEOUT: "See who holds the lock: neurontop cache locks",
+    _C.MISSING_DEPENDENCY: "Install what the line names into the environment that ran",
+    _C.BAD_USAGE: "Correct the command or the versions as the message says",
+    _C.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO tells more",
+    _C.RUNTIME_OOM: "Fewer or smaller programs per core, or more cores",
+    _C.RUNTIME_EXEC: "Look at the runtime's lines around it; NEURON_RT_LOG_LEVEL=INFO and run again for more",
+    _C.COLLECTIVE: "Look at the other workers first: the one that stopped earliest is the cause",
+    _C.HOST_OOM: "The host ran out of memory: fewer workers or a larger host",
+    _C.SCRIPT_ERROR: "The program's own error: correct it where the traceback ends",
+    _C.NETWORK: "See whether the address can be reached from this host",
+    _C.TOOL_ERROR: "The tool's own error: see its configuration, permissions and version",
+    _C.INTERRUPTED: "Run it again, if nobody meant to stop it",
+}
+"""What to do where a row says nothing of its own."""
+
+_ALL = (*ROWS, *DEATHS, *CASCADES)
+WORDS: tuple[bytes, ...] = tuple(dict.fromkeys(word for row in _ALL for word in row.words if word != b"["))
+_OWNERS: dict[str, list[int]] = {}
+for _number, _row in enumerate(_ALL):
+    for _word in _row.words:
+        _OWNERS.setdefault(_word.decode(), []).append(_number)
+_SEARCH = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.DFA)
+_NUMBERS = list(_OWNERS.values())
+
+
+def recognize(statement: Statement) -> Recognizer | None:
+    """The first row that knows this statement."""
+    matches = _SEARCH.find_matches_as_indexes(statement.text.lower(), overlapping=True)
+    if not matches:
+        return None
+    quiet = statement.level in (Level.INFO, Level.WARNING)
+    for number in sorted({row for index, _, _ in matches for row in _NUMBERS[index]}):
+        row = _ALL[number]
+        if (row.any_level or not quiet) and row.pattern.search(statement.text):
+            return row
+    return None

@@ -1,0 +1,359 @@
+"""What a line says, apart from what stands around it: prefixes, headers, levels, escapes, colors.
+
+One physical line can hold several statements: processes share the stream, progress bars leave carriage returns, and a
+notebook or a log service has written the line ends of a whole traceback as `\\n`. All of them keep the line's number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from neuron_top import escapes
+from neuron_top.parsers import base, json_lines
+
+_MOST_PIECES = 400
+_LONGEST = 6000
+"""Characters of a statement that are looked at."""
+
+
+class Level(IntEnum):
+    """How loud a statement is said."""
+
+    NONE = 0
+    """It has no level."""
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+    FATAL = 4
+
+
+class Speaker(StrEnum):
+    """Who says it, as far as its header shows."""
+
+    UNKNOWN = ""
+    WRAPPER = "wrapper"
+    COMPILER = "compiler"
+    RUNTIME = "runtime"
+    COLLECTIVES = "collectives"
+    NATIVE = "native"
+    """TorchNeuron's C++ back end."""
+    FRAMEWORK = "framework"
+    """C++ of PyTorch/XLA and TensorFlow."""
+    TOOL = "tool"
+    """Go programs and the vendor's tools: device plugin, neuron-profile."""
+    KERNEL = "kernel"
+
+
+class Statement(msgspec.Struct):
+    """One thing that one process said."""
+
+    text: str
+    line: int
+    offset: int
+    level: Level = Level.NONE
+    speaker: Speaker = Speaker.UNKNOWN
+    rank: int | None = None
+    pid: int | None = None
+    repeats: int = 1
+    """How often it was said, where a log that leaves out copies tells."""
+    indent: int = 0
+    indented: bool = False
+    """More than the log as a whole: pages and test runners indent all of it."""
+    function: str = ""
+    """Of the runtime: component and function."""
+
+    @property
+    def process(self) -> tuple[int | None, int | None]:
+        """Whose lines go together."""
+        return self.rank, self.pid
+
+
+_LEVELS = {
+    "trace": Level.INFO, "debug": Level.INFO, "info": Level.INFO, "notice": Level.INFO, "user": Level.INFO,
+    "i": Level.INFO, "warn": Level.WARNING, "warning": Level.WARNING, "w": Level.WARNING, "error": Level.ERROR,
+    "err": Level.ERROR, "e": Level.ERROR, "severe": Level.ERROR, "critical": Level.ERROR, "crit": Level.ERROR,
+    "fatal": Level.ERROR, "f": Level.FATAL, "panic": Level.ERROR, "emerg": Level.ERROR, "alert": Level.ERROR,
+    "abort": Level.ERROR, "internal_error": Level.ERROR, "dpanic": Level.ERROR,
+}  # fmt: skip
+_NAMES = (
+    "TRACE|DEBUG|INFO|NOTICE|USER|WARNING|WARN|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|EMERG|ALERT"
+    "|trace|debug|info|notice|warning|warn|error|severe|critical|fatal"
+)
+_RUNTIME = re.compile(
+    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+"
+    r"(?P<component>[A-Z]{2,10}):(?P<function>\S{1,200})\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_BARE_RUNTIME = re.compile(
+    r"(?:(?P<level>ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL)\s+|\[)"
+    r"(?P<component>TDRV|NRT|NMGR|KMGR|ENC|ENCD|HAL|NEFF):(?P<function>\w{1,100})\]?:?\s+(?P<text>.*)",
+    re.DOTALL,
+)
+"""A header of the runtime whose stamp a page or a shipper has dropped."""
+_COLLECTIVES = re.compile(
+    r"(?:(?P<pid>\d{1,10}):\d{1,10}\s+)?\[(?P<rank>\d{1,6})\]\s+.{0,300}?\s(?:CCOM|NCCL)\s+"
+    r"(?P<level>WARN|INFO|ERROR|TRACE|ABORT)\s*(?P<text>.*)",
+    re.DOTALL,
+)
+_GLOG = re.compile(
+    r"\[?(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{1,9}\s+(?:\d{1,10}\s+)?"
+    r"(?P<file>[^\s\]]{1,300}?)(?::\d{1,6})?\]\s*"
+    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}: (?P<short>[IWEF]) (?P<python>[^\s\]]{1,300})\] ?(?:> )?"
+)
+"""glog's and klog's header, Abseil's, and the one of NxD's core."""
+_NATIVE = re.compile(r"\[Neuron\] \[(?P<level>[A-Z]{4,10})\]\s*(?:\[[^\]\s]{1,200}:\d{1,6}\]\s*)?")
+_LOGFMT = re.compile(r"\blevel=\"?(?P<level>[a-zA-Z]{3,8})\"?")
+_FIELD = re.compile(r"\b(msg|message|err|error|reason)=(\"(?:[^\"\\]|\\.){0,2000}\"|\S{1,500})")
+_COMPILER = re.compile(
+    r"\.{0,200}(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d [AP]M) "
+    r"(?:(?P<level>[A-Z]{4,8}) \d{1,10} \[(?P<component>[^\]]{1,200})\]: ?)?"
+)
+_TOOL = re.compile(
+    r"(?P<name>neuron-(?:device-plugin|profile|monitor|ls|top|scheduler|explorer|dra-driver|node-problem\w*)[\w.-]*"
+    r"|k8s-neuron-[\w-]+|nobs)(?:\[\d+\])?: ?"
+)
+_GO_STAMP = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})? (?:[\w./-]{1,80}\.go:\d{1,6}: )?")
+_KERNEL = re.compile(r"(?:kernel: ?)?\[ {0,6}\d{1,9}\.\d{6}\] |kernel: |<\d>\[ {0,6}\d{1,9}\.\d{6}\] ")
+_STAMP = re.compile(
+    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d(?:[ T]\d\d:\d\d(?::\d\d)?(?:[.,:]{1,2}\d{1,9})?)?|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d)(?:Z| ?[+-]\d\d:?\d\d| UTC)?[\])]?[\s:|,-]{0,6}"
+)
+_LEVEL = re.compile(
+    rf"(?:(?:\[[^\]\n]{{1,80}}\]|[\w./$-]{{1,60}}(?= ?[-|:] )|[\w./$-]{{1,60}}:(?=(?:{_NAMES})\b)"
+    rf"|[A-Z][\w-]{{2,40}}(?= \[)"
+    rf"|\d{{1,10}}|[-|:>])\s*){{0,5}}?"
+    rf"[\[(<]?(?P<level>{_NAMES})[ \t]{{0,8}}(?:(?P<close>[\])>|:])|(?=\s-\s)|(?<=[A-Z] )(?=\S))[\s|:-]{{0,4}}"
+)
+"""A level with whatever headers have in front of it; lower case only where a bracket, a bar or a colon closes it."""
+_LOGGER = re.compile(
+    r"(?:\[(?=[^\]]*[./:])[\w./-]{1,120}(?::\d{1,6})?\]\s*:?|[\w./-]{1,100}\.py:\d{1,6}:?"
+    r"|[\w.]{1,80}:[\w<>]{1,60}:\d{1,6}(?= - )"
+    r"|[\w.-]{1,60}:(?=\S)(?!//))\s*(?:- )?"
+)
+"""What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
+_SUFFIX = re.compile(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
+_ESCAPED_ANSI = re.compile(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
+_ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
+_STRING = re.compile(r"\s{0,40}\"(.*?)(?:\\n)?\",?\s*$", re.DOTALL)
+"""A line of a notebook: a string of a JSON list."""
+_TORCH_WARNING = "Warning: "
+_PYTHON_WARNING = re.compile(r"(?:.{0,400}:\d{1,7}: )?\w{0,60}Warning: ")
+"""`/path/file.py:12: UserWarning: …`, or the category alone."""
+
+
+def statements(raw: bytes, line: int, offset: int, indent: int = 0) -> Iterator[Statement]:
+    """The statements of one physical line; `indent` is that of the log as a whole."""
+    text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
+    structured = _structured(text) if text.startswith('{"') else None
+    if structured is not None:
+        level, words = structured
+        yield Statement(words[:_LONGEST], line, offset, level, Speaker.TOOL)
+        return
+    for piece in _pieces(text):
+        for record in base.records(piece[:_LONGEST], offset):
+            if record.shape != base.DOTS:
+                statement = _statement(record, line, offset)
+                statement.indented = statement.indent > indent
+                yield statement
+
+
+def _structured(text: str) -> tuple[Level, str] | None:
+    """Level and words of an object a line, as structured loggers write it; None where it is something else."""
+    try:
+        fields = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    level = next((fields[key] for key in ("level", "severity", "levelname", "lvl") if key in fields), None)
+    words = [fields[key] for key in ("msg", "message", "event", "error", "err", "exception") if key in fields]
+    said = [word for word in words if isinstance(word, str)]
+    if not isinstance(level, str) or not said or level.lower() not in _LEVELS or "\n" in ": ".join(said):
+        return None
+    return _LEVELS[level.lower()], ": ".join(said)
+
+
+def _pieces(text: str) -> list[str]:
+    """The lines that a line holds: shipped as JSON, written with escaped line ends, parted by carriage returns."""
+    pieces = json_lines.lines(text) if text.startswith('{"') else [text]
+    result: list[str] = []
+    for piece in pieces:
+        if "\\n" in piece or "\\u001b" in piece or "\\x1b" in piece or piece.lstrip()[:1] == '"':
+            result += _unescaped(piece)
+        elif "\r" in piece:
+            result += filter(None, piece.split("\r"))
+        else:
+            result.append(piece)
+    return result[:_MOST_PIECES]
+
+
+def _unescaped(text: str) -> list[str]:
+    string = _STRING.match(text)
+    body = string[1] if string else text
+    body = _ESCAPED_ANSI.sub("", body)
+    for escape, character in _ESCAPES.items():
+        body = body.replace(escape, character)
+    if not string and "Traceback" not in body and "rror: " not in body:
+        return [body]  # a path of Windows, a regular expression: no line ends
+    return re.split(r"\\r\\n|\\n", body)
+
+
+def _statement(record: base.Record, line: int, offset: int) -> Statement:
+    text, repeats = _without_suffix(record.text)
+    statement = Statement(
+        text=text, line=line, offset=offset, rank=record.rank, pid=record.pid, repeats=repeats,
+        indent=len(text) - len(text.lstrip()), level=_LEVELS.get(record.level.lower(), Level.NONE),
+    )  # fmt: skip
+    if record.shape == "wrapper":
+        statement.speaker = Speaker.WRAPPER
+    elif record.shape == "xla":
+        statement.speaker = Speaker.FRAMEWORK
+    elif record.shape == "runtime":
+        _read_runtime(statement)
+    else:
+        _read_header(statement)
+    statement.text = statement.text.strip(" \t\xa0\r")
+    return statement
+
+
+def _without_suffix(text: str) -> tuple[str, int]:
+    """The text without Ray's remark on copies that it left out, and how often it was said then."""
+    found = _SUFFIX.search(text) if "[repeated " in text else None
+    return (text[: found.start()], int(found[1])) if found else (text, 1)
+
+
+def _read_runtime(statement: Statement) -> None:
+    found = _RUNTIME.match(statement.text)
+    if found is not None:
+        statement.speaker = Speaker.RUNTIME
+        statement.function = f"{found['component']}:{found['function']}"
+    else:
+        found = _COLLECTIVES.match(statement.text)
+        if found is None:
+            return
+        statement.speaker = Speaker.COLLECTIVES
+        statement.rank = int(found["rank"])
+    statement.pid = int(found["pid"]) if found["pid"] else statement.pid
+    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.text = found["text"]
+
+
+def _read_header(statement: Statement) -> None:
+    """Take headers off the front, one after the other; the innermost level counts."""
+    if _PYTHON_WARNING.match(statement.text.lstrip()):
+        statement.level = Level.WARNING
+        return
+    for _ in range(4):
+        before = statement.text
+        for reader in _READERS:
+            if reader(statement):
+                break
+        if statement.text == before:
+            return
+
+
+def _glog(statement: Statement) -> bool:
+    found = _GLOG.match(statement.text.lstrip())
+    if found is None:
+        return False
+    statement.level = _LEVELS[(found["level"] or found["short"]).lower()]
+    statement.speaker = Speaker.TOOL if (found["file"] or "").endswith(".go") else Speaker.FRAMEWORK
+    statement.text = statement.text.lstrip()[found.end() :]
+    if statement.level < Level.ERROR and statement.text.startswith(_TORCH_WARNING):
+        statement.text = statement.text.removeprefix(_TORCH_WARNING)
+    return True
+
+
+def _native(statement: Statement) -> bool:
+    found = _NATIVE.match(statement.text)
+    if found is None:
+        return False
+    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.speaker = Speaker.NATIVE
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _compiler(statement: Statement) -> bool:
+    found = _COMPILER.match(statement.text)
+    if found is None:
+        return False
+    statement.speaker = Speaker.COMPILER
+    statement.level = _LEVELS.get((found["level"] or "").lower(), statement.level)
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _bare_runtime(statement: Statement) -> bool:
+    found = _BARE_RUNTIME.match(statement.text.lstrip())
+    if found is None:
+        return False
+    statement.level = _LEVELS.get((found["level"] or "error").lower(), Level.NONE)
+    statement.speaker = Speaker.RUNTIME
+    statement.function = f"{found['component']}:{found['function']}"
+    statement.text = found["text"]
+    return True
+
+
+def _logfmt(statement: Statement) -> bool:
+    found = _LOGFMT.search(statement.text, 0, 400)
+    if found is None:
+        return False
+    statement.level = _LEVELS.get(found["level"].lower(), Level.NONE)
+    statement.speaker = Speaker.TOOL
+    fields = [
+        value[1:-1].replace('\\"', '"') if value[:1] == '"' else value for _, value in _FIELD.findall(statement.text)
+    ]
+    statement.text = ": ".join(fields) if fields else _LOGFMT.sub("", statement.text)
+    return True
+
+
+def _tool(statement: Statement) -> bool:
+    found = _TOOL.match(statement.text)
+    if found is None:
+        return False
+    statement.speaker = Speaker.TOOL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _kernel(statement: Statement) -> bool:
+    found = _KERNEL.match(statement.text)
+    if found is None:
+        return False
+    statement.speaker = Speaker.KERNEL
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _stamp(statement: Statement) -> bool:
+    found = _GO_STAMP.match(statement.text)
+    if found is not None:
+        statement.speaker = Speaker.TOOL
+    found = found or _STAMP.match(statement.text)
+    if found is None or found.end() == len(statement.text):
+        return False
+    statement.text = statement.text[found.end() :]
+    return True
+
+
+def _level(statement: Statement) -> bool:
+    found = _LEVEL.match(statement.text.lstrip())
+    if found is None or (found["level"].islower() and not found["close"]):
+        return False
+    body = statement.text.lstrip()
+    if body[:1] == "[" and found.end() < 4:
+        return False
+    statement.level = Level.FATAL if found["level"] == "FATAL" else _LEVELS[found["level"].lower()]
+    if _TOOL.match(body):
+        statement.speaker = Speaker.TOOL
+    statement.text = body[found.end() :]
+    logger = _LOGGER.match(statement.text)
+    if logger is not None and logger.end() < len(statement.text):
+        statement.text = statement.text[logger.end() :]
+    return True
+
+
+_READERS = (_glog, _native, _compiler, _bare_runtime, _kernel, _tool, _logfmt, _stamp, _level)

@@ -1,0 +1,131 @@
+"""Python's tracebacks, by process: where one begins, its frames, the exception at its end, and chains of them.
+
+Python prints the innermost cause first; a chain goes on behind "During handling of …" or "The above exception …". So
+the first exception of a chain is the cause, but for one that only asked for something (`is_probe`).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from neuron_top.diagnose import general
+from neuron_top.diagnose.findings import Finding
+from neuron_top.diagnose.statements import Level, Statement
+
+_BEGIN = re.compile(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
+_IGNORED = "Exception ignored in"
+_LINK = re.compile(
+    r"(?P<handling>During handling of the above exception)|The above exception was the direct cause of the following"
+)
+_FRAME = re.compile(
+    r"File \"|File .{1,300}:\d+, in |-{2,}> ?\d|\.{3} |\d+ |[~^ ]+$|\[Previous line repeated|Thread 0x|<ipython"
+    r"|/\S+ in \S+\("
+    r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
+)
+"""Lines between the heading and the exception, besides those that are indented."""
+_MOST_LINES = 500
+_MOST_PROCESSES = 512
+_LINK_LINES = 12
+"""Lines behind an exception in which its chain may go on."""
+
+
+class Part(Enum):
+    """What a line is in a traceback."""
+
+    OUTSIDE = 0
+    INSIDE = 1
+    """Heading, frame, or what links two of a chain: says nothing by itself."""
+    EXCEPTION = 2
+
+
+class _Open:
+    """One process inside a traceback, or shortly behind it."""
+
+    def __init__(self, *, ignored: bool, level: Level) -> None:
+        self.left = _MOST_LINES
+        self.ignored = ignored
+        self.level = level
+        self.in_frames = True
+        self.previous: Finding | None = None
+        self.previous_is_probe = False
+
+
+class Tracebacks:
+    """Reads the statements of a log, each process for itself; keeps which are inside a traceback."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int | None, int | None], _Open] = {}
+        self._ignores_next = False
+
+    @property
+    def open(self) -> bool:
+        """Whether the next line may belong to a traceback: then no line is skipped."""
+        return bool(self._open)
+
+    @property
+    def in_frames(self) -> bool:
+        """Whether a traceback has begun whose exception has not come."""
+        return any(state.in_frames and not state.ignored for state in self._open.values())
+
+    def read(self, statement: Statement) -> tuple[Part, re.Match[str] | None]:
+        """What the statement is; for an exception its parts (None where it is to be ignored)."""
+        key = statement.process
+        state = self._open.get(key)
+        if _BEGIN.search(statement.text):
+            if state is None or state.in_frames or not state.left:
+                state = self._begin(key, statement)
+            state.in_frames, state.left = True, _MOST_LINES
+            return Part.INSIDE, None
+        if _IGNORED in statement.text:
+            self._ignores_next = True
+            return Part.INSIDE, None
+        if state is None:
+            return Part.OUTSIDE, None
+        state.left -= 1
+        if state.left <= 0:
+            del self._open[key]
+            return Part.OUTSIDE, None
+        return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
+
+    def _begin(self, key: tuple[int | None, int | None], statement: Statement) -> _Open:
+        if len(self._open) >= _MOST_PROCESSES:
+            self._open.clear()
+        state = _Open(ignored=self._ignores_next, level=statement.level)
+        self._ignores_next = False
+        self._open[key] = state
+        return state
+
+    def _inside(
+        self, key: tuple[int | None, int | None], state: _Open, statement: Statement
+    ) -> tuple[Part, re.Match[str] | None]:
+        if not statement.text or statement.indented or _FRAME.match(statement.text):
+            found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
+            if found is None:
+                return Part.INSIDE, None
+        raised = general.raised_by(statement)
+        if raised is None:
+            # Another process's line, or the source of a frame that lost its indentation.
+            return (Part.OUTSIDE, None) if statement.speaker or statement.level is Level.ERROR else (Part.INSIDE, None)
+        state.in_frames, state.left = False, _LINK_LINES
+        if state.ignored or state.level in (Level.INFO, Level.WARNING):
+            del self._open[key]
+            return Part.EXCEPTION, None
+        return Part.EXCEPTION, raised
+
+    def _behind(
+        self, key: tuple[int | None, int | None], state: _Open, statement: Statement
+    ) -> tuple[Part, re.Match[str] | None]:
+        link = _LINK.search(statement.text)
+        if link is None:
+            return Part.OUTSIDE, None
+        state.in_frames, state.left = True, _MOST_LINES
+        if link["handling"] and state.previous is not None and state.previous_is_probe:
+            state.previous.demoted = True
+        return Part.INSIDE, None
+
+    def found(self, statement: Statement, finding: Finding, *, is_probe: bool) -> None:
+        """What the exception that was just read has become."""
+        state = self._open.get(statement.process)
+        if state is not None and state.previous is None:
+            state.previous, state.previous_is_probe = finding, is_probe

@@ -1,0 +1,105 @@
+"""A diagnosis arranged for eyes: one screen, the reason first."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.units import count_text
+
+_MOST_OTHERS = 8
+_WORDS = {
+    CauseClass.COMPILE_ERROR: "the compiler rejected a graph",
+    CauseClass.COMPILE_KILLED: "the compiler was killed",
+    CauseClass.COMPILE_CRASHED: "the compiler crashed",
+    CauseClass.COMPILE_TIMEOUT: "a compile took too long",
+    CauseClass.CACHED_FAILURE: "a compile that failed before was met in the cache",
+    CauseClass.LOCK_TIMEOUT: "a lock of the cache was waited for in vain",
+    CauseClass.MISSING_DEPENDENCY: "something is not installed",
+    CauseClass.BAD_USAGE: "wrong arguments or versions",
+    CauseClass.RUNTIME_INIT: "the Neuron runtime did not start",
+    CauseClass.RUNTIME_OOM: "device memory ran out",
+    CauseClass.RUNTIME_EXEC: "an execution on the device failed",
+    CauseClass.COLLECTIVE: "the workers did not come together",
+    CauseClass.HOST_OOM: "the host ran out of memory",
+    CauseClass.SCRIPT_ERROR: "the program raised an error",
+    CauseClass.NETWORK: "the network or a server failed",
+    CauseClass.TOOL_ERROR: "a tool failed",
+    CauseClass.INTERRUPTED: "the job was stopped from outside",
+}
+_ENDS = {JobEnd.FINISHED: "the job finished", JobEnd.FAILED: "the job ended", JobEnd.UNKNOWN: "the log just stops"}
+
+
+class EvidenceLine(msgspec.Struct, frozen=True):
+    """A line as a screen shows it."""
+
+    line: int
+    text: str
+    is_cause: bool
+
+
+class OtherFinding(msgspec.Struct, frozen=True):
+    """Something else that was seen."""
+
+    line: int
+    what: str
+    text: str
+    count: int
+
+
+class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a screen shows of a diagnosis."""
+
+    failed: bool
+    verdict: str
+    """One line: `failed: the compiler was killed`."""
+    where: str = ""
+    """`line 12, said 8 times by ranks 0, 1`."""
+    text: str = ""
+    lines: tuple[EvidenceLine, ...] = ()
+    next_step: str = ""
+    certainty: str = ""
+    """Said where the cause is not certain."""
+    others: tuple[OtherFinding, ...] = ()
+    more: int = 0
+    """Further findings that are not in `others`."""
+
+
+def describe(cause_class: CauseClass) -> str:
+    """A class in words."""
+    return _WORDS[cause_class]
+
+
+def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
+    """A diagnosis as it is shown."""
+    if not diagnosis.causes:
+        verdict = (
+            "failed; the log does not state why" if diagnosis.failed else f"no failure; {_ENDS[diagnosis.job_ended]}"
+        )
+        return DiagnosisView(failed=diagnosis.failed, verdict=verdict)
+    cause, *others = diagnosis.causes
+    lines = (*_evidence(cause), EvidenceLine(cause.line, cause.text, True))
+    return DiagnosisView(
+        failed=diagnosis.failed,
+        verdict=f"{'failed' if diagnosis.failed else 'recovered'}: {describe(cause.cause_class)}",
+        where=_where(cause),
+        text=cause.text,
+        lines=tuple(sorted(lines, key=lambda line: line.line)),
+        next_step=cause.advice,
+        certainty="" if cause.confidence is Confidence.HIGH else f"confidence: {cause.confidence}",
+        others=tuple(OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
+                     for other in others[:_MOST_OTHERS]),
+        more=max(0, len(others) - _MOST_OTHERS),
+    )  # fmt: skip
+
+
+def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:
+    return tuple(EvidenceLine(line.line, line.text, False) for line in cause.evidence if line.line != cause.line)
+
+
+def _where(cause: Cause) -> str:
+    said = f", said {count_text(cause.count)} times" if cause.count > 1 else ""
+    if not cause.ranks:
+        return f"line {count_text(cause.line)}{said}"
+    shown = ", ".join(map(str, cause.ranks[:8])) + (", …" if len(cause.ranks) > 8 else "")
+    return f"line {count_text(cause.line)}{said} by rank{'s' if len(cause.ranks) > 1 else ''} {shown}"

@@ -1,0 +1,110 @@
+"""`neurontop diagnose` as a user runs it, and the same answer in `tally`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.parsers.logs import M1, g3
+
+FAILED = (
+    "noise\n"
+    + g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR")
+    + "2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031] the sort is not supported\n[libneuronxla 9.9.1+ab]\n"
+    + "RuntimeError: engine is gone\n"
+)
+FINE = g3(f"Using a cached neff at /scratch/neuronxcc-2.99.1.0+abcdef01/{M1}/model.neff")
+
+
+def neurontop(*arguments: str, stdin: str = "", home: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command."""
+    environ = dict(os.environ) if home is None else {**os.environ, "NEURONTOP_STATE_PATH": str(home)}
+    command = [sys.executable, "-m", "neuron_top", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, env=environ)
+
+
+def test_the_reason_is_the_first_thing_shown(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(FAILED)
+    result = neurontop("diagnose", str(log))
+    assert result.returncode == 1
+    first, _, where, text = result.stdout.splitlines()[:4]
+    assert first == f"{log}: failed: the compiler rejected a graph"
+    assert where == "line 3"
+    assert text.strip() == "[NCC_EVRF031] the sort is not supported"
+    assert "next\n" in result.stdout
+
+
+def test_the_document_has_exactly_the_published_keys(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(FAILED)
+    document = json.loads(neurontop("diagnose", "--json", str(log)).stdout)
+    assert list(document) == ["failed", "recovered", "job_ended", "causes"]
+    assert (document["failed"], document["recovered"], document["job_ended"]) == (True, False, "unknown")
+    cause = document["causes"][0]
+    assert list(cause) == [
+        "class", "line", "offset", "source", "text", "count", "ranks", "confidence", "advice", "evidence",
+    ]  # fmt: skip
+    assert (cause["class"], cause["line"], cause["source"]) == ("compile_error", 3, f"log:{log}")
+    assert FAILED.encode()[cause["offset"] :].startswith(b"2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031]")
+    assert [set(line) for line in cause["evidence"]] == [{"line", "text"}] * len(cause["evidence"])
+    assert [line["line"] for line in cause["evidence"]] == [1, 2, 4, 5]
+
+
+def test_several_logs_give_one_diagnosis_each_and_a_failure_of_any_is_the_exit_status(tmp_path: Path) -> None:
+    bad, good = tmp_path / "bad.log.gz", tmp_path / "good.log"
+    bad.write_bytes(gzip.compress(FAILED.encode()))
+    good.write_text(FINE)
+    result = neurontop("diagnose", "--json", str(bad), str(good))
+    assert result.returncode == 1
+    assert {name: each["failed"] for name, each in json.loads(result.stdout).items()} == {
+        str(bad): True,
+        str(good): False,
+    }
+
+
+def test_standard_input_without_a_failure_is_exit_status_0() -> None:
+    result = neurontop("diagnose", "-", stdin=FINE)
+    assert (result.returncode, result.stdout) == (0, "standard input: no failure; the log just stops\n")
+
+
+def test_a_recovered_failure_is_told_and_is_no_failure() -> None:
+    passed = FAILED.replace("RuntimeError: engine is gone\n", "") + g3(
+        f"Compilation Successfully Completed for model.{M1}.hlo_module.pb"
+    )
+    result = neurontop("diagnose", "-", stdin=passed)
+    assert result.returncode == 0
+    assert result.stdout.startswith("standard input: recovered: the compiler rejected a graph")
+
+
+def test_the_last_recording_is_diagnosed_with_its_exit_code(tmp_path: Path) -> None:
+    command = "print('loading'); raise SystemExit(3)"
+    assert neurontop("run", "--plain", "--", sys.executable, "-c", command, home=tmp_path).returncode == 3
+    result = neurontop("diagnose", "--json", "last", home=tmp_path)
+    document = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert (document["failed"], document["job_ended"]) == (True, "failed")
+    assert document["causes"][0]["text"] == "loading"
+    assert document["causes"][0]["confidence"] == "low"
+    assert "exit code 3" in document["causes"][0]["advice"]
+
+
+def test_a_name_of_nothing_is_exit_status_3_and_a_file_that_is_not_there_2(tmp_path: Path) -> None:
+    assert neurontop("diagnose", "nothing", home=tmp_path).returncode == 3
+    assert neurontop("diagnose", f"{tmp_path}/none.log", home=tmp_path).returncode in (2, 3)
+
+
+def test_the_tally_carries_the_same_diagnosis_and_its_check_exits_by_it(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(FAILED)
+    alone = json.loads(neurontop("diagnose", "--json", str(log)).stdout)
+    assert json.loads(neurontop("tally", "--json", str(log)).stdout)["diagnosis"] == alone
+    assert neurontop("tally", "--check", str(log)).returncode == 1
+    log.write_text("ValueError: no compile failed here, yet the job did\n")
+    assert neurontop("tally", "--check", "--json", str(log)).returncode == 1
+    log.write_text(FINE)
+    assert neurontop("tally", "--check", str(log)).returncode == 0
