@@ -3,7 +3,7 @@
 RUN is a recording (id, beginning of one, name; default: the last), or log files of one run.
 
   neurontop check last --max-failed 0 --min-hit-rate 0.9 --max-compile-share 0.2
-  neurontop check train.log --max-failed 0 --max-late 0
+  neurontop check train.log --max-failed 0 --max-late-compiles 0
   neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the cache's size
   neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
 
@@ -18,19 +18,14 @@ exit status: 0 all kept · 1 at least one broken, or a run that did not end well
 from __future__ import annotations
 
 import argparse
-import os
 
 from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
-from neuron_top.cli.output import log_stderr, print_json, print_text
+from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.errors import UsageError
-from neuron_top.ingest import run_loader
-from neuron_top.processes.log_input import standard_input_bytes
-from neuron_top.settings import Settings
-from neuron_top.units import bytes_text
-from neuron_top.views.gate import RULES, Verdict, end, judge
-from neuron_top.views.metric import Provenance
-from neuron_top.views.report import Report, report
+from neuron_top.services import reports
+from neuron_top.services.runs import LAST
+from neuron_top.views.gate import RULES
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="RUN|LOG", help="a recording or log files of one run (last)")
     for rule in RULES:
         parser.add_argument(f"--{rule.option}", type=_number, metavar="N", help=rule.text)
+    parser.add_argument("--max-late", dest="max_late_compiles", type=_number, help=argparse.SUPPRESS)
     parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, as 200GB")
     parser.add_argument("--cache", metavar="ROOT", help="a compile cache: for --max-size and what it knows of graphs")
     parser.add_argument("--allow-unknown", action="store_true", help="what is not known breaks no threshold")
@@ -49,45 +45,28 @@ def execute(arguments: argparse.Namespace) -> int:
     """Judge and print."""
     settings, _ = configuration.load()
     if arguments.max_size is not None and arguments.cache is None:
-        raise UsageError("--max-size needs --cache ROOT: which cache is meant?")
-    limits = {rule.option: value for rule in RULES if (value := _asked(arguments, rule.option)) is not None}
+        raise UsageError("--max-size needs --cache ROOT: specify the cache to measure")
+    asked = {rule.option: getattr(arguments, rule.option.replace("-", "_")) for rule in RULES}
+    limits = {option: value for option, value in asked.items() if value is not None}
     if not limits and arguments.max_size is None:
         limits = {"max-failed": 0.0}
-    run = run_loader.load(arguments.names or ["last"], settings, standard_input_bytes(), log_stderr)
-    memory = run_loader.memory(run, settings, arguments.cache)
-    view = report(run, run_loader.end_of(run), memory=memory)
-    verdicts = (*end(view), *judge(view, limits, allow_unknown=arguments.allow_unknown))
-    if arguments.max_size is not None:
-        verdicts += (_size(arguments.cache, parse_bytes(arguments.max_size), settings),)
-    _print(arguments, view, verdicts)
-    return 1 if any(not one.passed for one in verdicts) else 0
-
-
-def _asked(arguments: argparse.Namespace, option: str) -> float | None:
-    value: float | None = getattr(arguments, option.replace("-", "_"))
-    return value
-
-
-def _size(root: str, limit: int, settings: Settings) -> Verdict:
-    from neuron_top.cache.scan.catalog import sums
-
-    taken = sums(os.path.realpath(root), settings.state_path).totals.all.bytes
-    reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
-    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes",
-                   provenance=Provenance.MEASURED, limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
-
-
-def _print(arguments: argparse.Namespace, view: Report, verdicts: tuple[Verdict, ...]) -> None:
+    checked = reports.ReportService(settings, log_stderr).check(
+        arguments.names or [LAST],
+        limits,
+        standard_input_bytes(),
+        cache=arguments.cache,
+        max_bytes=None if arguments.max_size is None else parse_bytes(arguments.max_size),
+        allow_unknown=arguments.allow_unknown,
+    )
     if arguments.json:
-        print_json({"run": view.title, "passed": all(one.passed for one in verdicts), "verdicts": verdicts})
+        print_json({"run": checked.report.title, "passed": checked.passed, "verdicts": checked.verdicts})
     elif arguments.markdown:
-        from neuron_top.report.markdown import gate
-
-        print_text(gate(view, verdicts))
+        print_text(reports.check_markdown(checked))
     else:
-        for one in verdicts:
-            if not one.passed:
-                print_text(one.reason)
+        for verdict in checked.verdicts:
+            if not verdict.passed:
+                print_text(verdict.reason)
+    return 0 if checked.passed else 1
 
 
 def _number(text: str) -> float:

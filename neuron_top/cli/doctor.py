@@ -17,13 +17,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from neuron_top import settings
 from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
-from neuron_top.errors import UsageError
-from neuron_top.telemetry.doctor_checks import Finding, examine
-from neuron_top.telemetry.doctor_facts import gather
+from neuron_top.services.doctor import Finding, examine_machine
 
 _COLORS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 
@@ -36,32 +34,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Gather, judge, print."""
-    current, _ = settings.load()
-    facts = gather(warnings_of, current.state_path, sysfs_root=arguments.sysfs_root)
-    findings = examine(facts)
-    problems = sum(finding.level == "problem" for finding in findings)
+    """Examine and print."""
+    examination = examine_machine(settings.load()[0], arguments.sysfs_root)
+    findings, problems = examination.findings, examination.problems
     if arguments.problems:
-        findings = [finding for finding in findings if finding.level == "problem"]
+        findings = tuple(finding for finding in findings if finding.level == "problem")
     if arguments.json:
-        print_json({"problems": problems, "findings": findings, "facts": facts})
+        print_json({"problems": problems, "findings": findings, "facts": examination.facts})
     else:
         print_findings(findings)
         log_stderr(f"{problems} problem{'s' if problems != 1 else ''}" if problems else "no problem found")
     return 1 if problems else 0
 
 
-def warnings_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Warnings about compile flags and look-alike variables; flags that cannot be read are one, not an end."""
-    from neuron_top.compile.wrapper.flags import parse_environment
-
-    try:
-        return parse_environment(environ).warnings
-    except UsageError as problem:
-        return (str(problem),)
-
-
-def print_findings(findings: list[Finding]) -> None:
+def print_findings(findings: Sequence[Finding]) -> None:
     """One block per check: level, text and, where there is one, the next step below."""
     colored = colors_wanted()
     for number, finding in enumerate(findings):

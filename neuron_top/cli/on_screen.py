@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neuron_top.processes.lost_terminal import watched_terminal
+from neuron_top.cli.terminal import watched_terminal
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
@@ -41,7 +41,7 @@ def show(app: TopApp, *reasons: Callable[[], object]) -> int:
     ended = threading.Event()
     for reason in reasons or (watched_terminal().wait,):
         threading.Thread(target=_leave_after, args=(app, reason, ended), name="leaves the screen", daemon=True).start()
-    threading.Thread(target=_settle, args=(app, ended), name="loads ahead", daemon=True).start()
+    threading.Thread(target=_preload, args=(app, ended), name="loads ahead", daemon=True).start()
     try:
         app.run()
     finally:
@@ -59,7 +59,7 @@ def _end_input(app: TopApp) -> None:
         app._driver.exit_event.set()
 
 
-def _settle(app: TopApp, ended: threading.Event) -> None:
+def _preload(app: TopApp, ended: threading.Event) -> None:
     """Once the first frame is there: load what other screens need, then keep all that out of every collection."""
     from neuron_top.tui import preload
 

@@ -22,10 +22,10 @@ LOOK_SECONDS = 0.5
 
 
 class PlainProgress:
-    """Decides when a line is due; `say` prints it, or gives False where it cannot now: the next look tries again."""
+    """Decides when a line is due; `print_line` gives False where it cannot print now: the next look tries again."""
 
-    def __init__(self, say: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        self._say, self._clock = say, clock
+    def __init__(self, print_line: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._print, self._clock = print_line, clock
         self._last_key: tuple[object, ...] | None = None
         self._last_line = ""
         self._due = 0.0
@@ -44,23 +44,23 @@ class PlainProgress:
         now = self._clock()
         if key == self._last_key and (now < self._due or line == self._last_line):
             return
-        if self._say(line):
+        if self._print(line):
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
     def close(self, view: Overview) -> None:
         """Print where it ended, unless the last line said so."""
         self._tell_alerts(view)
         line = progress_line(view)
-        if line != self._last_line and self._say(line):
+        if line != self._last_line and self._print(line):
             self._last_line = line
 
     def _tell_alerts(self, view: Overview) -> None:
         now = {alert.key: alert for alert in view.alerts}
         for key, alert in now.items():
-            if key not in self._alerts and self._say(f"{alert.severity}: {alert.title}: {visible(alert.evidence)}"):
+            if key not in self._alerts and self._print(f"{alert.severity}: {alert.title}: {visible(alert.evidence)}"):
                 self._alerts[key] = alert.title
         for key in [key for key in self._alerts if key not in now]:
-            if self._say(f"over: {self._alerts[key]}"):
+            if self._print(f"over: {self._alerts[key]}"):
                 del self._alerts[key]
 
 

@@ -18,13 +18,10 @@ import sys
 from functools import partial
 
 from neuron_top import settings as configuration
-from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
-from neuron_top.errors import NothingToShow
-from neuron_top.ingest.recordings import find_recording, load_run, store_path
-from neuron_top.store.sqlite import Store
+from neuron_top.services.runs import RunService
 from neuron_top.views.overview import overview
 
 
@@ -38,20 +35,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Play it."""
     settings, _ = configuration.load()
-    path = store_path(settings)
-    if not path.exists():
-        raise NothingToShow(f"nothing was recorded yet in {path.parent}")
-    with Store(path, read_only=True) as store:
-        record = find_recording(store, arguments.run)
-        if arguments.json or not _has_terminal():
-            end = record.finished if record.finished is not None else record.touched
-            view = overview(load_run(store, record.id, settings.history_seconds), end)
-            print_json(view) if arguments.json else print(overview_text(view))
-            return 0
-    from neuron_top.ingest.replay import ReplayFeed
+    service = RunService(settings)
+    if arguments.json or not _has_terminal():
+        view = service.read_end(arguments.run, overview)
+        print_json(view) if arguments.json else print(overview_text(view))
+        return 0
+    from neuron_top.services.feeds import estimator
     from neuron_top.tui.app import TopApp
 
-    feed = ReplayFeed(path, record.id, speed=arguments.speed, history_seconds=settings.history_seconds)
+    feed = service.replay(arguments.run, speed=arguments.speed)
     return show(TopApp(feed, settings, past=partial(estimator, settings)))
 
 

@@ -25,16 +25,13 @@ import threading
 from functools import partial
 
 from neuron_top import settings as configuration
-from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
+from neuron_top.cli.terminal import release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
-from neuron_top.ingest.assembly import job_sources
-from neuron_top.ingest.recording import Recording
-from neuron_top.processes.job_signals import signals_passed_on
-from neuron_top.processes.launch import shell_status
-from neuron_top.processes.lost_terminal import watched_terminal
+from neuron_top.services.feeds import estimator
+from neuron_top.services.record import Recording, new_recording, screen_feed, shell_status, signals_passed_on
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import Summary
@@ -56,19 +53,19 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the command; its exit status is ours."""
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
-        raise UsageError("what shall run? Write: neurontop run -- <command>")
+        raise UsageError("specify a command: neurontop run -- <command>")
     settings, _ = configuration.load()
     screen = _wants_screen(arguments)
-    recording = Recording(
+    recording = new_recording(
         command,
         settings,
         name=arguments.name,
         shown=not screen,
         warn=lambda text: log_stderr(f"neurontop: warning: {text}"),
-        extra=partial(job_sources, settings, os.environ),
     )
     lost = watched_terminal()
-    with signals_passed_on(recording.job, log_stderr, resize=not screen) as deliver_early:
+    hung_up = partial(release_lost, standard_terminals())
+    with signals_passed_on(recording.job, log_stderr, hung_up, resize=not screen) as deliver_early:
         recording.start()
         deliver_early()
         if screen:
@@ -88,10 +85,9 @@ def _wants_screen(arguments: argparse.Namespace) -> bool:
 
 def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) -> None:
     """Show the screen until the job ends, the user leaves or the terminal is lost; leaving does not touch the job."""
-    from neuron_top.ingest.feed_proxy import FeedProxy
     from neuron_top.tui.app import TopApp
 
-    app = TopApp(FeedProxy(recording.feed), settings, past=partial(estimator, settings))
+    app = TopApp(screen_feed(recording), settings, past=partial(estimator, settings))
 
     def end_of_the_job() -> None:
         recording.job.wait()

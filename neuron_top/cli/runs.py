@@ -17,9 +17,8 @@ from neuron_top import settings as configuration
 from neuron_top import units
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.errors import NothingToShow
-from neuron_top.ingest.recordings import is_recording, run_folder, store_path
-from neuron_top.store.sqlite import Store
-from neuron_top.views.runs import RunRow, run_row
+from neuron_top.services.runs import RunService
+from neuron_top.views.runs import RunRow
 
 _SHOWN = 20
 _HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size")
@@ -33,27 +32,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """List them."""
-    settings, _ = configuration.load()
-    path = store_path(settings)
-    if not path.exists():
-        raise NothingToShow(
-            f"nothing was recorded yet in {path.parent}; `neurontop run -- <command>` makes a recording"
-        )
-    with Store(path, read_only=True) as store:
-        records = store.runs()
-    shown = records if arguments.all else records[:_SHOWN]
-    now = time.time()
-    rows = [run_row(one, now, recorder_alive=is_recording(run_folder(settings, one.id))) for one in shown]
-    if arguments.json:
+    service = RunService(configuration.load()[0])
+    rows, count = service.rows(None if arguments.all else _SHOWN), service.count()
+    if arguments.json and service.was_used:
         print_json({"schema": 1, "runs": rows})
         return 0
     if not rows:
         raise NothingToShow(
-            f"nothing was recorded yet in {path.parent}; `neurontop run -- <command>` makes a recording"
+            f"nothing was recorded yet in {service.folder}; `neurontop run -- <command>` makes a recording"
         )
     print(table(_HEADER, [_cells(row) for row in rows], right=(3, 5, 6, 7)))
-    if len(records) > len(shown):
-        log_stderr(f"{len(records) - len(shown)} older ones: neurontop runs --all")
+    if count > len(rows):
+        log_stderr(f"{count - len(rows)} older recordings; list them with neurontop runs --all")
     return 0
 
 

@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     from neuron_top.dashboard.access import is_loopback, rules
     from neuron_top.dashboard.server import serve
-    from neuron_top.ingest.assembly import is_cache_root, machine_feed, paths_feed
+    from neuron_top.services.feeds import cache_roots, live_feed
 
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port}: a port lies between 0 and 65535")
@@ -71,15 +71,14 @@ def execute(arguments: argparse.Namespace) -> int:
         log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
     if not local:
         log_stderr(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
-    feed = paths_feed(settings, arguments.paths) if arguments.paths else machine_feed(settings)
     serve(
         settings,
-        feed,
+        live_feed(settings, arguments.paths),
         rules(read, act, _names(arguments.host, arguments.allow_host)),
         host=arguments.host,
         port=arguments.port,
         prefix=_prefix(arguments.prefix),
-        roots=[str(Path(path).resolve()) for path in arguments.paths if is_cache_root(Path(path))],
+        roots=cache_roots(arguments.paths),
         opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
     )
     return 0

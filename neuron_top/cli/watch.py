@@ -25,16 +25,14 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from neuron_top import settings as configuration
-from neuron_top.cli.estimates import estimator
 from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
+from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
-from neuron_top.ingest.live import LiveFeed
-from neuron_top.run.model import Run
+from neuron_top.services.feeds import LiveFeed, Run, estimator
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -61,14 +59,13 @@ def execute(arguments: argparse.Namespace) -> int:
     on_screen = not (arguments.json or arguments.plain) and _has_screen()
     if on_screen:
         disable_gc()
-    from neuron_top.ingest.assembly import machine_feed, paths_feed
-    from neuron_top.processes.keyboard import pipe_aside
+    from neuron_top.services.feeds import live_feed
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
-    piped = pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
-    feed = paths_feed(settings, arguments.paths, piped) if arguments.paths else machine_feed(settings)
+    piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
+    feed = live_feed(settings, arguments.paths, piped)
     if arguments.view and not arguments.json:
-        raise UsageError("--view says what --json streams; the screen shows all of them")
+        raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
     if arguments.json:
         stream = partial(_print_views, _views(settings), arguments.view)
         return _follow(feed, stream, stream, 1.0)
@@ -95,28 +92,28 @@ def _has_screen() -> bool:
 
 
 def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
-    from neuron_top.ingest.assembly import is_cache_root
+    from neuron_top.services.feeds import cache_roots
     from neuron_top.tui.app import TopApp
 
-    caches = [path for path in paths if is_cache_root(Path(path))]
-    return show(TopApp(feed, settings, past=partial(estimator, settings), memory=settings.state_path, caches=caches))
+    past, caches = partial(estimator, settings), cache_roots(paths)
+    return show(TopApp(feed, settings, past=past, memory=settings.state_path, caches=caches))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
     """What can be streamed, by name; with this user's past compile times and limits."""
-    from neuron_top.run.alerts import Limits
     from neuron_top.views.cores import core_table
     from neuron_top.views.graphs import graph_table
+    from neuron_top.views.model import Limits
     from neuron_top.views.timeline import timeline
 
     past, limits = estimator(settings), Limits(memory_headroom=settings.memory_headroom)
-    known = (
+    views = (
         partial(overview, estimator=past, limits=limits),
         core_table,
         partial(graph_table, estimator=past),
         timeline,
     )
-    return dict(zip(VIEWS, known, strict=True))
+    return dict(zip(VIEWS, views, strict=True))
 
 
 def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str], feed: LiveFeed) -> None:
@@ -146,14 +143,14 @@ def _follow(feed: LiveFeed, show: Callable[[LiveFeed], None], close: Callable[[L
 def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
     """Read what there is, print where it stands."""
     from neuron_top.cli.plain import overview_text
-    from neuron_top.ingest.discover import looked_for
+    from neuron_top.services.feeds import searched_places
 
     feed.start(lambda: None)
     feed.settle(_ONCE_SECONDS)
     feed.stop()
     view: Overview = feed.read(_views(settings)["overview"])
     if not named and not view.header.run and not view.cores:
-        log_stderr(f"neurontop: {looked_for(settings)}")
+        log_stderr(f"neurontop: {searched_places(settings)}")
         for source in view.sources:
             if not source.available and source.name != "jobs":
                 log_stderr(f"neurontop: {source.name}: {source.text}")

@@ -7,20 +7,20 @@ import signal
 from collections.abc import Callable, Iterator
 
 from neuron_top.processes.launch import Job
-from neuron_top.processes.lost_terminal import let_go, standard_terminals
 
 
 @contextlib.contextmanager
-def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = True) -> Iterator[Callable[[], None]]:
+def signals_passed_on(
+    job: Job, tell: Callable[[str], None], on_hangup: Callable[[], None], *, resize: bool = True
+) -> Iterator[Callable[[], None]]:
     """While inside, signals meant for us go to the job; a signal that was ignored at our start stays ignored.
 
     To be entered before the job starts: a signal in between would end us and leave the job alone. What came before it
     ran is passed on when the function that is given is called.
     `resize`: a new size of our terminal goes to the job's too (a screen of ours in between has its own plans).
-    A terminal that is lost (its window closed, SSH ended) is let go of: what would be written to it must not keep the
-    recording from its end.
+    `on_hangup`: called when the terminal may be lost; what would be written to it must not keep the recording from its
+    end.
     """
-    terminals = standard_terminals()
     presses = 0
     early: list[int] = []
 
@@ -30,7 +30,7 @@ def signals_passed_on(job: Job, tell: Callable[[str], None], *, resize: bool = T
             early.append(number)
             return
         if number == signal.SIGHUP:
-            let_go(terminals)
+            on_hangup()
         presses += number == signal.SIGINT
         if number != signal.SIGINT or presses == 1:
             job.signal(number)

@@ -13,6 +13,7 @@ from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
+from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 
@@ -26,6 +27,7 @@ __all__ = [
     "Run",
     "STANDARD_INPUT",
     "cache_roots",
+    "estimator",
     "import_log_reader",
     "live_feed",
     "searched_places",
@@ -65,3 +67,10 @@ def source_name(source: str) -> str:
 def import_log_reader() -> None:
     """Import what reads log files from their middle; a screen does so before a key waits for it."""
     from neuron_top.ingest import log_files  # noqa: F401
+
+
+def estimator(settings: Settings) -> Estimator:
+    """What past compiles allow to expect of those that run; without a readable store nothing. Reads disks."""
+    from neuron_top.ingest import run_loader
+
+    return run_loader.estimator(settings)

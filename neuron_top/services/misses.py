@@ -13,6 +13,8 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, not_known, questions, why
 
+__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService"]
+
 MISSES_EXPLAINED = 25
 """Of a run on a screen: those that took longest."""
 

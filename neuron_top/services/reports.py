@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO
+
+import msgspec
 
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.miss_explainer import MissExplainer, first_here
@@ -11,6 +14,7 @@ from neuron_top.run.model import Run
 from neuron_top.services.runs import BEFORE_LAST, RunService
 from neuron_top.settings import Settings
 from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
+from neuron_top.views.gate import Verdict, end, judge, judge_size
 from neuron_top.views.miss_explanation import roots
 from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.report import Report, report
@@ -18,6 +22,20 @@ from neuron_top.views.report_metrics import Prices
 
 MISSES_EXPLAINED = 25
 """In a report: those that took longest."""
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """A report and what its thresholds found."""
+
+    report: Report
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Every threshold is kept."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+
 Compared = Comparison | CacheComparison | MultiComparison
 
 
@@ -54,6 +72,26 @@ class ReportService:
         """A report with what a named cache and earlier recordings know of its graphs; misses are not explained."""
         return report(run, run_loader.end_of(run), memory=run_loader.memory(run, self._settings, cache))
 
+    def check(
+        self,
+        names: Sequence[str],
+        limits: Mapping[str, float],
+        standard_input: IO[bytes] | None = None,
+        *,
+        cache: str | None = None,
+        max_bytes: int | None = None,
+        allow_unknown: bool = False,
+    ) -> Checked:
+        """A run, and the size of `cache`, judged by thresholds. Raises NothingToShow, UsageError, StoreUnusable."""
+        view = self.with_cache(self.load(names, standard_input), cache)
+        verdicts = (*end(view), *judge(view, limits, allow_unknown=allow_unknown))
+        if cache is not None and max_bytes is not None:
+            from neuron_top.cache.scan.catalog import sums
+
+            taken = sums(os.path.realpath(cache), self._settings.state_path).totals.all.bytes
+            verdicts += (judge_size(taken, max_bytes),)
+        return Checked(report=view, verdicts=verdicts)
+
     def of_recording(self, run: str) -> Report:
         """The full report of a recording. Raises NothingToShow, StoreUnusable."""
         return self.full(self._runs.load(run))
@@ -68,7 +106,7 @@ class ReportService:
         return compare(self.plain(a), self.plain(b))
 
     def compare_many(self, names: Sequence[str]) -> MultiComparison:
-        """Several recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
+        """MultiComparison recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
         return multi_compare([self.plain(name) for name in names])
 
     def compare_caches(self, a: str, b: str) -> CacheComparison:
@@ -85,9 +123,9 @@ def html(view: Report | Compared) -> str:
 
         return report_html(view)
     if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare
+        from neuron_top.report import multi_compare as drawn
 
-        return multi_compare.html(view)
+        return drawn.html(view)
     from neuron_top.report import comparison
 
     return comparison.html(view)
@@ -107,9 +145,16 @@ def markdown(view: Report | Compared) -> str:
 
         return report_markdown(view)
     if isinstance(view, MultiComparison):
-        from neuron_top.report import multi_compare
+        from neuron_top.report import multi_compare as drawn
 
-        return multi_compare.markdown(view)
+        return drawn.markdown(view)
     from neuron_top.report import comparison
 
     return comparison.markdown(view)
+
+
+def check_markdown(checked: Checked) -> str:
+    """The verdicts as a summary for job pages."""
+    from neuron_top.report.markdown import gate
+
+    return gate(checked.report, checked.verdicts)

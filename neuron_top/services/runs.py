@@ -24,7 +24,6 @@ from neuron_top.views.runs import RunRow, run_row
 
 if TYPE_CHECKING:
     from neuron_top.ingest.replay import ReplayFeed
-    from neuron_top.run.estimate import Estimator
     from neuron_top.services.feeds import Feed
 
 NEWEST_RUNS = 500
@@ -45,6 +44,11 @@ class RunService:
         """Where the recordings are kept."""
         return str(self._settings.state_path)
 
+    @property
+    def was_used(self) -> bool:
+        """Whether there is a store: a recording was made, though none may be left."""
+        return self._path.exists()
+
     def rows(self, limit: int | None = NEWEST_RUNS) -> tuple[RunRow, ...]:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
         if not self._path.exists():
@@ -55,19 +59,17 @@ class RunService:
         folders = ((record, run_folder(self._settings, record.id)) for record in records)
         return tuple(run_row(record, now, recorder_alive=is_recording(folder)) for record, folder in folders)
 
+    def count(self) -> int:
+        """How many recordings there are. Raises StoreUnusable."""
+        if not self._path.exists():
+            return 0
+        with Store(self._path, read_only=True) as store:
+            return len(store.runs())
+
     def find(self, name: str) -> RunRecord:
         """A recording by id, unique beginning of one, name, `last` or `last~`. Raises NothingToShow, StoreUnusable."""
-        if not self._path.exists():
-            raise NothingToShow(
-                f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
-            )
-        with Store(self._path, read_only=True) as store:
-            if name == BEFORE_LAST:
-                newest = store.runs(limit=2)
-                if len(newest) < 2:
-                    raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
-                return newest[1]
-            return find_recording(store, name)
+        with self._store() as store:
+            return _find(store, name)
 
     def in_progress(self) -> str | None:
         """The newest recording that is being made now."""
@@ -76,14 +78,18 @@ class RunService:
 
     def load(self, name: str) -> Run:
         """The run as its recording left it, or as it stands now. Raises NothingToShow, StoreUnusable."""
-        record = self.find(name)
-        with Store(self._path, read_only=True) as store:
-            return load_run(store, record.id, self._settings.history_seconds)
+        with self._store() as store:
+            return load_run(store, _find(store, name).id, self._settings.history_seconds)
+
+    def load_running(self, run: str) -> Run:
+        """A run that is being recorded, by its id: nothing yet where its recorder has only begun."""
+        with self._store() as store:
+            return load_run(store, run, self._settings.history_seconds)
 
     def read_end(self, name: str, view: Callable[[Run, float], View]) -> View:
         """`view(run, now)` at the end of a recording. Raises NothingToShow, StoreUnusable."""
-        record = self.find(name)
-        with Store(self._path, read_only=True) as store:
+        with self._store() as store:
+            record = _find(store, name)
             run = load_run(store, record.id, self._settings.history_seconds)
         return view(run, record.finished if record.finished is not None else record.touched)
 
@@ -120,8 +126,18 @@ class RunService:
         feed.clock.seek(feed.clock.end)
         return feed
 
-    def estimator(self) -> Estimator:
-        """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
-        from neuron_top.ingest.run_loader import estimator
+    def _store(self) -> Store:
+        if not self._path.exists():
+            raise NothingToShow(
+                f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
+            )
+        return Store(self._path, read_only=True)
 
-        return estimator(self._settings)
+
+def _find(store: Store, name: str) -> RunRecord:
+    if name != BEFORE_LAST:
+        return find_recording(store, name)
+    newest = store.runs(limit=2)
+    if len(newest) < 2:
+        raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
+    return newest[1]

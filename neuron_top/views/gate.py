@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.compare import Comparison
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
 
@@ -50,7 +52,7 @@ RULES = (
     Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
     Rule("max-compile-seconds", ("compile_wall",), False, "wall seconds spent compiling"),
     Rule("max-misses", ("graphs_missed",), False, "graphs that had to be compiled"),
-    Rule("max-late", ("late", "torch_late"), False, "graphs compiled after warm-up, by PyTorch itself too"),
+    Rule("max-late-compiles", ("late", "torch_late"), False, "graphs compiled after warm-up, by PyTorch itself too"),
     Rule("max-wait-seconds", ("waiting",), False, "wall seconds spent waiting for others' compiles"),
     Rule("max-fallbacks", ("fallbacks",), False, "graphs that ran without a compiler"),
     Rule("max-step-seconds", ("step_seconds",), False, "seconds per training step"),
@@ -59,6 +61,20 @@ RULES = (
 )
 
 
+class GrowthRule(msgspec.Struct, frozen=True):
+    """One threshold on how much a figure of the second run may exceed that of the first."""
+
+    option: str
+    metric: str
+    label: str
+    text: str
+
+
+GROWTH_RULES = (
+    GrowthRule("max-slowdown", "step_seconds", "time per step", "how much slower B's steps may be, as 0.1"),
+    GrowthRule("max-compile-growth", "compile_wall", "time spent compiling", "the same for time spent compiling"),
+    GrowthRule("max-memory-growth", "memory total", "peak memory per core", "the same for peak memory per core"),
+)
 END = "exit-status"
 """Option of the verdict on how the command ended; nobody asks for it."""
 
@@ -86,6 +102,31 @@ def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = Fa
     return tuple(
         _verdict(view, rule, limits[rule.option], allow_unknown) for rule in RULES if rule.option in limits
     )  # fmt: skip
+
+
+def judge_size(taken: int, limit: int) -> Verdict:
+    """Whether a cache of so many bytes is small enough."""
+    reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
+    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes",
+                   provenance=Provenance.MEASURED, limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
+
+
+def growth_reasons(comparison: Comparison, newer: Report, limits: Mapping[str, float]) -> tuple[str, ...]:
+    """Why the newer run breaks the thresholds in `limits` (by option of GROWTH_RULES), or how it ended; none if not."""
+    if not limits:
+        return ()
+    changes = {pair.name: pair.change for pair in comparison.metrics}
+    changes |= {f"memory {pair.kind}": pair.change for pair in comparison.memory}
+    reasons = [verdict.reason for verdict in end(newer) if not verdict.passed]
+    for rule in GROWTH_RULES:
+        limit, change = limits.get(rule.option), changes.get(rule.metric)
+        if limit is None:
+            continue
+        if change is None:
+            reasons.append(f"{rule.label}: not known of both")
+        elif change > limit:
+            reasons.append(f"{rule.label}: grew by {percent_text(change)}, allowed is {percent_text(limit)}")
+    return tuple(reasons)
 
 
 def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Verdict:

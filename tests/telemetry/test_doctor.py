@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from neuron_top.cli.doctor import warnings_of
+from neuron_top.services.doctor import flag_warnings
 from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
 from neuron_top.telemetry.doctor_checks import Finding, examine
@@ -105,9 +105,9 @@ def test_an_unknown_variable_is_noted_with_the_nearest_that_exists() -> None:
 
 
 def test_look_alikes_are_warned_about_and_broken_flags_are_no_crash() -> None:
-    assert any("--no_cache" in warning for warning in warnings_of({"NEURON_CC_FLAGS": "--no-cache"}))
-    assert len(warnings_of({"NEURON_CC_FLAGS": '"open'})) == 1
-    assert warnings_of({}) == ()
+    assert any("--no_cache" in warning for warning in flag_warnings({"NEURON_CC_FLAGS": "--no-cache"}))
+    assert len(flag_warnings({"NEURON_CC_FLAGS": '"open'})) == 1
+    assert flag_warnings({}) == ()
 
 
 def test_the_sdks_system_packages_are_found_in_dpkgs_own_file() -> None:

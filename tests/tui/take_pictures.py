@@ -13,7 +13,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from neuron_top import settings as configuration
-from neuron_top.cli.estimates import estimator
+from neuron_top.services.feeds import estimator
 from neuron_top.services.runs import RunService
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.keys import SCREENS

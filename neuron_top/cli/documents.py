@@ -1,0 +1,55 @@
+"""Documents that commands write: their format and where they go."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+
+from neuron_top.cli.output import json_text, log_stderr
+from neuron_top.errors import UsageError
+from neuron_top.services import reports
+from neuron_top.views.report import Report
+
+FORMATS = ("html", "md", "json")
+_SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The options that say in which form and where to."""
+    parser.add_argument(
+        "--format", choices=FORMATS, help="html, md or json (default: by the name given with -o, or md)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (written atomically; default: stdout)")
+
+
+def chosen_format(arguments: argparse.Namespace) -> str:
+    """As asked for, else by the name of the file, else Markdown."""
+    suffix = Path(arguments.output).suffix.lower() if arguments.output else ""
+    return str(arguments.format or _SUFFIXES.get(suffix, "md"))
+
+
+def render(view: Report | reports.Compared, form: str) -> str:
+    """The document in one of FORMATS."""
+    if form == "json":
+        return json_text(view, indent=2) + "\n"
+    return reports.html(view) if form == "html" else reports.markdown(view)
+
+
+def write(text: str, path: str | None) -> None:
+    """To standard output, or to a file that is there whole or not at all. Raises UsageError."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    target = Path(path)
+    # Two that write the same do not meet, and in a shared folder nobody can put a link where we write.
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
+    try:
+        with beside.open("x", encoding="utf-8") as file:
+            file.write(text)
+        beside.replace(target)
+    except OSError as problem:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"cannot write {path}: {problem.strerror or problem}") from None
+    log_stderr(f"neurontop: wrote {path}")

@@ -1,0 +1,59 @@
+"""Our own terminal: its keyboard when a log is on standard input, and its loss (its window closed, SSH ended).
+
+The hang-up signal does not always tell of a loss: it may be ignored (`trap '' HUP`, a service), or be only a message.
+What tells is the descriptor itself.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Sequence
+
+_TERMINAL = "/dev/tty"
+_STANDARD_INPUT = 0
+
+
+def move_pipe_aside() -> int | None:
+    """Put our terminal in the place of standard input; a descriptor of what stood there. None: we have no terminal."""
+    try:
+        terminal = os.open(_TERMINAL, os.O_RDWR)
+    except OSError:
+        return None
+    piped = os.dup(_STANDARD_INPUT)
+    os.dup2(terminal, _STANDARD_INPUT)
+    os.close(terminal)
+    return piped
+
+
+def standard_terminals() -> list[int]:
+    """Those of the three standard streams that are a terminal."""
+    return [number for number in range(3) if os.isatty(number)]
+
+
+def release_lost(terminals: Sequence[int]) -> None:
+    """Put /dev/null in the place of those descriptors whose terminal is gone: writing must not fail for ever."""
+    lost = [number for number in terminals if not os.isatty(number)]
+    if lost:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in lost:
+            os.dup2(nothing, number)
+        os.close(nothing)
+
+
+def watched_terminal() -> threading.Event:
+    """Release our terminal once its other side is closed; the event is set then, and never where we have none."""
+    terminals, lost = standard_terminals(), threading.Event()
+    waiting = select.poll()
+    for number in terminals:
+        waiting.register(number, 0)  # a hang-up is reported without being asked for
+
+    def wait() -> None:
+        waiting.poll()
+        release_lost(terminals)
+        lost.set()
+
+    if terminals:
+        threading.Thread(target=wait, name="lost terminal", daemon=True).start()
+    return lost

@@ -1,0 +1,33 @@
+"""A training command run under watch: recorded and shown, its signals passed on, its exit status given back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from neuron_top.ingest.assembly import job_sources
+from neuron_top.ingest.feed import Feed
+from neuron_top.ingest.recording import Recording
+from neuron_top.processes.job_signals import signals_passed_on
+from neuron_top.processes.launch import shell_status
+from neuron_top.settings import Settings
+
+__all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals_passed_on"]
+
+
+def new_recording(command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
+                  ) -> Recording:  # fmt: skip
+    """A recording of `command`, its devices and its cache, not started yet.
+
+    `shown`: the command's output goes through to our own streams. `warn` takes what could not be recorded.
+    """
+    sources = partial(job_sources, settings, os.environ)
+    return Recording(command, settings, name=name, shown=shown, warn=warn, extra=sources)
+
+
+def screen_feed(recording: Recording) -> Feed:
+    """The recording for a screen that may open and close while the command goes on."""
+    from neuron_top.ingest.feed_proxy import FeedProxy
+
+    return FeedProxy(recording.feed)

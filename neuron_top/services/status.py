@@ -1,0 +1,50 @@
+"""Where things stand on this machine, once: for scripts."""
+
+from __future__ import annotations
+
+import time
+
+from neuron_top.errors import NothingToShow
+from neuron_top.run.model import Run
+from neuron_top.services.feeds import estimator
+from neuron_top.services.runs import LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.views.overview import Overview, overview
+
+
+def status(settings: Settings, name: str | None = None) -> Overview:
+    """The overview of a recording; without a name of the one that is made now, else of workers here, else of the last.
+
+    Raises NothingToShow, StoreUnusable.
+    """
+    runs = RunService(settings)
+    view = None
+    if name is None:
+        running = runs.in_progress()
+        view = _overview(settings, runs.load_running(running)) if running is not None else _workers_here()
+    if view is None and (name is not None or runs.count()):
+        view = _overview(settings, runs.load(name or LAST))
+    if view is None:
+        raise NothingToShow(
+            f"no recording in {runs.folder}, and no process of yours with LOCAL_RANK or NEURON_RT_VISIBLE_CORES; "
+            "start a job with `neurontop run -- <command>`"
+        )
+    return view
+
+
+def _overview(settings: Settings, run: Run) -> Overview:
+    return overview(run, time.time(), estimator(settings))
+
+
+def _workers_here() -> Overview | None:
+    """Worker processes that run here without a recording."""
+    from neuron_top.ingest.finder import WorkerFinder
+    from neuron_top.telemetry.workers import WorkerSampler
+
+    pids = WorkerFinder().look()
+    if not pids:
+        return None
+    run = Run()
+    for event in WorkerSampler(lambda: pids, told_only=True).look():
+        run.apply(event)
+    return overview(run, time.time())
