@@ -1,42 +1,31 @@
-"""The lock of an open entry: who holds it, holding it ourselves, and taking away what the dead left.
-
-Our lock is a hard link to a token that names us, so there is no instant at which it has no owner. Takers-over of dead
-locks, here and in the compile component, exclude each other by a `flock` on the entry's folder.
-"""
+"""The lock of an entry that is held open: the lock protocol, under the rules of a plan."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.actions.plan import Action
-from neuron_top.cache.locks import lock_holders, lock_owner
-from neuron_top.cache.model import filenames
+from neuron_top.cache.locks import lock_owner, protocol
+from neuron_top.cache.locks.protocol import EntryFolder, LockHeld
+from neuron_top.cache.model.filenames import GRAPH_NAMES, LOCK_NAMES
 
-NAMES = tuple(name + filenames.LOCK_SUFFIX for name in filenames.GRAPH_NAMES)
-_OWNERS = tuple(name + filenames.OWNER_SUFFIX for name in filenames.GRAPH_NAMES)
-_ANY = frozenset(NAMES)
+_ANY = frozenset(LOCK_NAMES)
 
 
 def owner(entry: OpenEntry) -> lock_owner.LockOwner | None:
     """Who held it at the first look; None when it was free or the lock names nobody."""
-    return _owner_among(entry, entry.first_names())
+    present, folder = entry.first_names(), _folder(entry)
+    return next((protocol.owner_of(folder, name) for name in LOCK_NAMES if name in present), None)
 
 
 def is_left_by_dead(entry: OpenEntry) -> bool:
     """True when the process that the lock names is proved dead."""
-    return is_dead(owner(entry))
-
-
-def is_dead(holder: lock_owner.LockOwner | None) -> bool:
-    """True when the process is known, and proved dead."""
-    return holder is not None and lock_owner.is_alive(holder) is False
+    return lock_owner.is_dead(owner(entry))
 
 
 class EntryLockGuard:
@@ -50,11 +39,9 @@ class EntryLockGuard:
         self._entry, self._token, self._as_planned, self._name = entry, token, as_planned, ""
 
     def __enter__(self) -> None:
-        self._name = NAMES[0] if self._as_planned and self._entry.has(filenames.GRAPH_NAMES[0]) else self._free_name()
-        try:
-            os.link(self._token, self._name, dst_dir_fd=self._entry.handle)
-        except FileExistsError:
-            raise StaleEntryError("it is locked") from None
+        self._name = LOCK_NAMES[0] if self._as_planned and self._entry.has(GRAPH_NAMES[0]) else self._free_name()
+        if not protocol.take(_folder(self._entry), self._name, self._token):
+            raise StaleEntryError("it is locked")
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
@@ -69,13 +56,22 @@ class EntryLockGuard:
             present = self._entry.names()
             if not _ANY.isdisjoint(present):
                 raise StaleEntryError("it is locked")
-        return _name_for(present)
+        locks = (lock for graph, lock in zip(GRAPH_NAMES, LOCK_NAMES, strict=True) if graph in present)
+        return next(locks, LOCK_NAMES[0])
+
+
+def break_dead(entry: OpenEntry) -> None:
+    """Remove the locks of processes that are proved dead."""
+    present = entry.first_names()
+    for name in LOCK_NAMES:
+        if name in present:
+            protocol.break_dead(_folder(entry), name)
 
 
 def free(entry: OpenEntry, inode: int) -> None:
     """Remove the lock that is this very file, which a process of ours left that is proved dead."""
-    with _taking_over(entry):
-        for name in NAMES:
+    with protocol.taking_over(_folder(entry)):
+        for name in LOCK_NAMES:
             with contextlib.suppress(FileNotFoundError):
                 if entry.facts(name).st_ino == inode:
                     os.unlink(name, dir_fd=entry.handle)
@@ -84,65 +80,25 @@ def free(entry: OpenEntry, inode: int) -> None:
 def take_away(entry: OpenEntry, target: int) -> None:
     """Rename the lock and its owner's record into the open folder `target`.
 
-    Raises StaleEntryError when it is gone, or comes anew.
+    Raises StaleEntryError when it is gone, held, or comes anew.
     """
-    with _taking_over(entry):
-        if not any(map(entry.has, NAMES)):
+    with protocol.taking_over(_folder(entry)):
+        if not any(map(entry.has, LOCK_NAMES)):
             raise StaleEntryError("the lock is gone")
         with _unheld(entry):
             entry.move_files(Action.UNLOCK, target)
-        if any(map(entry.has, NAMES)):
+        if any(map(entry.has, LOCK_NAMES)):
             raise StaleEntryError("a new lock appeared")
-
-
-def _name_for(present: Collection[str]) -> str:
-    for graph, lock in zip(filenames.GRAPH_NAMES, NAMES, strict=True):
-        if graph in present:
-            return lock
-    return NAMES[0]
-
-
-def _owner_among(entry: OpenEntry, names: Collection[str]) -> lock_owner.LockOwner | None:
-    return next((lock_owner.read(entry.path / name) for name in NAMES if name in names), None)
-
-
-def break_dead(entry: OpenEntry) -> None:
-    """Remove the lock of a process that is proved dead, as the compile component's waiters do."""
-    holder = owner(entry)
-    if not is_dead(holder):
-        return
-    with _taking_over(entry):
-        # Somebody may have broken it by now, and hold the entry: what is there is read again, and compared.
-        if _owner_among(entry, entry.names()) == holder:
-            with contextlib.suppress(StaleEntryError), _unheld(entry):
-                for name in (*_OWNERS, *NAMES):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(name, dir_fd=entry.handle)
 
 
 @contextlib.contextmanager
 def _unheld(entry: OpenEntry) -> Iterator[None]:
-    """Flock each lock file while the block runs. Raises StaleEntryError when a living process holds one."""
-    with contextlib.ExitStack() as stack:
-        for name in NAMES:
-            try:
-                handle = os.open(name, _LOOKED_AT, dir_fd=entry.handle)
-            except OSError:
-                continue  # not there, a link, or not ours to open
-            stack.callback(os.close, handle)
-            why = lock_holders.of_open_file(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-            if why:
-                raise StaleEntryError(why)
-        yield
-
-
-_LOOKED_AT = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-@contextlib.contextmanager
-def _taking_over(entry: OpenEntry) -> Iterator[None]:
-    fcntl.flock(entry.handle, fcntl.LOCK_EX)
     try:
-        yield
-    finally:
-        fcntl.flock(entry.handle, fcntl.LOCK_UN)
+        with protocol.unheld(_folder(entry), LOCK_NAMES):
+            yield
+    except LockHeld as reason:
+        raise StaleEntryError(str(reason)) from None
+
+
+def _folder(entry: OpenEntry) -> EntryFolder:
+    return EntryFolder(handle=entry.handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import time
@@ -149,25 +150,27 @@ def test_a_lock_that_a_client_takes_while_the_old_one_goes_is_told_and_stays(roo
     assert (place / LOCK).read_bytes() == b"a client's"
 
 
-def test_a_dead_lock_that_another_has_broken_and_taken_meanwhile_stays(root: Path) -> None:
-    place = caches.entry(root, 1)
+def test_a_dead_lock_that_another_has_broken_and_taken_meanwhile_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, flock = caches.entry(root, 1), fcntl.flock
     (place / LOCK).write_bytes(states.dead_owner())
-    living = states.living_owner()
+    living, waited = states.living_owner(), []
 
-    class Raced(OpenEntry):
-        looks = 0
-
-        def names(self) -> set[str]:
-            self.looks += 1
-            if self.looks == 2:
-                (place / LOCK).write_bytes(living)
-            return super().names()
+    def raced(handle: int, operation: int) -> None:
+        """Another process was faster: when it lets us go on, it holds the lock."""
+        flock(handle, operation)
+        if not waited:
+            waited.append(operation)
+            (place / LOCK).write_bytes(living)
 
     above, handle = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.parent, place))
-    with Raced(place.name, above, handle) as entry:
+    with OpenEntry(place.name, above, handle) as entry:
+        monkeypatch.setattr(fcntl, "flock", raced)
         entry_lock.break_dead(entry)
-        assert entry.looks == 2
+        monkeypatch.undo()
     os.close(above)
+    assert waited == [fcntl.LOCK_EX]
     assert (place / LOCK).read_bytes() == living
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.locks import lock_owner, protocol
+from neuron_top.cache.locks.protocol import EntryFolder
 
 
 def test_this_process_is_alive() -> None:
@@ -52,9 +53,9 @@ def test_nobody_survives_a_reboot() -> None:
 
 def test_the_sdks_empty_lock_names_nobody(tmp_path: Path) -> None:
     lock = tmp_path / "model.hlo_module.pb.lock"
-    assert lock_owner.read(lock) is None
+    assert protocol.owner_of(EntryFolder.at(lock.parent), lock.name) is None
     lock.touch()
-    assert lock_owner.read(lock) is None
+    assert protocol.owner_of(EntryFolder.at(lock.parent), lock.name) is None
 
 
 def test_the_owner_is_read_from_the_sidecar_too(tmp_path: Path) -> None:
@@ -62,4 +63,4 @@ def test_the_owner_is_read_from_the_sidecar_too(tmp_path: Path) -> None:
     lock = tmp_path / "model.fxgraph.lock"
     lock.touch()
     (tmp_path / "model.fxgraph.lock.owner").write_bytes(msgspec.json.encode(owner))
-    assert lock_owner.read(lock) == owner
+    assert protocol.owner_of(EntryFolder.at(lock.parent), lock.name) == owner

@@ -73,10 +73,10 @@ def test_a_lock_record_that_the_holder_swept_half_written_is_a_lock_not_taken(
 ) -> None:
     entry, link = wrapper(own_caches).entry(GRAPH.key), os.link
 
-    def swept_first(record: Path, lock: Path) -> None:
+    def swept_first(record: Path, lock: str, **where: int | None) -> None:
         record.write_bytes(b"")  # what another process sees between the opening and the writing
         entry.sweep()
-        link(record, lock)
+        link(record, lock, **where)
 
     monkeypatch.setattr(os, "link", swept_first)
     assert not EntryLock(entry).acquire()

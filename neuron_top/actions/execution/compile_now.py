@@ -138,7 +138,7 @@ class _Compiles:
                 entry_lock.break_dead(entry)  # killed between its mark and giving its lock back
                 self.done += 1
                 return
-            if not names.isdisjoint(entry_lock.NAMES) and not entry_lock.is_left_by_dead(entry):
+            if not names.isdisjoint(filenames.LOCK_NAMES) and not entry_lock.is_left_by_dead(entry):
                 raise StaleEntryError("it is locked")
             # Compiling leaves its traces in the folder: after an interruption only its identity counts.
             entry.check(step.fingerprint, touched=self.resumed)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions import entry_lock
 from neuron_top.actions.entry_lock import EntryLockGuard
 from neuron_top.actions.opened import OpenEntry, StaleEntryError
 from neuron_top.cache.locks import lock_owner
@@ -92,7 +91,7 @@ def _token(entry: OpenEntry) -> Path:
 def _clear(entry: OpenEntry, filled: LocalEntryWriter, ours: str) -> None:
     """Only who holds the lock writes; a token is left over when its process is dead. Called under the lock."""
     for name in entry.names() - {ours}:
-        dead_token = name.endswith(_TOKEN) and entry_lock.is_dead(lock_owner.read_record(entry.path / name))
+        dead_token = name.endswith(_TOKEN) and lock_owner.is_dead(lock_owner.read_record(entry.path / name))
         if dead_token or name.endswith(_WRITTEN):
             filled.remove(name)
 

@@ -29,6 +29,7 @@ from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.planners import sweep
 from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.model.filenames import LOCK_NAMES
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 4096
@@ -143,7 +144,7 @@ class _Execution:
         before = len(self.refused)
         intents = [move for number, step in enumerate(batch, start) for move in self._intents(number, step)]
         self.trash.write(MovesIntended(plan=self.plan.identity, at=time.time(), moves=tuple(intents)))
-        locks = [f"{step.path}/{name}" for step in batch if step.action is Action.UNLOCK for name in entry_lock.NAMES]
+        locks = [f"{step.path}/{name}" for step in batch if step.action is Action.UNLOCK for name in LOCK_NAMES]
         self.holders = lock_holders.find(str(self.trash.root), locks)
         for number, step in enumerate(batch, start):
             self._step(number, step)
@@ -200,7 +201,7 @@ class _Execution:
 
     def _check_unheld(self, step: Step) -> None:
         """Raises StaleEntryError when a living process has the lock by now."""
-        for name in entry_lock.NAMES:
+        for name in LOCK_NAMES:
             held = self.holders.get(f"{step.path}/{name}")
             if held is not None:
                 raise StaleEntryError(held.proof)

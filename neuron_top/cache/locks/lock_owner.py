@@ -2,7 +2,7 @@
 
 A process is its pid *and* its start time (pids are reused), on one boot of one host, in one pid namespace:
 from anywhere else its life cannot be judged, and the answer is None, never a guess. The SDK's locks are
-empty files without an owner: `read` gives None for them.
+empty files without an owner: `read_record` gives None for them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.model.filenames import LOCK_SUFFIX, OWNER_SUFFIX
+from neuron_top.cache.noatime_reader import NoAtimeReader
 
 _LARGEST_RECORD = 4096
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,12 +47,6 @@ def current() -> LockOwner:
     )
 
 
-def read(lock: Path) -> LockOwner | None:
-    """The owner of the lock file `lock`: from the file itself, else from its sidecar; None where nobody is named."""
-    sidecar = lock.with_name(lock.name.removesuffix(LOCK_SUFFIX) + OWNER_SUFFIX)
-    return read_record(lock) or read_record(sidecar)
-
-
 def is_alive(owner: LockOwner) -> bool | None:
     """True or False where it can be proved from here, None where it cannot (another host, another namespace)."""
     if owner.host != socket.gethostname() or not owner.boot_id:
@@ -68,6 +61,11 @@ def is_alive(owner: LockOwner) -> bool | None:
     return owner.started is None or started == owner.started
 
 
+def is_dead(owner: LockOwner | None) -> bool:
+    """True when an owner is known, and proved dead."""
+    return owner is not None and is_alive(owner) is False
+
+
 def process_start(pid: int) -> int | None:
     """Start of a process in clock ticks since boot; None when it is gone, a zombie, or unreadable."""
     try:
@@ -78,10 +76,10 @@ def process_start(pid: int) -> int | None:
     return None if len(fields) < 20 or fields[0] in "ZX" else int(fields[19])
 
 
-def read_record(path: Path) -> LockOwner | None:
+def read_record(path: str | Path, dir_fd: int | None = None) -> LockOwner | None:
     """The owner named in this one file, None for an empty, foreign or missing file, for a link and for a pipe."""
     try:
-        with open(os.open(path, _FLAGS), "rb") as file:
+        with open(NoAtimeReader().open_file(os.fspath(path), dir_fd), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return _record.decode(file.read(_LARGEST_RECORD))

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from neuron_top.cache import filesystem, processes, work_dirs
-from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.locks import lock_holders, lock_owner, protocol
 from neuron_top.cache.locks.lock_holders import Held
 from neuron_top.cache.locks.lock_owner import LockOwner
+from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry, Lock, Verdict
-from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.processes import Process
 
 QUIET_AGE = 15 * 60.0
@@ -31,8 +31,6 @@ GROWTH_SECONDS = 5 * 60.0
 LONGEST_COMPILE = 3 * 3600.0
 """Default for the longest compile known, seconds."""
 RECENT_CHANGE = 10 * 60.0
-_LOCK_NAMES = tuple(name + filenames.LOCK_SUFFIX for name in filenames.GRAPH_NAMES)
-_OWNER_NAMES = tuple(name + filenames.OWNER_SUFFIX for name in filenames.GRAPH_NAMES)
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +149,7 @@ def judge_all(root: str, locked: Sequence[Entry], newest_change: float | None) -
 
 def _holders(root: str, locked: Sequence[Entry]) -> dict[str, Held]:
     """By entry path."""
-    found = lock_holders.find(root, (f"{entry.path}/{name}" for entry in locked for name in _LOCK_NAMES))
+    found = lock_holders.find(root, (f"{entry.path}/{name}" for entry in locked for name in filenames.LOCK_NAMES))
     return {path.rpartition("/")[0]: held for path, held in found.items()}
 
 
@@ -159,15 +157,9 @@ def owner_of(root: str, entry: Entry) -> Lock | None:
     """What our own mark in or beside the lock says; None for a lock of the SDK's, which names nobody."""
     if entry.lock is None:
         return None
-    reader = NoAtimeReader()
-    for name in (*_LOCK_NAMES, *_OWNER_NAMES):
-        try:
-            data = reader.read(f"{root}/{entry.path}/{name}", 4096)
-            owner = msgspec.json.decode(data, type=LockOwner)
-        except (OSError, msgspec.MsgspecError):
-            continue
-        return _owned(entry.lock.since, owner)
-    return None
+    folder = EntryFolder.at(f"{root}/{entry.path}")
+    owners = (protocol.owner_of(folder, name) for name in filenames.LOCK_NAMES)
+    return next((_owned(entry.lock.since, owner) for owner in owners if owner is not None), None)
 
 
 def _owned(since: float, owner: LockOwner) -> Lock:

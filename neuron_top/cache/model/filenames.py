@@ -36,7 +36,15 @@ LOCK_SUFFIX = ".lock"
 OWNER_SUFFIX = ".lock.owner"
 """JSON beside our locks: `{"host", "boot_id", "pid", "started", "pid_namespace", "token"}`; the SDK's locks have none.
 Lock and sidecar are one file under two names (a hard link), so there is no instant at which a lock has no owner."""
+LOCK_NAMES = tuple(name + LOCK_SUFFIX for name in GRAPH_NAMES)
+OWNER_NAMES = tuple(name + OWNER_SUFFIX for name in GRAPH_NAMES)
+
 TEMPORARY_SUFFIX = ".tmp"
 """`model.inductor.<token>.tmp`: being written, renamed when complete; leftovers of a killed process."""
 QUARANTINE_SUFFIX = ".broken"
 """`model.inductor.<time>.broken`: a corrupt artifact kept aside for a person to look at."""
+
+
+def owner_name(lock: str) -> str:
+    """The name of the record that lies beside the lock `lock`."""
+    return lock.removesuffix(LOCK_SUFFIX) + OWNER_SUFFIX

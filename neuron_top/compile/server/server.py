@@ -27,11 +27,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from neuron_top.cache.locks import protocol
+from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import graph_header
 from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.wrapper.compile_end import full_place
-from neuron_top.compile.wrapper.persistent_cache import discard, release_lock
+from neuron_top.compile.wrapper.persistent_cache import discard
 from neuron_top.compile.wrapper.scratch import forget_probes, work_in
 
 COMPILE_ERROR = 70
@@ -171,7 +173,7 @@ class Server:
             compile_.clean()
         if self._read_last_words():
             for lock, token in self._locks.items():
-                release_lock(Path(lock), token)
+                protocol.release(EntryFolder.at(Path(lock).parent), Path(lock).name, token)
 
     def _read_last_words(self) -> bool:
         """What the job wrote and nobody read yet tells of locks; its compiles are not begun any more.

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import errno
-import fcntl
 import hashlib
 import os
 import stat
@@ -27,7 +25,8 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache import trust
-from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.locks import lock_owner, protocol
+from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, parse_key
@@ -76,7 +75,7 @@ class Entry:
         self.artifact = path / artifact_names[0]
         self.artifacts = tuple(path / name for name in artifact_names)
         self.done, self.failure = path / filenames.DONE, path / filenames.FAILURE_LOG
-        self.lock = self.graph.with_name(self.graph.name + filenames.LOCK_SUFFIX)
+        self.lock = path / (graph_name + filenames.LOCK_SUFFIX)
 
     @property
     def module(self) -> str:
@@ -312,7 +311,7 @@ class Entry:
                 if not path.name.startswith(("model.", ".")):
                     continue
                 owner = lock_owner.read_record(path)
-                if owner is None or _is_dead(owner):  # a living waiter's record is about to become its lock
+                if owner is None or lock_owner.is_dead(owner):  # a living waiter's record is about to become its lock
                     path.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -343,8 +342,7 @@ class EntryLock:
     """The right to work on one entry. `acquire` never blocks; `release` removes only what this object took."""
 
     def __init__(self, entry: Entry) -> None:
-        self._entry, self._owner = entry, lock_owner.current()
-        self._sidecar = entry.graph.with_name(entry.graph.name + filenames.OWNER_SUFFIX)
+        self._entry, self._owner, self._folder = entry, lock_owner.current(), EntryFolder.at(entry.path)
 
     @property
     def token(self) -> str:
@@ -359,7 +357,12 @@ class EntryLock:
             try:
                 with open(record, "xb", opener=_opener) as file:
                     file.write(msgspec.json.encode(self._owner))
-                return self._link(record)
+                taken = protocol.take(self._folder, self._entry.lock.name, record)
+                if taken:
+                    record.replace(self._entry.lock.with_name(filenames.owner_name(self._entry.lock.name)))
+                return taken
+            except FileNotFoundError:  # a holder swept the record before it was written whole, or evicted the entry
+                return False
             finally:
                 record.unlink(missing_ok=True)
         except OSError as problem:
@@ -367,52 +370,11 @@ class EntryLock:
 
     def release(self) -> None:
         """Give the lock back; harmless when it was never taken or somebody removed it."""
-        release_lock(self._entry.lock, self.token)
+        protocol.release(self._folder, self._entry.lock.name, self.token)
 
     def break_if_dead(self) -> lock_owner.LockOwner | None:
         """Remove the present lock if its owner is provably dead; returns that owner, None when nothing was done."""
-        if not _is_dead(lock_owner.read(self._entry.lock)):
-            return None
-        with _directory_lock(self._entry.path) as held:
-            owner = lock_owner.read(self._entry.lock) if held else None
-            if owner is None or not _is_dead(owner):
-                return None
-            release_lock(self._entry.lock, owner.token)
-            return owner
-
-    def _link(self, record: Path) -> bool:
-        try:
-            os.link(record, self._entry.lock)
-        except FileExistsError:
-            return False
-        except FileNotFoundError:  # a holder swept the record before it was written whole, or evicted the entry
-            return False
-        except OSError as problem:
-            if problem.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
-                raise
-            return self._create(record)
-        record.replace(self._sidecar)
-        return True
-
-    def _create(self, record: Path) -> bool:
-        """Exclusive creation, for file systems without hard links (there a lock is without an owner for an instant)."""
-        try:
-            with open(self._entry.lock, "xb", opener=_opener) as file:
-                file.write(record.read_bytes())
-        except FileExistsError:
-            return False
-        record.replace(self._sidecar)
-        return True
-
-
-def release_lock(lock: Path, token: str) -> None:
-    """Remove `lock` and its sidecar if they carry `token`."""
-    sidecar = lock.with_name(lock.name.removesuffix(filenames.LOCK_SUFFIX) + filenames.OWNER_SUFFIX)
-    for path in (sidecar, lock):
-        owner = lock_owner.read_record(path)
-        if owner is not None and owner.token == token:
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+        return protocol.break_dead(self._folder, self._entry.lock.name)
 
 
 class PersistentCache:
@@ -442,32 +404,6 @@ def discard(paths: Iterable[Path]) -> None:
     for path in paths:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
-
-
-def _is_dead(owner: lock_owner.LockOwner | None) -> bool:
-    return owner is not None and lock_owner.is_alive(owner) is False
-
-
-@contextlib.contextmanager
-def _directory_lock(directory: Path) -> Iterator[bool]:
-    """An advisory lock on a directory, gone with the process; False where the file system has none."""
-    try:
-        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        yield False
-        return
-    try:
-        yield _flocked(handle)
-    finally:
-        os.close(handle)
-
-
-def _flocked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError:
-        return False
-    return True
 
 
 def _facts_of(path: Path) -> FileFacts:

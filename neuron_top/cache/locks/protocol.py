@@ -1,0 +1,151 @@
+"""The lock of an entry: how it is taken, given back, and taken away from an owner that is dead.
+
+One protocol for everyone who works on an entry, compilers and cache actions alike. A lock is a hard link to a record of
+its owner (see `lock_owner`), so it never exists without one. A dead owner's lock is removed under a `flock` on the
+entry's folder, which ends with the process that has it: among all who take over, check and removal are one step. A lock
+file that a living process has locked by other means (the SDK's clients do) stays.
+
+The SDK's own locks are empty files that name nobody. They are never broken here; `verdicts` says what is known of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from neuron_top.cache import trust
+from neuron_top.cache.locks import lock_holders, lock_owner
+from neuron_top.cache.locks.lock_owner import LockOwner
+from neuron_top.cache.model import filenames
+
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+class LockHeld(Exception):
+    """A living process has locked the file by other means than its name; the text says which."""
+
+
+class EntryFolder(NamedTuple):
+    """Where the files of an entry are reached: below a path, or from an open descriptor, which a rename moves along."""
+
+    prefix: str = ""
+    handle: int | None = None
+
+    @classmethod
+    def at(cls, path: str | Path) -> EntryFolder:
+        """The folder that has this path whenever it is used."""
+        return cls(f"{path}/")
+
+    def remove(self, name: str) -> None:
+        """Remove a file of it; one that is not there is fine. Raises OSError."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.prefix + name, dir_fd=self.handle)
+
+    def owner_in(self, name: str) -> LockOwner | None:
+        """The owner that this one file names."""
+        return lock_owner.read_record(self.prefix + name, self.handle)
+
+
+def take(folder: EntryFolder, lock: str, record: str | Path) -> bool:
+    """Make `lock` a link to `record`, the file that names its owner; False where somebody has it already.
+
+    Raises FileNotFoundError where the record or the entry is gone, or another OSError.
+    """
+    try:
+        os.link(record, folder.prefix + lock, dst_dir_fd=folder.handle)
+    except FileExistsError:
+        return False
+    except OSError as problem:
+        if problem.errno not in _NO_HARD_LINKS:
+            raise
+        return _create(folder, lock, record)
+    return True
+
+
+def owner_of(folder: EntryFolder, lock: str) -> LockOwner | None:
+    """Whom the lock names, in itself or in the record beside it; None for a lock of the SDK's, and where there is none.
+
+    What lies beside is read without the lock, too: a lock that cannot be read may still have an owner.
+    """
+    return folder.owner_in(lock) or folder.owner_in(filenames.owner_name(lock))
+
+
+def release(folder: EntryFolder, lock: str, token: str) -> None:
+    """Remove the lock and the record beside it where they carry `token`; everything else stays."""
+    for name in (filenames.owner_name(lock), lock):
+        owner = folder.owner_in(name)
+        if owner is not None and owner.token == token:
+            with contextlib.suppress(OSError):
+                folder.remove(name)
+
+
+def break_dead(folder: EntryFolder, lock: str) -> LockOwner | None:
+    """Remove the lock if its owner is proved dead; returns that owner, None where nothing was done."""
+    if not lock_owner.is_dead(owner_of(folder, lock)):
+        return None
+    with contextlib.suppress(LockHeld, OSError), taking_over(folder), unheld(folder, (lock,)):
+        owner = owner_of(folder, lock)  # again: another process may have broken it by now, and work there
+        if owner is not None and lock_owner.is_dead(owner):
+            _remove_all_but_others(folder, lock, owner.token)
+            return owner
+    return None
+
+
+@contextlib.contextmanager
+def taking_over(folder: EntryFolder) -> Iterator[None]:
+    """Alone among all who take locks away, for as long as the block runs. Raises OSError where that is impossible."""
+    handle = folder.handle
+    if handle is None:
+        handle = os.open(folder.prefix, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        if folder.handle is None:
+            os.close(handle)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def unheld(folder: EntryFolder, locks: Iterable[str]) -> Iterator[None]:
+    """Hold the kernel's lock on each lock file while the block runs. Raises LockHeld where a living process has it."""
+    with contextlib.ExitStack() as stack:
+        for name in locks:
+            try:
+                handle = os.open(folder.prefix + name, _LOOK, dir_fd=folder.handle)
+            except OSError:
+                continue  # not there, a link, or not ours to open
+            stack.callback(os.close, handle)
+            why = lock_holders.of_open_file(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+            if why:
+                raise LockHeld(why)
+        yield
+
+
+def _remove_all_but_others(folder: EntryFolder, lock: str, token: str) -> None:
+    """Remove lock and record, unless one of them has come to name another owner meanwhile."""
+    for name in (filenames.owner_name(lock), lock):
+        owner = folder.owner_in(name)
+        if owner is None or owner.token == token:
+            folder.remove(name)
+
+
+def _create(folder: EntryFolder, lock: str, record: str | Path) -> bool:
+    """Create the lock exclusively, for file systems without hard links: there it has no owner for an instant."""
+    data = Path(record).read_bytes()
+    try:
+        handle = os.open(folder.prefix + lock, _CREATE, trust.FILE_MODE, dir_fd=folder.handle)
+    except FileExistsError:
+        return False
+    with open(handle, "wb") as file:
+        file.write(data)
+    return True
