@@ -16,6 +16,7 @@ import msgspec
 
 from neuron_top.cache.location import is_location
 from neuron_top.cache.model.entry import MODULE, Entry, Part
+from neuron_top.cache.model.failures import FailureClass
 
 DAY = 86400.0
 """Seconds: what was used or changed within a day stays."""
@@ -130,6 +131,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     """How the last use is known: `record`, `access time`, `compile time`."""
     proof: str = ""
     """For an unlock: why the holder is known to be dead."""
+    failure: FailureClass | None = None
+    """For a retry: why the compile failed."""
     warning: str = ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from neuron_top.events.base import Event, LogEvent
 
 
@@ -137,6 +139,30 @@ class CompileBegan(Event, frozen=True, kw_only=True):
     """True when the graph could not travel to a compile process and was compiled in the job's own."""
 
 
+class CompileCause(StrEnum):
+    """Why a compile of our component ended without an artifact."""
+
+    NONE = ""
+    """It did not: it ended well."""
+    KILLED = "killed"
+    """By a signal from outside, for the second time: it is not tried again by this process."""
+    RETRIED = "retried"
+    """Killed, and compiled once more."""
+    INTERRUPTED = "interrupted"
+    DISK_FULL = "disk full"
+    ERROR = "error"
+    """The compiler's own: the graph's fault."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> CompileCause:
+        return cls.ERROR  # the word of another version
+
+    @property
+    def is_last_word(self) -> bool:
+        """False where the graph is compiled again, here or elsewhere."""
+        return self not in (CompileCause.RETRIED, CompileCause.INTERRUPTED, CompileCause.DISK_FULL)
+
+
 class CompileEnded(Event, frozen=True, kw_only=True):
     """Our compile component finished one graph. `seconds` is measured; `peak_rss_bytes` of the compile process."""
 
@@ -147,8 +173,7 @@ class CompileEnded(Event, frozen=True, kw_only=True):
     ok: bool
     artifact_bytes: int | None = None
     peak_rss_bytes: int | None = None
-    cause: str = ""
-    """Empty when ok, else `killed`, `retried` (killed, and tried once more), `interrupted`, `error`, `disk full`."""
+    cause: CompileCause = CompileCause.NONE
 
 
 class ArtifactLoaded(Event, frozen=True, kw_only=True):

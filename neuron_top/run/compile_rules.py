@@ -37,8 +37,6 @@ from neuron_top.run.totals import GraphTotals
 
 _Named = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused
 REASONS_KEPT = 100
-_NOT_FAILED = ("interrupted", "retried", "disk full")
-"""Causes of an end that is not the last word on the graph: it is compiled again, here or elsewhere."""
 
 
 class CompileRules(GraphTotals):
@@ -191,7 +189,7 @@ class CompileRules(GraphTotals):
         if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
             began = event.time - event.seconds
             attempt.start, attempt.exact_start = min(began, attempt.start or began), True
-        outcome = "done" if event.ok else ("interrupted" if event.cause in _NOT_FAILED else "failed")
+        outcome = "done" if event.ok else ("failed" if event.cause.is_last_word else "interrupted")
         self._book.close(graph, meeting, attempt, event.time, outcome, exact=True)
 
     def _loaded(self, event: ArtifactLoaded) -> None:

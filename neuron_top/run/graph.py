@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.events import CompileCause
+
 LINES_KEPT = 64
 """Places of log lines remembered per graph (the newest), for the way from a row to its lines."""
 
@@ -62,7 +64,7 @@ class Attempt(msgspec.Struct, kw_only=True):
     message: str = ""
     code: str | None = None
     exit_status: int | None = None
-    cause: str = ""
+    cause: CompileCause = CompileCause.NONE
     artifact_bytes: int | None = None
     peak_rss_bytes: int | None = None
     compiler_pid: int | None = None
@@ -71,7 +73,7 @@ class Attempt(msgspec.Struct, kw_only=True):
     @property
     def killed(self) -> bool:
         """Ended by a signal from outside, most often for host memory: `-9`, F137 or so told by our component."""
-        return self.exit_status == -9 or self.code == "F137" or self.cause == "killed"
+        return self.exit_status == -9 or self.code == "F137" or self.cause is CompileCause.KILLED
 
     @property
     def duration(self) -> Duration:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache.model.failures import judge
+from neuron_top.cache.model.failures import failure_of
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LinePlace, Precision, WorkerGraph
 from neuron_top.run.model import Run
@@ -190,7 +190,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         flags=graph.flags,
         inputs=graph.inputs,
         message=graph.message,
-        advice=judge(graph.message).advice if graph.message else "",
+        advice=failure_of(graph.message).advice if graph.message else "",
         workers=tuple(_worker_row(run, meeting, now) for meeting in graph.meetings.values()),
         attempts=tuple(
             _attempt_row(run, meeting, attempt) for meeting in graph.meetings.values() for attempt in meeting.attempts
@@ -253,7 +253,7 @@ def _attempt_row(run: Run, meeting: WorkerGraph, attempt: Attempt) -> AttemptRow
         seconds=duration.seconds,
         known=duration.known,
         outcome=attempt.outcome,
-        cause=attempt.cause,
+        cause=attempt.cause.value,
         code=attempt.code,
         exit_status=attempt.exit_status,
         killed=attempt.killed,

@@ -171,8 +171,8 @@ def _graphs(tally: Tally, totals: LogTotals) -> tuple[TalliedGraph, ...]:
 
 
 def _failure(module: str | None, is_cached: bool, message: str, *, count: int) -> TalliedFailure:
-    judged = failures.judge(message)
-    advice = judged.advice if message and judged.kind != failures.UNKNOWN else ""
+    failure = failures.failure_of(message)
+    advice = failure.advice if message and failure.cause is not failures.FailureClass.UNKNOWN else ""
     return TalliedFailure(
         module=module, is_cached=is_cached, message=message[:_MESSAGE_CHARACTERS], advice=advice, count=count
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from neuron_top.cache.model.failures import judge
+from neuron_top.cache.model.failures import failure_of
 from neuron_top.explain.flags import differences
 from neuron_top.run.graph import Attempt, Graph, WorkerGraph
 from neuron_top.run.model import Run
@@ -163,7 +163,7 @@ def failure_lines(run: Run) -> tuple[FailureLine, ...]:
             continue
         graph = digest.graph
         failed = next((one for one in reversed(graph.attempts) if one.outcome == "failed"), None)
-        judged = judge(_evidence(graph, failed))
+        judged = failure_of(_evidence(graph, failed))
         found.append(
             FailureLine(
                 key=graph.key,

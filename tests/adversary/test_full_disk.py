@@ -24,7 +24,7 @@ from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.persistent_cache import State
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing, DiskFull
-from neuron_top.events import CompileEnded, decode
+from neuron_top.events import CompileCause, CompileEnded, decode
 from tests.adversary.attacker import LONG, mounted
 from tests.compile.fakes import GRAPH, Copying, wrapper
 from tests.parallel import jobs
@@ -217,7 +217,7 @@ def test_a_line_of_the_side_channel_that_was_cut_does_not_swallow_the_next(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(side_channel.DIRECTORY, str(small_disk))
-    told = CompileEnded(module="MODULE_1+2", seconds=1.0, ok=False, cause="disk full " * 100)
+    told = CompileEnded(module="MODULE_1+2" * 100, seconds=1.0, ok=False, cause=CompileCause.DISK_FULL)
     side_channel.tell(told)
     fill(small_disk, 0)
     for _ in range(5):  # the page that the file has takes some of them, and a part of one

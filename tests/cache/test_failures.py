@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.cache.model.failures import MEMORY_ADVICE, read_failure
+from neuron_top.cache.model.failures import ADVICE, FailureClass, FailureKind, class_of, read_failure
 
 START = "Failed compilation with ['neuronx-cc', 'compile', '--tensorizer-options=[a]: b ', '--verbose=35']:"
 
@@ -42,7 +42,7 @@ def test_a_log_is_classified_by_what_it_says(message: str, kind: str, code: str 
 def test_a_compiler_that_was_killed_wants_fewer_at_a_time() -> None:
     failure = read_failure(START + " [F137] ended from outside")
     assert failure is not None
-    assert failure.advice == MEMORY_ADVICE
+    assert (failure.cause, failure.advice) == (FailureClass.MEMORY, ADVICE[FailureClass.MEMORY])
 
 
 def test_the_time_is_that_of_the_compile_and_the_message_its_telling_line() -> None:
@@ -61,3 +61,25 @@ def test_another_text_is_no_failure() -> None:
 def test_no_log_makes_the_reader_raise(text: str) -> None:
     read_failure(text)
     read_failure(START + text)
+
+
+def test_every_class_tells_whether_a_retry_can_help_and_what_to_do() -> None:
+    for cause in FailureClass:
+        assert cause.kind in FailureKind
+        assert ADVICE[cause]
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("OSError: [Errno 28] No space left on device", FailureClass.DISK),
+        ("[NCC_EOOM002] Maximum peak HBM usage exceeds HBM limit", FailureClass.TOO_LARGE),
+        ("std::bad_alloc", FailureClass.MEMORY),
+        ("the compile server ended", FailureClass.INTERRUPTED),
+        ("ModuleNotFoundError: No module named 'neuronxcc'", FailureClass.INSTALLATION),
+        ("Internal tensorizer error", FailureClass.REJECTED),
+        ("who knows", FailureClass.UNKNOWN),
+    ],
+)
+def test_a_message_is_of_one_class(message: str, cause: FailureClass) -> None:
+    assert class_of(message) is cause

@@ -8,6 +8,7 @@ from neuron_top.events import (
     CacheHit,
     CacheScanned,
     CompileBegan,
+    CompileCause,
     CompileCompleted,
     CompileEnded,
     CompileFailed,
@@ -64,7 +65,9 @@ def test_a_long_wait_for_a_compile_in_progress_is_a_warning_and_a_short_one_is_n
 
 
 def test_a_killed_compile_says_so_and_clears_when_the_retry_succeeds():
-    killed = CompileEnded(module=A, pid=1, at=9.0, seconds=8.0, ok=False, cause="killed", peak_rss_bytes=1 << 30)
+    killed = CompileEnded(
+        module=A, pid=1, at=9.0, seconds=8.0, ok=False, cause=CompileCause.KILLED, peak_rss_bytes=1 << 30
+    )
     alert = raised(10.0, killed)["compile killed"]
     assert "1.0 GiB" in alert.evidence
     retried = (CompileBegan(module=A, pid=1, at=9.5), CompileEnded(module=A, pid=1, at=12.0, seconds=2.5, ok=True))

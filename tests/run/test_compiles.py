@@ -14,6 +14,7 @@ from neuron_top.events import (
     CacheMissed,
     CachePathAnnounced,
     CompileBegan,
+    CompileCause,
     CompileCompleted,
     CompileEnded,
     CompileFailed,
@@ -30,6 +31,8 @@ from neuron_top.events import (
     RunStarted,
     StepReported,
     WorkerStarted,
+    decode,
+    encode,
 )
 from neuron_top.run.graph import GraphState, Precision
 from neuron_top.run.model import Run
@@ -97,7 +100,7 @@ def test_a_compile_that_moves_into_the_job_is_one_compile():
 def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interleave():
     compiles = run_of(
         CompileBegan(module=A, pid=1, at=1.0),
-        CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause="crash"),
+        CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause=CompileCause.ERROR),
         CompileBegan(module=A, pid=1, at=2.1),
         CompileFailed(module=A, pid=1, at=2.0, message="first", generation="G3"),
         CompileEnded(module=A, pid=1, at=3.0, seconds=0.9, ok=True),
@@ -319,3 +322,18 @@ def test_a_log_in_another_time_zone_is_put_on_the_clock_of_the_run_that_we_start
     started = CompileStarted(module=A, pid=1, generation="G2", at=50_010.0 + 7200, seen=50_010.2, source="log")
     run = run_of(RunStarted(run="r", at=50_000.0), started)
     assert run.compiles.graphs[A].state_since == 50_010.0
+
+
+@pytest.mark.parametrize("cause", [CompileCause.RETRIED, CompileCause.INTERRUPTED, CompileCause.DISK_FULL])
+def test_an_end_that_is_not_the_graphs_fault_leaves_it_interrupted(cause: CompileCause) -> None:
+    run = Run()
+    run.apply(CompileEnded(module=A, pid=1, at=2.0, seconds=1.0, ok=False, cause=cause))
+    assert [graph.state for graph in run.compiles.graphs.values()] == [GraphState.INTERRUPTED]
+
+
+def test_a_recording_of_another_version_may_name_a_cause_that_is_not_known() -> None:
+    line = b'{"type": "CompileEnded", "module": "MODULE_1+2", "seconds": 1.0, "ok": false, "cause": "a new one"}'
+    event = decode(line)
+    assert isinstance(event, CompileEnded)
+    assert event.cause is CompileCause.ERROR
+    assert decode(encode(event)) == event

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import msgspec
+
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.cache.model.entry import FAILURES, Entry, State
-from neuron_top.cache.model.failures import DETERMINISTIC, MEMORY_ADVICE
+from neuron_top.cache.model.failures import FailureClass, FailureKind
 
 
 def plan_retry(
@@ -47,7 +49,7 @@ def plan_retry(
 
 def for_memory(plan: Plan) -> bool:
     """Whether one of the failures is of a compiler that was killed for memory."""
-    return any(step.reason.endswith(MEMORY_ADVICE) for step in plan.steps)
+    return any(step.failure is FailureClass.MEMORY for step in plan.steps)
 
 
 def _decide(
@@ -60,11 +62,12 @@ def _decide(
     deterministic: bool,
 ) -> None:
     failure = entry.failure
-    cause = failure.kind if failure else "unknown"
+    kind = failure.kind if failure else FailureKind.UNKNOWN
     said = f"{failure.code + ': ' if failure.code else ''}{failure.advice}" if failure else "its log says nothing"
-    if cause == DETERMINISTIC and not deterministic:
+    if kind is FailureKind.DETERMINISTIC and not deterministic:
         exclusions.append(exclude(entry, f"bound to fail again ({said}); --deterministic tries all the same"))
         return
-    warning = f"bound to fail again: {said}" if cause == DETERMINISTIC else ""
+    warning = f"bound to fail again: {said}" if kind is FailureKind.DETERMINISTIC else ""
     frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
-    steps.append(step_of(action, entry, f"{cause} failure: {said}", frees, context, warning=warning))
+    step = step_of(action, entry, f"{kind} failure: {said}", frees, context, warning=warning)
+    steps.append(msgspec.structs.replace(step, failure=failure.cause if failure else FailureClass.UNKNOWN))

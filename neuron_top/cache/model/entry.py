@@ -16,13 +16,13 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.failures import Failure
 from neuron_top.escapes import visible
 
 MARKER_BYTES = 64
 """An invalid `model.neff` up to this size beside a log is the failure marker of older clients (5 bytes seen)."""
 LEGACY_COMPILER = (2, 14)
 """The last compiler generation whose clients took an artifact without `model.done` for a hit."""
-FAILURE_START = "Failed compilation with"
 
 MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
@@ -154,18 +154,6 @@ class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The evidence in words; None when there is none either way."""
     owner: str | None = None
     """`pid 4711 on host` where a lock of ours names it, or the live process that was found."""
-
-
-class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A cached failure, read from `model.log`."""
-
-    kind: str
-    """`deterministic`, `environment` or `unknown`: whether a retry can help."""
-    code: str | None
-    message: str
-    at: float | None
-    """When the compile really failed (also when replayed days later); None when the log does not say."""
-    advice: str
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):

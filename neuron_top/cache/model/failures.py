@@ -7,95 +7,150 @@ machine did to it need not (environment). An empty message points at a compiler 
 
 from __future__ import annotations
 
-import enum
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 
-from neuron_top.cache.model.entry import FAILURE_START, Failure
+import msgspec
+
 from neuron_top.escapes import visible
+from neuron_top.parsers.failures import ERROR_CODE
 
-DETERMINISTIC, ENVIRONMENT, UNKNOWN = "deterministic", "environment", "unknown"
+FAILURE_START = "Failed compilation with"
 READ_BYTES = 256 * 1024
 """How much of a log is read; longer ones carry a traceback whose head says it all."""
 
-_HBM = "a retry is useless: use a smaller batch, more parallelism or other flags"
-_COMPILER = "fails again until compiler or flags change: report it, or try another version or other flags"
-MEMORY_ADVICE = "the compiler was probably killed for host memory: retry with fewer compiles at a time"
+
+class FailureKind(StrEnum):
+    """Whether a retry can help."""
+
+    DETERMINISTIC = "deterministic"
+    """It fails again until graph, compiler or flags change."""
+    ENVIRONMENT = "environment"
+    """The machine did it to the compile; the graph could not help it."""
+    UNKNOWN = "unknown"
 
 
-class Trouble(enum.Enum):
-    """What a machine does to a compile: nothing that the graph could help."""
+class FailureClass(StrEnum):
+    """Why a compile failed."""
 
     DISK = "disk"
     MEMORY = "memory"
+    """The host's: the compiler was killed for it, or was refused some."""
     INTERRUPTED = "interrupted"
     INSTALLATION = "installation"
+    TOO_LARGE = "too large"
+    """The graph, for the memory or the instruction limit of the device."""
+    REJECTED = "rejected"
+    """By the compiler, with an error of its own."""
+    UNKNOWN = "unknown"
+
+    @property
+    def kind(self) -> FailureKind:
+        """Whether a retry can help."""
+        return _KINDS[self]
 
 
-_RULES: tuple[tuple[re.Pattern[str], Trouble | None, str], ...] = (
+_ENVIRONMENT = (FailureClass.DISK, FailureClass.MEMORY, FailureClass.INTERRUPTED, FailureClass.INSTALLATION)
+_KINDS = {
+    **dict.fromkeys(_ENVIRONMENT, FailureKind.ENVIRONMENT),
+    FailureClass.TOO_LARGE: FailureKind.DETERMINISTIC,
+    FailureClass.REJECTED: FailureKind.DETERMINISTIC,
+    FailureClass.UNKNOWN: FailureKind.UNKNOWN,
+}
+ADVICE = {
+    FailureClass.DISK: "free disk space, then retry",
+    FailureClass.MEMORY: "the compiler was probably killed for host memory: retry with fewer compiles at a time",
+    FailureClass.INTERRUPTED: "it was interrupted: retry",
+    FailureClass.INSTALLATION: "the compiler's installation lacks a part: install what the message names, then retry",
+    FailureClass.TOO_LARGE: "a retry is useless: use a smaller batch, more parallelism or other flags",
+    FailureClass.REJECTED: "fails again until compiler or flags change: report it, or try another version or other "
+    "flags",
+    FailureClass.UNKNOWN: "read the log: it names no known cause",
+}
+"""What to do about a failure of each class."""
+
+
+class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A cached failure, read from `model.log`."""
+
+    cause: FailureClass
+    code: str | None
+    message: str
+    at: float | None
+    """When the compile really failed (also when replayed days later); None when the log does not say."""
+
+    @property
+    def kind(self) -> FailureKind:
+        """Whether a retry can help."""
+        return self.cause.kind
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return ADVICE[self.cause]
+
+
+_RULES: tuple[tuple[FailureClass, re.Pattern[str]], ...] = (
     (
+        FailureClass.DISK,
         re.compile(r"No space left on device|Disk quota exceeded|\berrno (?:28|122)\b", re.IGNORECASE),
-        Trouble.DISK,
-        "free disk space, then retry",
     ),
-    (re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)"), None, _HBM),
-    (re.compile(r"\bLUR015\b|too many instructions"), None, _HBM),
     (
+        FailureClass.TOO_LARGE,
+        re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)|\bLUR015\b|too many instructions"),
+    ),
+    (
+        FailureClass.MEMORY,
         re.compile(
             r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
             r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
+            r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc"
         ),
-        Trouble.MEMORY,
-        MEMORY_ADVICE,
     ),
-    (re.compile(r"MemoryError|[Cc]annot allocate memory|std::bad_alloc"), Trouble.MEMORY, MEMORY_ADVICE),
     (
+        FailureClass.INTERRUPTED,
         re.compile(
             r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"
             r"|\bended by signal (?:1|2|3|15)\b|\bcompile server ended\b"
         ),
-        Trouble.INTERRUPTED,
-        "it was interrupted: retry",
     ),
     (
+        FailureClass.INSTALLATION,
         re.compile(r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"),
-        Trouble.INSTALLATION,
-        "the compiler's installation lacks a part: install what the message names, then retry",
     ),
-    (re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]"), None, _COMPILER),
-    (re.compile(r"\bInternal\b.{0,40}\berror\b", re.IGNORECASE), None, _COMPILER),
+    (
+        FailureClass.REJECTED,
+        re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]|(?i:\bInternal\b.{0,40}\berror\b)"),
+    ),
 )
-_CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3}|F1\d\d)\]")
-"""F and 128 plus the number of the signal that ended the compiler: F137 killed, F139 a segmentation fault."""
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z")
 _CLIENT = re.compile(r"\[libneuronxla [^\]]*\]\]?\s*\Z")
 _BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and stderr:\s*")
 
 
 def read_failure(text: str) -> Failure | None:
-    """The failure a log tells of; None when the text does not start as one."""
+    """The failure that a log holds; None when the text does not start as one."""
     if not text.startswith(FAILURE_START):
         return None
-    return judge(_message(text))
+    return failure_of(_message(text))
 
 
-def judge(message: str) -> Failure:
-    """The failure that a compiler's message tells of, wherever the message was read."""
-    found = _TIME.search(message)
-    kind, advice = _judge(message)
-    code = _CODE.search(message)
+def failure_of(message: str) -> Failure:
+    """The failure that a compiler's message describes, wherever the message was read."""
+    stamp = _TIME.search(message)
+    code = ERROR_CODE.search(message)
     return Failure(
-        kind=kind,
+        cause=class_of(message) if message else FailureClass.MEMORY,  # a compiler that was killed says nothing
         code=code[1] if code else None,
         message=_shortened(message),
-        at=_epoch(found[1]) if found else None,
-        advice=advice,
+        at=_epoch(stamp[1]) if stamp else None,
     )
 
 
-def trouble_of(message: str) -> Trouble | None:
-    """What the machine did to a compile that ended with this message; None where the message does not tell."""
-    return next((trouble for pattern, trouble, _ in _RULES if pattern.search(message)), None)
+def class_of(message: str) -> FailureClass:
+    """Why a compile failed that ended with this message."""
+    return next((cause for cause, pattern in _RULES if pattern.search(message)), FailureClass.UNKNOWN)
 
 
 def _message(text: str) -> str:
@@ -106,19 +161,10 @@ def _message(text: str) -> str:
     return _CLIENT.sub("", rest).strip() if mark else text[len(FAILURE_START) :].strip()
 
 
-def _judge(message: str) -> tuple[str, str]:
-    if not message:
-        return ENVIRONMENT, MEMORY_ADVICE
-    for pattern, trouble, advice in _RULES:
-        if pattern.search(message):
-            return (DETERMINISTIC if trouble is None else ENVIRONMENT), advice
-    return UNKNOWN, "read the log: it names no known cause"
-
-
 def _shortened(message: str) -> str:
     """The first telling line, without its time stamp, safe to show; at most 500 characters."""
     lines = [_BACKEND.sub("", _TIME.sub("", line)).strip() for line in message.splitlines()]
-    coded = next((line for line in lines if _CODE.search(line)), None)
+    coded = next((line for line in lines if ERROR_CODE.search(line)), None)
     return visible((coded or next((line for line in lines if line), ""))[:500])
 
 

@@ -17,10 +17,10 @@ from neuron_top.cache.model.entry import (
     MARKER_BYTES,
     Artifact,
     Entry,
-    Failure,
     Lock,
     Part,
 )
+from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR

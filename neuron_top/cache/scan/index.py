@@ -21,7 +21,7 @@ from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, Totals, to_look_at, total
 from neuron_top.errors import RefusedForSafety
 
-_MAGIC = b"neurontop-cache-index-4\n"
+_MAGIC = b"neurontop-cache-index-5\n"
 _LENGTH = struct.Struct("<Q")
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from neuron_top import settings
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import Entry, Failure, Lock, State
+from neuron_top.cache.model.entry import Entry, Lock, State
+from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.scan import catalog

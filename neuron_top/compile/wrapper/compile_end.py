@@ -15,7 +15,7 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-from neuron_top.cache.model.failures import Trouble, trouble_of
+from neuron_top.cache.model.failures import FailureClass, class_of
 from neuron_top.compile.wrapper.cache_root import FULL
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, DiskFull
 
@@ -44,17 +44,17 @@ def failure(status: int, log: str, module: str, places: Iterable[Path], process:
     """
     if status == 0:
         return None
-    trouble, number = trouble_of(log), _signal(status)
-    if trouble is Trouble.DISK or (number not in _outside() and full_place(places, _FULL_BYTES)):
+    cause, number = class_of(log), _signal(status)
+    if cause is FailureClass.DISK or (number not in _outside() and full_place(places, _FULL_BYTES)):
         return disk_full(places, module, log)
     if number in _outside():
         return killed(process, number, module, log)
     if number:
         return CompileError(f"{process} crashed: {signal_text(number)}", module=module, log=log)
-    if trouble in (Trouble.MEMORY, Trouble.INTERRUPTED):
-        why = "ran out of memory or was killed for it" if trouble is Trouble.MEMORY else "was interrupted"
+    if cause in (FailureClass.MEMORY, FailureClass.INTERRUPTED):
+        why = "ran out of memory or was killed for it" if cause is FailureClass.MEMORY else "was interrupted"
         return CompilerKilled(f"{process} {why} ({_last_line(log)})", module=module, log=log)
-    if trouble is Trouble.INSTALLATION:
+    if cause is FailureClass.INSTALLATION:
         return CompilerMissing(f"{_INSTALLATION} ({_last_line(log)})", module=module, log=log)
     return CompileError(f"the compile failed: {_last_line(log) or f'exit status {status}'}", module=module, log=log)
 

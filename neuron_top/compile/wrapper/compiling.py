@@ -26,7 +26,7 @@ from neuron_top.compile.wrapper.persistent_cache import Artifact, Entry, EntryLo
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.compile.wrapper.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
-from neuron_top.events import CompileBegan, CompileEnded, GraphDescribed
+from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDescribed
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 
@@ -246,30 +246,31 @@ class Compiling:
     @contextlib.contextmanager
     def _telling(self, entry: Entry, task: CompileTask, *, last: bool) -> Iterator[None]:
         """Tell how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
-        start, cause = time.monotonic(), "interrupted"
+        start, cause = time.monotonic(), CompileCause.INTERRUPTED
         try:
             yield
-            cause = ""
+            cause = CompileCause.NONE
         except NotSerializable:  # no failure: it goes on without the cache, and that is counted as a fall-back
             raise
         except CompilerKilled:
-            cause = "killed" if last else "retried"
+            cause = CompileCause.KILLED if last else CompileCause.RETRIED
             raise
         except CacheUnusable:
-            cause = "disk full"
+            cause = CompileCause.DISK_FULL
             raise
         except Exception:
-            cause = "error"
+            cause = CompileCause.ERROR
             raise
         finally:
-            stats = entry.stats() if not cause else None
+            ok = cause is CompileCause.NONE
+            stats = entry.stats() if ok else None
             self._tell(
                 CompileEnded(
                     module=task.module,
                     pid=os.getpid(),
                     rank=side_channel.rank(),
                     seconds=time.monotonic() - start,
-                    ok=not cause,
+                    ok=ok,
                     artifact_bytes=sum(facts.bytes for facts in stats.files.values()) if stats else None,
                     peak_rss_bytes=stats.peak_rss_bytes if stats else None,
                     cause=cause,
