@@ -24,11 +24,13 @@ from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.retry import for_memory
-from neuron_top.actions.registry import Executor, PlannerInput, action_of
+from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
+
+__all__ = ["ACTIONS", "CacheAction", "CacheService", "Outcome", "Plan", "Progress", "Purge", "Verb", "action_of"]
 
 READ_ONLY = "read-only mode: nothing is changed"
 

@@ -27,7 +27,7 @@ from neuron_top.settings import Settings
 from neuron_top.tui import look as looks
 from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
-from neuron_top.tui.keys import KEYS, SCREENS, Key, app_bindings
+from neuron_top.tui.keys import SCREENS, Key, app_bindings, keys_for
 from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.replay_controller import ReplayController
@@ -351,8 +351,8 @@ class TopApp(App[int], inherit_bindings=False):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: every row of the key table that makes sense without a cursor, and the themes."""
         front = self.front
-        for key in KEYS:
-            if front is not None and front.NAME in key.screens and key.action != "app.command_palette":
+        for key in keys_for(front.NAME) if front is not None else ():
+            if key.action != "app.command_palette":
                 yield SystemCommand(key.label.capitalize(), f"{key.text} ({key.shown})", partial(self._do, key.action))
         for name in THEMES:
             yield SystemCommand(

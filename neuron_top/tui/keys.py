@@ -1,4 +1,4 @@
-"""One table of keys: the bindings, the line of actions at the bottom and the help page all come from it.
+"""One table of keys: the bindings, the key bar at the bottom and the help page all come from it.
 
 The keys are those that fingers know from other tops: arrows and hjkl, digits for screens, `/` to filter, `n` and `N`,
 `s` to sort, space to pause, enter to open, escape to go back, `?` for help, `q` to quit. No key ends the watched job.
@@ -6,6 +6,7 @@ The keys are those that fingers know from other tops: arrows and hjkl, digits fo
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -48,6 +49,11 @@ class Key(NamedTuple):
     footer: bool = False
 
 
+_UNPLANNED = {"pin": "pin", "restore": "undo"}
+"""Actions of the cache screen for verbs that need no plan."""
+_NOT_IN_FOOTER = ("slim", "undo")
+"""Labels of cache actions that are left to the help page: the bottom line has no room for all."""
+
 KEYS = (
     *(Key(spec.key, spec.key, f"app.go('{spec.name}')", spec.title, f"the {spec.title.lower()} screen")
       for spec in SCREENS),
@@ -71,7 +77,7 @@ KEYS = (
         ("overview", "runs")),
     Key("w", "w", "why", "why it missed", "on a line, a page or an alert of a graph, or an entry's page: why it missed",
         ("logs", "detail")),
-    Key("W", "W", "why", "why it missed", "why the entry's graph was not found when it was looked up", ("cache",)),
+    Key("w", "w", "why", "why it missed", "why the entry's graph was not found when it was looked up", ("cache",)),
     Key("d,delete", "d", "delete", "delete", "delete the recording under the cursor, after asking", ("runs",), True),
     Key("c", "c", "compare", "compare", "put two marked recordings side by side, or the marked one and the one under "
         "the cursor", ("runs",), True),
@@ -95,16 +101,6 @@ KEYS = (
     Key("M", "M", "mark_shown", "mark shown", "mark all rows that the filter shows; again takes the marks off",
         ("cache",)),
     Key("V", "V", "mark_range", "mark range", "mark from the last marked row to the cursor", ("cache",)),
-    Key("e", "e", "plan('evict')", "evict", "plan to evict the marked entries (undoable)", ("cache",), True),
-    Key("w", "w", "plan('slim')", "slim", "plan to evict artifacts and keep graphs and flags", ("cache",)),
-    Key("r", "r", "plan('retry')", "retry", "plan to compile the marked failures again, now or on the next run",
-        ("cache",), True),
-    Key("u", "u", "plan('unlock')", "unlock", "plan to remove the marked locks whose holder is proved dead",
-        ("cache",), True),
-    Key("v", "v", "plan('verify')", "verify", "read the marked entries in full; plan to move broken ones aside",
-        ("cache",), True),
-    Key("p", "p", "pin", "pin", "pin the marked modules: no eviction takes them; again unpins", ("cache",), True),
-    Key("U", "U", "undo", "undo", "undo the last plan that was carried out", ("cache",)),
     Key("o", "o", "outcome", "outcome", "open the last plan's outcome again", ("cache",)),
     Key("left_square_bracket", "[", "app.seek(-10)", "back 10 s", "in a replay: ten seconds back"),
     Key("right_square_bracket", "]", "app.seek(10)", "on 10 s", "in a replay: ten seconds on"),
@@ -121,8 +117,32 @@ KEYS = (
 
 
 def keys_for(screen: str) -> list[Key]:
-    """The rows that work on a screen, in the order of the table."""
-    return [key for key in KEYS if screen in key.screens]
+    """The rows that work on a screen, in the order of the table; on the cache screen with those of cache actions."""
+    rows = [key for key in KEYS if screen in key.screens]
+    if screen != "cache":
+        return rows
+    index = next(index for index, key in enumerate(rows) if key.action == "outcome")
+    return [*rows[:index], *_cache_action_keys(), *rows[index:]]
+
+
+@cache
+def _cache_action_keys() -> tuple[Key, ...]:
+    """A row for each cache action that has a key, from the registry of actions; not imported before the first frame."""
+    from neuron_top.services.caches import ACTIONS
+
+    return tuple(
+        Key(
+            action.key,
+            action.key,
+            f"plan('{action.verb}')" if action.planner is not None else _UNPLANNED.get(action.verb, ""),
+            action.label,
+            f"plan to {action.help}" if action.planner is not None else action.help,
+            ("cache",),
+            action.label not in _NOT_IN_FOOTER,
+        )
+        for action in ACTIONS
+        if action.key
+    )
 
 
 def screen_bindings(screen: str) -> list[BindingType]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:
-    from neuron_top.actions.desk import CacheService
+    from neuron_top.services.cache_listing import CacheListing
+    from neuron_top.services.caches import CacheService
     from neuron_top.services.misses import MissService
     from neuron_top.services.reports import ReportService
     from neuron_top.services.runs import RunService
-    from neuron_top.views.entries import EntryTable
 
 
 class Services:
@@ -50,12 +50,13 @@ class Services:
     @cached_property
     def caches(self) -> CacheService:
         """Compile caches: listed, planned for and changed."""
-        from neuron_top.actions.desk import CacheService
+        from neuron_top.services.caches import CacheService
 
         return CacheService(self._settings, read_only=self._settings.read_only)
 
-    def entries(self) -> EntryTable:
-        """The entries of every cache that exists."""
-        from neuron_top.ingest.repository import Library
+    @cached_property
+    def cache_listing(self) -> CacheListing:
+        """The entries of every cache that exists or was named."""
+        from neuron_top.services.cache_listing import CacheListing
 
-        return Library(self._settings, self._named_caches).entries()
+        return CacheListing(self._settings, self._named_caches, self.caches)

@@ -44,6 +44,8 @@ class EntryTable(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[EntryRow, ...]
     others: tuple[OtherCache, ...] = ()
     """Caches that are not ours to change: shown beside the entries, never among them."""
+    problems: tuple[str, ...] = ()
+    """Caches that could not be listed, and why."""
 
 
 def entry_row(root: str, entry: Entry, now: float) -> EntryRow:

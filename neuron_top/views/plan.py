@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
 from neuron_top.actions.plan_context import LAST_USE_COMPILE
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -199,3 +200,9 @@ def _moved(outcome: Outcome) -> str:
         free = f", {bytes_text(outcome.freed_bytes)} free already" if outcome.freed_bytes else ""
         return f", {bytes_text(outcome.moved_bytes)} in the trash until it is purged (neurontop cache purge){free}"
     return f", {bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else ""
+
+
+def restored_text(record: PlanRestored) -> str:
+    """What an undone plan brought back, and what it could not."""
+    kept = f", {count_text(len(record.kept))} stay in the trash: {record.kept[0][1]}" if record.kept else ""
+    return f"plan {record.plan} undone: {count_text(record.restored)} brought back{kept}"

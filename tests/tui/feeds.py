@@ -219,14 +219,14 @@ class StillMisses:
         return self.misses([MissQuery(module=f"{module(7)} of {run}")])
 
 
-class StillCaches:
+class StillCacheListing:
     """Cache entries that were made up front."""
 
     def __init__(self, entries: EntryTable | None = None) -> None:
         nowhere = (("/var/tmp/neuron-compile-cache", "the SDK's default", False),)
         self._entries = entries or EntryTable(roots=nowhere, rows=())
 
-    def entries(self, named: Sequence[str] = ()) -> EntryTable:
+    def entries(self, *, refresh: bool = False) -> EntryTable:
         return self._entries
 
 
@@ -235,10 +235,28 @@ class StillServices:
 
     def __init__(self, runs: tuple[RunRow, ...] = (), entries: EntryTable | None = None) -> None:
         self.runs, self.reports, self.misses = StillRuns(runs), StillReports(), StillMisses()
-        self.caches = StillCaches(entries)
+        self.cache_listing = StillCacheListing(entries)
 
-    def entries(self) -> EntryTable:
-        return self.caches.entries()
+
+class UnreadableRuns(StillRuns):
+    """A store that is none."""
+
+    def rows(self) -> tuple[RunRow, ...]:
+        raise StoreUnusable(f"{self.folder}/neurontop.db: file is not a database")
+
+
+class UnreadableCacheListing(StillCacheListing):
+    """An index that cannot be read."""
+
+    def entries(self, *, refresh: bool = False) -> EntryTable:
+        raise StoreUnusable(f"{StillRuns.folder}/cache-index: permission denied")
+
+
+class UnreadableMisses(StillMisses):
+    """Caches that cannot be read."""
+
+    def misses(self, asked: Sequence[MissQuery]) -> Misses:
+        raise StoreUnusable(f"{StillRuns.folder}/cache-index: permission denied")
 
 
 class UnreadableServices(StillServices):
@@ -246,18 +264,7 @@ class UnreadableServices(StillServices):
 
     def __init__(self) -> None:
         super().__init__()
-        self.runs.rows = self._runs  # type: ignore[method-assign]
-        self.misses.misses = self._misses  # type: ignore[method-assign]
-        self.entries = self._entries  # type: ignore[method-assign]
-
-    def _runs(self) -> tuple[RunRow, ...]:
-        raise StoreUnusable(f"{self.runs.folder}/neurontop.db: file is not a database")
-
-    def _entries(self) -> EntryTable:
-        raise StoreUnusable(f"{self.runs.folder}/cache-index: permission denied")
-
-    def _misses(self, asked: Sequence[MissQuery]) -> Misses:
-        raise StoreUnusable(f"{self.runs.folder}/cache-index: permission denied")
+        self.runs, self.misses, self.cache_listing = UnreadableRuns(()), UnreadableMisses(), UnreadableCacheListing()
 
 
 def recordings() -> tuple[RunRow, ...]:

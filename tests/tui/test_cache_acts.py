@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.actions.desk import CacheService
-from neuron_top.actions.execution.local import execute
-from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.cache.model.entry import State
+from neuron_top.services.caches import CacheService, Verb
+from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.cache import CacheScreen
-from neuron_top.tui.screens.plan import DONE, PREVIEW, PlanPage
+from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.entries import EntryTable, entry_row
@@ -27,34 +25,25 @@ from tests.actions.test_compile_now import sdk_compiler
 from tests.tui import feeds
 
 
-class QuietDesk(CacheService):
-    """A desk on a machine where nobody else uses the cache, whatever runs beside the tests."""
-
-    def carry_out(self, plan: Plan, watch: Callable[[Progress], bool]) -> Outcome:
-        if plan.verb == "compile":
-            return super().carry_out(plan, watch)
-        return execute(plan, Trash(plan.root), read_only=self.read_only, watch=watch, in_use=lambda root: None)
-
-
 class OneCache(feeds.StillServices):
-    """One real root, looked at each time."""
+    """One real root, looked at each time; nobody else uses it, whatever runs beside the tests."""
 
-    def __init__(self, root: Path, desk: CacheService) -> None:
+    def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__()
+        self.caches = CacheService(settings, read_only=settings.read_only, in_use=lambda root: None)
+        self.cache_listing = self
         self._root = str(root)
-        self.caches = desk
 
-    def entries(self) -> EntryTable:
-        found = caches.looked_at(Path(self._root))
-        rows = tuple(entry_row(self._root, entry, found.taken_at) for entry in found.entries)
+    def entries(self, *, refresh: bool = False) -> EntryTable:
+        snapshot = caches.looked_at(Path(self._root))
+        rows = tuple(entry_row(self._root, entry, snapshot.taken_at) for entry in snapshot.entries)
         return EntryTable(roots=((self._root, "a test", True),), rows=rows)
 
 
 @asynccontextmanager
 async def cache_screen(root: Path, **options: object) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
     settings = Settings(state_dir=str(root.parent / "state"), **options)  # type: ignore[arg-type]
-    desk = QuietDesk(settings, read_only=settings.read_only)
-    app = TopApp(feeds.full(), settings, first="cache", services=OneCache(root, desk))
+    app = TopApp(feeds.full(), settings, first="cache", services=OneCache(root, settings))
     async with app.run_test(size=(140, 40)) as pilot:
         await settled(app, pilot)
         yield app, pilot
@@ -130,7 +119,7 @@ async def test_the_preview_stands_on_cancel_and_enter_does_nothing(root: Path) -
     before = caches.everything(root)
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "down", "space", "e")
-        assert (page(app).stage, page(app).chosen) == (PREVIEW, 0)
+        assert (page(app).execution.state, page(app).chosen) == (PlanState.PLANNED, 0)
         assert any("MODULE_" in line.text for line in page(app).lines)
         await press(app, pilot, "enter")
         assert isinstance(app.screen, CacheScreen)
@@ -141,7 +130,7 @@ async def test_a_confirmed_plan_is_carried_out_told_reopened_and_undone(root: Pa
     before = caches.everything(root)
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "down", "space", "space", "e", "right", "enter")
-        assert page(app).stage == DONE
+        assert page(app).execution.state is PlanState.DONE
         assert "done: 2 steps" in page(app).lines[0].text
         assert len(caches.looked_at(root).entries) == 2
         await press(app, pilot, "enter", "o")
@@ -155,9 +144,9 @@ async def test_a_confirmed_plan_is_carried_out_told_reopened_and_undone(root: Pa
 async def test_a_whole_compiler_version_needs_the_word_typed(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         await press(app, pilot, "M", "e", "right", "enter")
-        assert page(app).stage == PREVIEW
+        assert page(app).execution.state is PlanState.PLANNED
         await press(app, pilot, *"evict", "enter")
-        assert page(app).stage == DONE
+        assert page(app).execution.state is PlanState.DONE
     assert caches.looked_at(root).entries == ()
 
 
@@ -165,7 +154,7 @@ async def test_a_failure_can_be_forgotten(root: Path) -> None:
     async with cache_screen(root) as (app, pilot):
         screen(app).apply_filter("state:failed")
         await press(app, pilot, "M", "r", "right", "enter")
-        assert page(app).stage == DONE
+        assert page(app).execution.state is PlanState.DONE
     assert sorted(entry.state for entry in caches.looked_at(root).entries) == ["extracted", "hit", "hit", "hit"]
 
 
@@ -182,9 +171,9 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
         assert "Compile now: 1 graph" in buttons.render_line(0).text
         await press(app, pilot, "right", "right")
         assert "[ On the next run: 1 failure ]" in buttons.render_line(0).text
-        assert page(app).plan.verb == "retry"
+        assert page(app).execution.plan.verb == "retry"
         await press(app, pilot, "left", "enter")
-        assert (page(app).stage, page(app).plan.verb) == (DONE, "compile")
+        assert (page(app).execution.state, page(app).execution.plan.verb) == (PlanState.DONE, "compile")
         assert page(app).lines[0].text == "done: 1 step"
     entries = caches.looked_at(root).entries
     assert State.FAILED not in {entry.state for entry in entries}
@@ -194,7 +183,7 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
 @pytest.mark.parametrize(
     ("key", "state", "after"),
     [
-        ("w", State.HIT, State.EXTRACTED),
+        ("z", State.HIT, State.EXTRACTED),
         ("u", State.STALE_LOCK, State.EXTRACTED),
         ("v", State.CORRUPT, State.EXTRACTED),
         ("r", State.FAILED, State.EXTRACTED),
@@ -211,7 +200,7 @@ async def test_each_key_plans_and_carries_out_its_act(
         await press(app, pilot, "M", key, "enter")
         assert caches.everything(place) == before, "enter alone cancels"
         await press(app, pilot, key, "right", "enter")
-        assert page(app).stage == DONE, [line.text for line in page(app).lines]
+        assert page(app).execution.state is PlanState.DONE, [line.text for line in page(app).lines]
         assert [entry.state for entry in caches.looked_at(place).entries] == [after]
         await press(app, pilot, "enter", "U", "U")
     assert caches.everything(place) == before
@@ -231,12 +220,12 @@ async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_
         caches.grow_old(rejected, 10)
     async with cache_screen(place) as (app, pilot):
         await press(app, pilot, "M", key)
-        assert page(app).plan.steps[0].warning
-        assert any(page(app).plan.steps[0].warning[:20] in line.text for line in page(app).lines)
+        assert page(app).execution.plan.steps[0].warning
+        assert any(page(app).execution.plan.steps[0].warning[:20] in line.text for line in page(app).lines)
         await press(app, pilot, "right", word[0], "enter")
-        assert page(app).stage == PREVIEW, "the word is incomplete"
+        assert page(app).execution.state is PlanState.PLANNED, "the word is incomplete"
         await press(app, pilot, *word[1:], "enter")
-        assert page(app).stage == DONE
+        assert page(app).execution.state is PlanState.DONE
     assert [entry.state for entry in caches.looked_at(place).entries] == [State.EXTRACTED]
 
 
@@ -250,9 +239,9 @@ async def test_each_forced_lock_is_named_and_asked_for_on_its_own(tmp_path: Path
         asked.append(bottom(app))
         await press(app, pilot, "enter")
         asked.append(bottom(app))
-        assert page(app).stage == PREVIEW
+        assert page(app).execution.state is PlanState.PLANNED
         await press(app, pilot, *"unlock", "enter")
-        assert page(app).stage == DONE
+        assert page(app).execution.state is PlanState.DONE
         named = [f"{number} of 3: {caches.COMPILER}/{one.name}" for number, one in enumerate(locked, 1)]
         assert [text.strip() for text in asked] == named
     assert [bool(list(one.glob("*.lock"))) for one in locked] == [False, True, False]
@@ -264,7 +253,7 @@ async def test_where_no_forced_lock_is_confirmed_nothing_is_done(tmp_path: Path)
     before = caches.everything(place)
     async with cache_screen(place) as (app, pilot):
         await press(app, pilot, "M", "u", "right", "enter")
-        assert (page(app).stage, page(app).chosen) == (PREVIEW, 0)
+        assert (page(app).execution.state, page(app).chosen) == (PlanState.PLANNED, 0)
         assert "nothing is done" in said(app)
     assert caches.everything(place) == before
 
@@ -291,10 +280,10 @@ async def test_read_only_refuses_at_the_key_at_the_dialog_and_in_the_hand(root: 
             assert "read-only" in said(app)
             assert isinstance(app.screen, CacheScreen)
         row = screen(app).selected_entries()[0]
-        plan = app.services.caches.plan("evict", row.root, [f"{row.compiler}/{row.module}"])
-        app.push_screen(PlanPage(plan, app.services.caches, lambda page: None))
+        plan = app.services.caches.plan(Verb.EVICT, row.root, [f"{row.compiler}/{row.module}"])
+        app.push_screen(PlanPage([PlanExecution(plan=plan)], app.services.caches, lambda execution: None))
         await press(app, pilot, "right", "enter")
-        assert not isinstance(app.screen, PlanPage) or page(app).stage == PREVIEW
+        assert not isinstance(app.screen, PlanPage) or page(app).execution.state is PlanState.PLANNED
         with pytest.raises(Exception, match="read-only"):
-            app.services.caches.carry_out(plan, lambda progress: True)
+            app.services.caches.execute(plan)
     assert caches.everything(root) == before

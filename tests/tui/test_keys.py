@@ -141,7 +141,7 @@ WAYS_TO_AN_ANSWER = {
     "the first screen": ("overview", ("w",), feeds.module(3)),
     "a line of the log": ("logs", ("home", *["down"] * 4, "w"), feeds.module(4)),
     "a recording": ("runs", ("down", "w"), f"{feeds.module(7)} of 20260921-101500-aaaa"),
-    "a cache entry": ("cache", ("down", "down", "W"), feeds.module(1)),
+    "a cache entry": ("cache", ("down", "down", "w"), feeds.module(1)),
     "its page": ("cache", ("down", "down", "enter", "w"), feeds.module(1)),
 }
 
@@ -184,7 +184,7 @@ async def test_w_without_a_miss_or_a_row_says_so() -> None:
     nothing = {"logs": "select a line first", "runs": "select a recording first", "cache": "select an entry first"}
     for place, words in nothing.items():
         async with running(place) as (app, pilot):
-            await pilot.press("W" if place == "cache" else "w")
+            await pilot.press("w")
             await pilot.pause()
             assert words in "".join(strip.text for strip in app.screen.query_one(KeyBar).draw(120, 1)), place
     async with running("overview", feed=feeds.StillFeed()) as (app, pilot):

@@ -114,6 +114,11 @@ def places(view: EntryTable) -> tuple[str, ...]:
     return tuple(f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
 
 
+def problems_panel(look: Theme, problems: Sequence[str], width: int, height: int) -> list[Strip]:
+    """A line for each cache that cannot be read, and why."""
+    return [Line(look, width).put(f"{look.glyphs.warn} {problem}", look.warn).strip() for problem in problems[:height]]
+
+
 def marks_text(rows: Iterable[EntryRow]) -> str:
     """Running totals of marked rows: bytes and the compile time that is known; empty for none."""
     marked = list(rows)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
+from neuron_top.services.caches import Verb
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import entry_rows, other_caches
@@ -36,7 +37,7 @@ class CacheScreen(TableScreen):
         self._poller = Poller(self, self._read_entries, self._on_entries, period=10.0)
         self.actions = CacheActions(
             self, selected=self.selected_entries, roots=self.roots_shown, executed=self._clear_marks,
-            reread=self._poller.poll,
+            reread=self._reread,
         )  # fmt: skip
         self._view = EntryTable(roots=(), rows=())
         self._folded: frozenset[str] = frozenset()
@@ -44,6 +45,8 @@ class CacheScreen(TableScreen):
         self._head_order: dict[str, int] = {}
         self._largest = 0
         self._last_mark: str | None = None
+        self._refresh = False
+        """Whether buckets are listed at the next reading, however short a time ago they were."""
         self._keep: Callable[[EntryRow], bool] | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -57,12 +60,14 @@ class CacheScreen(TableScreen):
         )
         table.order.group = self._group_order
         table.nothing = ("Looking through the caches…",)
+        yield RenderWidget("problems", entry_rows.problems_panel, len)
         yield table
         yield RenderWidget("others", other_caches.lines, other_caches.height)
 
     def on_mount(self) -> None:
         """Show the title, and start to read the caches."""
         self.query_one("#title", RenderWidget).show("")
+        self.query_one("#problems", RenderWidget).show(())
         self._poller.start()
 
     def arrive(self) -> None:
@@ -94,7 +99,13 @@ class CacheScreen(TableScreen):
         """Nothing moves with the run."""
 
     def _read_entries(self) -> EntryTable:
-        return self.host.services.entries()
+        refresh, self._refresh = self._refresh, False
+        return self.host.services.cache_listing.entries(refresh=refresh)
+
+    def _reread(self) -> None:
+        """Read again, buckets too: an action has changed something."""
+        self._refresh = True
+        self._poller.poll()
 
     def _on_entries(self, view: EntryTable | Exception) -> None:
         if isinstance(view, Exception):
@@ -105,6 +116,7 @@ class CacheScreen(TableScreen):
         by_key = {row.key: row for row in view.rows}
         self.marked = {key: by_key[key] for key in self.marked if key in by_key}
         self._view, self._largest = view, max((row.bytes for row in view.rows), default=0)
+        self.query_one("#problems", RenderWidget).show(view.problems)
         self.query_one("#others", RenderWidget).show(view.others)
         self._show_rows()
 
@@ -243,7 +255,7 @@ class CacheScreen(TableScreen):
 
     def action_plan(self, verb: str) -> None:
         """Plan for the selected entries."""
-        self.actions.plan(verb)
+        self.actions.plan(Verb(verb))
 
     def action_pin(self) -> None:
         """Pin, or unpin."""

@@ -7,18 +7,14 @@ from functools import partial
 
 import msgspec
 
-from neuron_top.actions.plan import Plan
 from neuron_top.errors import NeuronTopError
+from neuron_top.services.caches import Plan, Verb
+from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.entries import EntryRow
-
-ALTERNATIVES = {"retry": ("compile", "retry")}
-"""Verbs that have several ways to the same end, each a plan of its own to choose from: now, or on the next run."""
-
-FALLBACKS = {"retry": "insist", "unlock": "force"}
-"""What is offered where no other way finds anything to do; the preview warns of each step and asks for a word."""
+from neuron_top.views.plan import restored_text
 
 READ_ONLY = "read-only mode: nothing can be changed"
 NOTHING_SELECTED = "mark entries (space) or select one first"
@@ -35,11 +31,12 @@ class CacheActions:
         executed, `reread` when entries may have changed."""
         self._screen, self._selected, self._roots = screen, selected, roots
         self._on_executed, self._reread = executed, reread
-        self.outcome_page: PlanPage | None = None
+        self.newest: PlanExecution | None = None
+        """The plan that was executed last."""
         self._undo_confirms: str | None = None
         """The plan that a second press of the key undoes."""
 
-    def plan(self, verb: str) -> None:
+    def plan(self, verb: Verb) -> None:
         """Make a plan for the selected entries in a thread and show it; nothing is done yet."""
         rows = self._selected()
         roots = {row.root for row in rows}
@@ -52,37 +49,34 @@ class CacheActions:
         self._screen.notice(f"planning for {counted(len(rows), 'entry', 'entries')}")
         self._in_thread(partial(self._make_plan, verb, roots.pop(), paths))
 
-    def _make_plan(self, verb: str, root: str, paths: list[str]) -> None:
-        desk = self._screen.host.services.caches
+    def _make_plan(self, verb: Verb, root: str, paths: list[str]) -> None:
+        shown = -1
 
         def watch(done: int, total: int) -> None:
-            if done % 16 == 0 or done == total:
-                self._notice(f"{done} of {total} entries read")
+            nonlocal shown
+            percent = 100 * done // total if total else 100
+            if percent != shown:
+                shown = percent
+                self._notice(f"{percent} % of {bytes_text(total)} verified")
 
-        plans = [desk.plan(each, root, paths, watch) for each in ALTERNATIVES.get(verb, (verb,))]
-        if verb in FALLBACKS and not any(plan.steps for plan in plans):
-            plans.append(desk.plan(FALLBACKS[verb], root, paths, watch))
+        plans = self._screen.host.services.caches.alternatives(verb, root, paths, watch)
         self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans))
 
     def _show_plans(self, plans: Sequence[Plan]) -> None:
-        host = self._screen.host
-        host.open(PlanPage(plans[0], host.services.caches, self._executed, plans[1:]))
+        executions = [PlanExecution(plan=plan) for plan in plans]
+        self._screen.host.open(PlanPage(executions, self._screen.host.services.caches, self._executed))
 
-    def _executed(self, page: PlanPage) -> None:
-        """Keep the outcome, and tell the screen."""
-        self.outcome_page = page
+    def _executed(self, execution: PlanExecution) -> None:
+        self.newest = execution
         self._on_executed()
         self._reread()
 
     def show_outcome(self) -> None:
         """Open the newest outcome again."""
-        if self.outcome_page is None:
+        if self.newest is None:
             self._screen.notice("no plan has been executed yet")
             return
-        host = self._screen.host
-        page = PlanPage(self.outcome_page.plan, host.services.caches, self._executed)
-        page.stage, page.lines = self.outcome_page.stage, self.outcome_page.lines
-        host.open(page)
+        self._screen.host.open(PlanPage([self.newest], self._screen.host.services.caches, self._executed))
 
     def pin(self) -> None:
         """Pin the selected modules, or unpin them when all are pinned."""
@@ -99,8 +93,8 @@ class CacheActions:
         if self._refuses():
             return
         roots = sorted({row.root for row in self._selected()}) or list(self._roots())
-        if self.outcome_page is not None:
-            roots = [self.outcome_page.plan.root]
+        if self.newest is not None:
+            roots = [self.newest.plan.root]
         if not roots:
             self._screen.notice("no compile cache was found")
             return
@@ -108,10 +102,10 @@ class CacheActions:
         self._in_thread(partial(self._undo, roots[0], confirmed))
 
     def _undo(self, root: str, confirmed: str | None) -> None:
-        desk = self._screen.host.services.caches
-        begun = desk.last_done(root).begun
+        caches = self._screen.host.services.caches
+        begun = caches.last_undoable(root).begun
         if confirmed == begun.plan:
-            self._changed(desk.undo(root, begun.plan))
+            self._changed(restored_text(caches.undo(root, begun.plan)))
             return
         self._undo_confirms = begun.plan
         self._notice(f"U again undoes plan {begun.plan}: {begun.verb}, {begun.policy}, {bytes_text(begun.frees)}")

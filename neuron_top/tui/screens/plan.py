@@ -1,9 +1,8 @@
-"""The preview of a plan as a screen of its own: every step, every exclusion, what it frees and costs; then its outcome.
+"""The preview of a plan as a page of its own: every step, every exclusion, what it frees and costs; then its outcome.
 
-The choice stands on Cancel. What is large, or a whole compiler version, is done only after the verb was typed out; of
-locks that nothing proves dead each is named and asked for on its own.
-While a plan is carried out escape stops it cleanly before the next step; the outcome stays until it is closed, and
-can be opened again from the cache screen.
+Cancel is selected at first. What is large, or empties a whole compiler version, is done only after the verb was typed;
+locks that nothing proves dead are each named and asked for on their own. While a plan is executed escape stops it
+before its next step; the outcome stays until it is closed, and can be opened again from the cache screen.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from textual.events import Key
 from textual.strip import Strip
 from textual.widget import Widget
 
-from neuron_top.actions.desk import CacheService
-from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.errors import NeuronTopError
+from neuron_top.services.caches import CacheService, action_of
+from neuron_top.services.confirmation import ForcedUnlockPrompt
+from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.look import Theme
@@ -28,37 +27,33 @@ from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
-from neuron_top.views.forced import ForcedUnlockPrompt
 from neuron_top.views.model import Run
 from neuron_top.views.plan import PlanLine
 
-PREVIEW, WORKING, DONE = "preview", "working", "done"
+_PROGRESS_STEPS = 64
+"""The progress is drawn again after so many steps."""
 
 
 class PlanPage(LiveScreen):
-    """`done` is called with this page when the plan was carried out. Where there are `others`, other ways to the same
-    end, each that can be carried out is a choice of its own, and the lines shown are those of the chosen one."""
+    """A plan, or several alternatives for the same end: each that can be executed is a choice of its own, and the lines
+    shown are those of the selected one."""
 
     NAME: ClassVar[str] = "detail"
     BINDINGS = [*screen_bindings("detail"), ("tab", "shift(1)"), ("shift+tab", "shift(-1)")]
     may_leave = False
 
     def __init__(
-        self, plan: Plan, desk: CacheService, done: Callable[[PlanPage], None], others: Sequence[Plan] = ()
+        self, executions: Sequence[PlanExecution], caches: CacheService, executed: Callable[[PlanExecution], None]
     ) -> None:
+        """`executed` is called when a plan was executed."""
         super().__init__()
-        self.desk, self._done = desk, done
-        self.choices = [each for each in (plan, *others) if self._allowed(each)]
-        self.plan = self.choices[0] if self.choices else plan
-        self.stage = PREVIEW
+        self._caches, self._executed = caches, executed
+        self.choices = [] if caches.read_only else [each for each in executions if each.can_confirm]
+        self.execution = self.choices[0] if self.choices else executions[0]
         self.chosen = 0
         """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
-        self.word = _word(self.plan)
-        self.forced = ForcedUnlockPrompt(self.plan)
-        self.lines: Sequence[PlanLine] = plan_view.plan_lines(self.plan)
-        self._stop = False
-        self.progress: Progress | None = None
+        self.forced = ForcedUnlockPrompt(self.execution.plan)
 
     def body(self) -> Iterable[Widget]:
         """The lines, and below them the choice."""
@@ -76,75 +71,94 @@ class PlanPage(LiveScreen):
         """Nothing moves with the run."""
 
     @property
-    def can_act(self) -> bool:
-        """Whether there is anything to carry out, and nothing forbids it."""
-        return bool(self.choices)
+    def lines(self) -> Sequence[PlanLine]:
+        """The plan, or its outcome."""
+        if self.execution.outcome is not None:
+            return plan_view.outcome_lines(self.execution.outcome)
+        if self.execution.state is PlanState.FAILED:
+            return [PlanLine(plan_view.REFUSAL, f"nothing was done: {self.execution.message}")]
+        return plan_view.plan_lines(self.execution.plan)
 
-    def _allowed(self, plan: Plan) -> bool:
-        return bool(plan.steps) and not plan.refused and not self.desk.read_only
+    @property
+    def is_question(self) -> bool:
+        """Whether it is still to be decided what is done."""
+        return self.execution.state is PlanState.PLANNED
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the plan is being executed."""
+        return self.execution.state in (PlanState.CONFIRMED, PlanState.RUNNING)
+
+    @property
+    def can_act(self) -> bool:
+        """Whether there is anything to do, and nothing forbids it."""
+        return bool(self.choices)
 
     # Keys
 
     def action_shift(self, by: int) -> None:
-        """The other choice."""
-        if self.stage == PREVIEW and self.can_act:
+        """Select the next choice."""
+        if self.is_question and self.can_act:
             step = 1 if by > 0 else -1
             self.chosen = (self.chosen + step) % (1 + len(self.choices))
             self._choose(self.choices[max(0, self.chosen - 1)])
 
-    def _choose(self, plan: Plan) -> None:
+    def _choose(self, execution: PlanExecution) -> None:
         """Show another of the choices."""
-        if plan is not self.plan:
-            self.plan, self.typed, self.word = plan, "", _word(plan)
-            self.forced = ForcedUnlockPrompt(plan)
-            self.lines = plan_view.plan_lines(plan)
+        if execution is not self.execution:
+            self.execution, self.typed = execution, ""
+            self.forced = ForcedUnlockPrompt(execution.plan)
             self.query_one(Page).first = 0
         self._redraw()
 
     def action_open(self) -> None:
-        """Do what is chosen."""
-        if self.stage == DONE or (self.stage == PREVIEW and self.chosen == 0):
+        """Do what is selected."""
+        if self.is_working:
+            return
+        word = self.execution.typed
+        if not self.is_question or self.chosen == 0:
             self.dismiss()
-        elif self.stage == PREVIEW and self.forced.current is not None:
+        elif self.forced.current is not None:
             self._answer()
-        elif self.stage == PREVIEW and self.typed == self.word:
-            self._begin()
-        elif self.stage == PREVIEW:
-            self.notice(f"type {self.word} first")
+        elif self.typed == word:
+            self._begin(self.execution)
+        else:
+            self.notice(f"type {word} first")
 
     def _answer(self) -> None:
-        """One forced lock: the word takes it, enter alone leaves it; after the last what was confirmed is done."""
-        if self.typed not in ("", self.word):
-            self.notice(f"type {self.word} to take this lock, or nothing to leave it")
+        """One forced lock: the word removes it, enter alone skips it; after the last, what was confirmed is done."""
+        word = self.execution.typed
+        if self.typed not in ("", word):
+            self.notice(f"type {word} to remove this lock, or nothing to skip it")
             return
-        self.forced.answer(take=self.typed == self.word)
+        self.forced.answer(take=self.typed == word)
         self.typed = ""
         if self.forced.current is None:
             confirmed = self.forced.confirmed()
             if confirmed.steps:
-                self.plan = confirmed
-                self._begin()
+                self._begin(PlanExecution(plan=confirmed))
                 return
             self.notice("no lock was confirmed: nothing is done")
-            self.chosen, self.forced = 0, ForcedUnlockPrompt(self.plan)
+            self.chosen, self.forced = 0, ForcedUnlockPrompt(self.execution.plan)
         self._redraw()
 
     def action_back(self) -> None:
-        """Cancel; a plan that is being carried out stops before its next step."""
-        if self.stage == WORKING:
-            self._stop = True
-            self.notice("stopping before the next step")
-        else:
+        """Cancel; a plan that is being executed stops before its next step."""
+        if not self.is_working:
             self.dismiss()
+        elif self.execution.can_stop:
+            self.execution.stop()
+            self.notice("stopping before the next step")
 
     def on_key(self, event: Key) -> None:
         """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        if self.stage != PREVIEW or self.chosen == 0 or not self.word:
+        word = self.execution.typed
+        if not self.is_question or self.chosen == 0 or not word:
             return
         if event.key == "backspace":
             self.typed = self.typed[:-1]
         elif event.character and event.character.isprintable():
-            if event.character.isalpha() and len(self.typed) < len(self.word):
+            if len(self.typed) < len(word):
                 self.typed += event.character
         else:
             return
@@ -168,97 +182,91 @@ class PlanPage(LiveScreen):
         """The whole plan as text."""
         return self.query_one(Page).text
 
-    # Carrying out
+    # Executing
 
-    def _begin(self) -> None:
-        self.stage = WORKING
+    def _begin(self, execution: PlanExecution) -> None:
+        execution.confirm(execution.typed)
+        self.execution = execution
         self._redraw()
         self.run_worker(self._work, thread=True, exclusive=True)
 
     def _work(self) -> None:
-        try:
-            outcome: Outcome | NeuronTopError = self.desk.carry_out(self.plan, self._watch)
-        except NeuronTopError as problem:
-            outcome = problem
+        self._caches.run(self.execution, self._moved)
         if self.app.is_running:
-            self.app.call_from_thread(self._finished, outcome)
+            self.app.call_from_thread(self._finished)
 
-    def _watch(self, progress: Progress) -> bool:
-        news = self.progress is None or progress.done + progress.refused >= progress.total
-        self.progress = progress
-        if news or progress.detail or (progress.done + progress.refused) % 64 == 0:
+    def _moved(self) -> None:
+        """The execution went on: draw the first, the last and every so many steps, and whatever has details."""
+        progress = self.execution.progress
+        if progress is None:
+            return
+        ended = progress.done + progress.refused
+        if ended <= 1 or ended >= progress.total or progress.detail or ended % _PROGRESS_STEPS == 0:
             self.app.call_from_thread(self._redraw)
-        return not self._stop
 
-    def _finished(self, outcome: Outcome | NeuronTopError) -> None:
-        self.stage = DONE
-        if isinstance(outcome, NeuronTopError):
-            self.lines = [PlanLine(plan_view.REFUSAL, f"nothing was done: {outcome}")]
-        else:
-            self.lines = plan_view.outcome_lines(outcome)
+    def _finished(self) -> None:
         self.query_one(Page).first = 0
         self._redraw()
-        self._done(self)
+        self._executed(self.execution)
 
     # Drawing
 
     def _redraw(self) -> None:
         self.query_one(Page).redraw()
-        self.query_one("#choice", RenderWidget).show(self.stage)
+        self.query_one("#choice", RenderWidget).show(self.execution.state)
 
     def _draw_lines(self, look: Theme, width: int) -> list[Strip]:
-        head = {PREVIEW: "nothing is done yet", WORKING: "esc stops before the next step", DONE: "enter closes"}
-        strips = [rule(look, width, f"{plan_view.VERBS.get(self.plan.verb, self.plan.verb)}", head[self.stage])]
+        hint = "enter closes"
+        if self.is_question:
+            hint = "nothing is done yet"
+        elif self.is_working:
+            hint = "esc stops before the next step"
+        strips = [rule(look, width, action_of(self.execution.plan.verb).title, hint)]
         return strips + [
             Line(look, width).put(text, _style(look, line.kind)).strip()
             for line in self.lines
             for text in _folded(line.text, width)
         ]
 
-    def _draw_choice(self, look: Theme, stage: Any, width: int, height: int) -> list[Strip]:
+    def _draw_choice(self, look: Theme, state: PlanState, width: int, height: int) -> list[Strip]:
         line = Line(look, width).gap(2)
-        if self.stage == PREVIEW and self.chosen and self.forced.question:
-            question = f"type {self.word} to take this lock, enter leaves it, esc cancels: {self.typed}_"
-            return [
-                line.put(self.forced.question, look.text).strip(),
-                Line(look, width).gap(2).put(question, look.warn).strip(),
-            ]
-        if self.stage == WORKING:
-            return [line.put(self._progress_words(), look.accent).strip()]
-        if self.stage == DONE:
+        if self.is_working:
+            return [line.put(self._progress_text(), look.accent).strip()]
+        if not self.is_question:
             return [_button(line, look, "Close", chosen=True).strip()]
+        if not self.can_act:
+            reason = "read-only mode" if self._caches.read_only else "there is nothing to do"
+            return [line.put(self.execution.plan.refused or reason, look.quiet).strip()]
+        word = self.execution.typed
+        if self.chosen and self.forced.question:
+            question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
+            line.put(self.forced.question, look.text)
+            return [line.strip(), Line(look, width).gap(2).put(question, look.warn).strip()]
         _button(line, look, "Cancel", chosen=self.chosen == 0).gap(3)
-        if self.can_act:
-            for number, plan in enumerate(self.choices, 1):
-                _button(line, look, plan_view.choice_text(plan), chosen=self.chosen == number).gap(3)
-            asked = Line(look, width).gap(2)
-            if self.word and self.chosen:
-                asked.put(f"type {self.word} to go on: {self.typed}_", look.warn)
-            else:
-                asked.put("tab chooses, enter does what is chosen, esc cancels", look.quiet)
-            return [line.strip(), asked.strip()]
-        why = self.plan.refused or ("read-only mode" if self.desk.read_only else "there is nothing to do")
-        return [line.put(why, look.quiet).strip()]
+        for number, execution in enumerate(self.choices, 1):
+            _button(line, look, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
+        below = Line(look, width).gap(2)
+        if word and self.chosen:
+            below.put(f"type {word} to confirm: {self.typed}_", look.warn)
+        else:
+            below.put("tab selects, enter does what is selected, esc cancels", look.quiet)
+        return [line.strip(), below.strip()]
 
-    def _progress_words(self) -> str:
-        now = self.progress
+    def _progress_text(self) -> str:
+        now = self.execution.progress
         if now is None:
-            return "beginning"
-        left = f", {count_text(now.refused)} left alone" if now.refused else ""
+            return "starting"
+        text = f"{count_text(now.done)} of {count_text(now.total)} done"
         if now.detail:
             failed = f", {count_text(now.refused)} failed" if now.refused else ""
-            return f"{count_text(now.done)} of {count_text(now.total)} done{failed}, {now.detail}"
-        return f"{count_text(now.done)} of {count_text(now.total)} done, {bytes_text(now.moved_bytes)}{left}"
+            return f"{text}{failed}, {now.detail}"
+        skipped = f", {count_text(now.refused)} skipped" if now.refused else ""
+        return f"{text}, {bytes_text(now.moved_bytes)}{skipped}"
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """A line of a plan on as many rows as it needs: a reason that is cut off is no reason."""
+    """A line of a plan on as many rows as it needs: a reason must not be cut off."""
     return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=" " * 6) or [text]
-
-
-def _word(plan: Plan) -> str:
-    """What must be typed first: also for steps that carry a warning."""
-    return plan_view.typed_word(plan) or (plan.verb if any(step.warning for step in plan.steps) else "")
 
 
 def _button(line: Line, look: Theme, text: str, *, chosen: bool) -> Line:

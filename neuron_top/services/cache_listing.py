@@ -1,0 +1,77 @@
+"""The caches of this machine and those that were named as one table of entries: folders and buckets alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from neuron_top.cache import roots
+from neuron_top.cache.model.entry import Entry
+from neuron_top.errors import NeuronTopError
+from neuron_top.ingest.other_caches import OtherCaches
+from neuron_top.services.caches import CacheService
+from neuron_top.settings import Settings
+from neuron_top.views.entries import EntryRow, EntryTable, entry_row
+
+AGES_SECONDS = 60.0
+"""Rows of a cache in which nothing changed are kept so long: only their ages grow."""
+BUCKET_SECONDS = 30.0
+BUCKET_PATIENCE = 30.0
+"""A bucket is not listed again before so many times of what its last listing took: each costs requests."""
+
+
+class _Listed(NamedTuple):
+    entries: tuple[Entry, ...]
+    rows: tuple[EntryRow, ...]
+    at: float
+    """Seconds since the epoch."""
+
+
+class CacheListing:
+    """Lists caches and remembers what it listed. One thread at a time; slow: not for an event loop."""
+
+    def __init__(
+        self, settings: Settings, named: Sequence[str] = (), caches: CacheService | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        """`named`: caches that the user named for this program, listed before those that are configured."""
+        self._named, self._caches, self._clock = tuple(named), caches or CacheService(settings), clock
+        self._others = OtherCaches()
+        self._listed: dict[str, _Listed] = {}
+        self._buckets_due: dict[str, float] = {}
+        self._problems: dict[str, str] = {}
+
+    def entries(self, *, refresh: bool = False) -> EntryTable:
+        """All entries; `refresh` lists buckets too that were listed a moment ago."""
+        found = [root for root in roots.find(named=self._named) if root.kind == roots.NEURON]
+        listed = [root for root in found if root.exists or root.remote]
+        for root in listed:
+            if not root.remote:
+                self._list(root.path)
+            elif refresh or self._clock() >= self._buckets_due.get(root.path, float("-inf")):
+                began = self._clock()
+                self._list(root.path)
+                ended = self._clock()
+                self._buckets_due[root.path] = ended + max(BUCKET_SECONDS, BUCKET_PATIENCE * (ended - began))
+        paths = [root.path for root in listed]
+        return EntryTable(
+            roots=tuple((root.path, root.origin, root.path in self._listed) for root in found),
+            rows=tuple(row for path in paths for row in (self._listed[path].rows if path in self._listed else ())),
+            others=self._others.look(),
+            problems=tuple(self._problems[path] for path in paths if path in self._problems),
+        )
+
+    def _list(self, path: str) -> None:
+        try:
+            snapshot = self._caches.snapshot(path)
+        except NeuronTopError as problem:
+            self._listed.pop(path, None)
+            self._problems[path] = f"{path} cannot be listed: {problem}"
+            return
+        self._problems.pop(path, None)
+        before = self._listed.get(path)
+        unchanged = before is not None and before.entries == snapshot.entries
+        if before is None or not unchanged or snapshot.taken_at - before.at > AGES_SECONDS:
+            rows = tuple(entry_row(path, entry, snapshot.taken_at) for entry in snapshot.entries)
+            self._listed[path] = _Listed(snapshot.entries, rows, snapshot.taken_at)
