@@ -103,7 +103,7 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
     assert (again.step, again.after_warm_up) == (4, True)
     assert again.spans == ((T0 + 41, T0 + 45), (T0 + 46, T0 + 48))
     assert view.headline[-1] == "1 function compiled by PyTorch after warm-up."
-    (late,) = judge(view, {"max-late": 0})
+    (late,) = judge(view, {"max-late-compiles": 0})
     assert (late.passed, late.value) == (False, 1)
     (chart,) = [chart for chart in charts(view) if chart.heading == "Timeline"]
     assert "torch 10" in chart.svg
