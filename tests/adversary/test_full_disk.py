@@ -27,7 +27,7 @@ from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, Compi
 from neuron_top.events import CompileCause, CompileEnded, decode
 from tests.adversary.attacker import LONG, mounted
 from tests.compile.fakes import GRAPH, Copying, wrapper
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 PAGE = 4096
 LARGE = Graph(key=GRAPH.key, data=lambda: b"a graph " * 2048)

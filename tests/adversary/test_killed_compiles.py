@@ -37,8 +37,8 @@ from tests.actions import caches, states
 from tests.adversary.attacker import LONG
 from tests.adversary.killed_rank import WAITERS, Ranks, ranks
 from tests.compile.fakes import GRAPH, Copying, wrapper
+from tests.compile.parallel import jobs
 from tests.compile.test_torch_backend import _forks
-from tests.parallel import jobs
 
 BOUNDED_SECONDS = 120.0
 """A rank that waits looks at the lock's owner once a second; a busy machine takes ten times as long as a quiet one."""

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 from neuron_top.events import decode
 from neuron_top.run.model import Run
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
