@@ -25,17 +25,17 @@ class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
 def answers(run: Run, _now: float) -> tuple[CacheLookup, ...]:
     """All dated answers, oldest first."""
     found = [
-        CacheLookup(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
-               pid=meeting.pid)
+        CacheLookup(time=time, kind=kind, graph=graph.key, worker=worker.key, rank=run.rank_of(worker),
+               pid=worker.pid)
         for graph in run.compiles.graphs.values()
-        for meeting in graph.meetings.values()
-        for time, kind in _dated(meeting)
+        for worker in graph.workers.values()
+        for time, kind in _dated(worker)
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda answer: answer.time))
 
 
-def _dated(meeting: WorkerGraph) -> list[tuple[float, str]]:
-    dated = [(one.start, "miss") for one in meeting.attempts if one.start is not None]
-    if meeting.since is not None and meeting.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
-        dated.append((meeting.since, "hit" if meeting.state is GraphState.HIT else "cached failure"))
+def _dated(worker: WorkerGraph) -> list[tuple[float, str]]:
+    dated = [(one.start, "miss") for one in worker.attempts if one.start is not None]
+    if worker.since is not None and worker.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
+        dated.append((worker.since, "hit" if worker.state is GraphState.HIT else "cached failure"))
     return dated

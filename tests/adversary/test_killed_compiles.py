@@ -103,7 +103,7 @@ def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
     run = Run()
     for event in told:
         run.apply(event)
-    assert (run.compiles.failures, run.compiles.misses) == (0, 2)
+    assert (run.compiles.totals.failures, run.compiles.totals.misses) == (0, 2)
 
 
 @pytest.mark.parametrize("kind", [CompilerKilled, CompilerMissing])
