@@ -7,6 +7,7 @@
     torchrun train.py 2>&1 | neurontop watch --plain -
     neurontop watch monitor.jsonl      records of neuron-monitor
     neurontop watch /var/tmp/neuron-compile-cache      a compile cache
+    neurontop watch s3://bucket/prefix      a compile cache in S3, on the cache screen
     neurontop watch --json train.log   the overview as a stream of JSON lines
     neurontop watch --json --view compile --view cores train.log     other views, as {"view": …, "data": …}
 
@@ -32,7 +33,7 @@ from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
-from neuron_top.services.feeds import LiveFeed, Run, estimator
+from neuron_top.services.feeds import LiveFeed, Run, bucket_paths, estimator
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -62,6 +63,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.feeds import live_feed
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
+    if not on_screen and (buckets := bucket_paths(arguments.paths)):
+        raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
     feed = live_feed(settings, arguments.paths, piped)
     if arguments.view and not arguments.json:
@@ -96,7 +99,8 @@ def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
     from neuron_top.tui.app import TopApp
 
     past, caches = partial(estimator, settings), cache_roots(paths)
-    return show(TopApp(feed, settings, past=past, memory=settings.state_path, caches=caches))
+    first = "cache" if paths and bucket_paths(paths) == list(paths) else ""
+    return show(TopApp(feed, settings, first, past=past, memory=settings.state_path, caches=caches))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
