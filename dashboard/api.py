@@ -1,7 +1,7 @@
-"""The JSON API: the same views as the pages, as one table of endpoints, and their description (OpenAPI 3.1).
+"""The JSON API: the views of the pages as one table of endpoints, described by OpenAPI 3.1.
 
-    GET /api/overview?run=…      what the front page shows; `run` names a recording, without it: what happens now
-    GET /api/openapi.json        every endpoint with the schema of its answer, made from the views' own types
+    GET /api/overview?run=…      what the front page shows; `run` names a recording, without it: the live run
+    GET /api/openapi.json        every endpoint with the schema of its response, made from the types of the views
 
 Numbers are plain: bytes, seconds, seconds since the epoch, shares 0…1; null is unknown. An error is
 `{"error": "…"}` with 400, 401, 403, 404, 409, 413, 429 or 503.
@@ -21,16 +21,17 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.exports import as_csv, as_parquet
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
-from neuron_top.dashboard.guard import maker_now
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
-from neuron_top.dashboard.plans import PlanExecution
+from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.errors import LimitReached, NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.services.caches import Verb
 from neuron_top.services.feeds import LogLine, Run
-from neuron_top.views.cache_lookups import CacheLookup, answers
+from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable
@@ -44,26 +45,31 @@ from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.trends import Trends, trends
 
 STATUS = {UsageError: 400, NothingToShow: 404, RefusedForSafety: 409, LimitReached: 429}
-"""Whatever else is wrong lies with us or the store: 503."""
+"""Every other error is ours or the store's: 503."""
 LINES = 200
 MOST_LINES = 5000
 
 
 class PlanRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What to do with which entries: keys as `/api/cache` gives them."""
+    """The action to plan, and the entries to plan it for: keys as `/api/cache` gives them.
 
-    verb: str
+    `assume_exclusive` states that no other host or container uses these caches, without which nothing is taken from a
+    bucket or a network file system; it needs the act token.
+    """
+
+    verb: Verb
     keys: list[str]
+    assume_exclusive: bool = False
 
 
-class Confirmation(msgspec.Struct, forbid_unknown_fields=True):
-    """`typed`: the word that a large plan asks for."""
+class PlanConfirmation(msgspec.Struct, forbid_unknown_fields=True):
+    """`typed`: the word that the plan asks for; empty where it asks for none."""
 
     typed: str = ""
 
 
-_wish = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: see `cache/scan/index.py`
-_confirmation = msgspec.json.Decoder(Confirmation)
+_plan_request = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: see `cache/scan/index.py`
+_confirmation = msgspec.json.Decoder(PlanConfirmation)
 
 
 class Endpoint(NamedTuple):
@@ -71,56 +77,59 @@ class Endpoint(NamedTuple):
 
     path: str
     summary: str
-    answer: Any
-    """The type of the answer."""
-    find: Callable[[Request], Awaitable[Any]]
+    response: Any
+    """Its type."""
+    handler: Callable[[Request], Awaitable[Any]]
     parameters: tuple[str, ...] = ("run",)
     method: str = "GET"
     body: Any = None
+    """The type of the request's body."""
 
 
-WORDS = {
-    "run": "id of a recording; without it: what happens now",
-    "a": "id of a recording; without it: what happens now",
+PARAMETERS = {
+    "run": "id of a recording; without it: the live run",
+    "a": "id of a recording; without it: the live run",
     "b": "what it is compared with",
     "count": f"how many lines, at most {MOST_LINES}",
     "source": "only this source",
     "key": "the key of the graph or core",
     "identity": "the identity of the plan",
 }
+OLD_PATHS = {"answers": "lookups"}
+"""Paths of version 0.1 that are still served, and the endpoints that they mean."""
 
 
-def endpoints(feeds: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
+def endpoints(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ...]:
     """The table."""
-    return (*_looking(feeds, desk), *_acting(desk))
+    return (*_reading(feeds, caches), *_planning(caches))
 
 
-def _looking(feeds: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
+def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ...]:
 
-    def of(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
-        async def find(request: Request) -> Any:
+    def view_of_run(view: Callable[[Run, float], Any]) -> Callable[[Request], Awaitable[Any]]:
+        async def handler(request: Request) -> Any:
             return feeds.cached_view(_run(request), view)
 
-        return find
+        return handler
 
-    def one(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
-        async def find(request: Request) -> Any:
+    def view_by_key(view: Callable[[Run, float, str], Any]) -> Callable[[Request], Awaitable[Any]]:
+        async def handler(request: Request) -> Any:
             key = request.path_params["key"]
             page = feeds.read(_run(request), lambda run, now: view(run, now, key))
             if page is None:
                 raise NothingToShow(f"this run has no {key}")
             return page
 
-        return find
+        return handler
 
     async def lines(request: Request) -> list[LogLine]:
         count = _count(request.query_params.get("count", str(LINES)))
         return feeds.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
-    async def reported(request: Request) -> Report:
+    async def report(request: Request) -> Report:
         return await asyncio.to_thread(documents.report_of, feeds, _run(request))
 
-    async def compared(request: Request) -> Comparison:
+    async def comparison(request: Request) -> Comparison:
         a, b = (request.query_params.get(name, LIVE) for name in ("a", "b"))
         return await asyncio.to_thread(documents.comparison_of, feeds, a, b)
 
@@ -128,105 +137,86 @@ def _looking(feeds: FeedRegistry, desk: CachePlans) -> tuple[Endpoint, ...]:
         return feeds.recordings()
 
     async def entries(_request: Request) -> EntryTable:
-        return await asyncio.to_thread(desk.table)
+        return await asyncio.to_thread(caches.table)
 
     return (
-        Endpoint("overview", "everything that matters", Overview, of(overview)),
-        Endpoint("graphs", "every graph", GraphTable, of(graph_table)),
-        Endpoint("graphs/{key}", "one graph in full", GraphPage, one(graph_page), ("run", "key")),
-        Endpoint("timeline", "who compiled what when", Timeline, of(timeline)),
-        Endpoint("answers", "what the cache answered, and when", tuple[CacheLookup, ...], of(answers)),
-        Endpoint("cores", "every core now", CoreTable, of(core_table)),
-        Endpoint("cores/{key:path}", "one core with its history", CorePage, one(core_page), ("run", "key")),
-        Endpoint("memory", "memory of the cores over time", MemoryTable, of(memory_table)),
-        Endpoint("trends", "loss, throughput and host over time", Trends, of(trends)),
-        Endpoint("summary", "what the run came to so far", Summary, of(summary)),
-        Endpoint("memory/{key:path}", "what filled one core over time", MemoryKinds, one(_kinds), ("run", "key")),
-        Endpoint("report", "the full report of a run", Report, reported),
-        Endpoint("comparison", "two runs side by side", Comparison, compared, ("a", "b")),
+        Endpoint("overview", "the live page as one view", Overview, view_of_run(overview)),
+        Endpoint("graphs", "every graph", GraphTable, view_of_run(graph_table)),
+        Endpoint("graphs/{key}", "one graph in full", GraphPage, view_by_key(graph_page), ("run", "key")),
+        Endpoint("timeline", "compiles and waits of each worker", Timeline, view_of_run(timeline)),
+        Endpoint("lookups", "results of cache lookups", tuple[CacheLookup, ...], view_of_run(cache_lookups)),
+        Endpoint("cores", "every core", CoreTable, view_of_run(core_table)),
+        Endpoint("cores/{key:path}", "one core with its history", CorePage, view_by_key(core_page), ("run", "key")),
+        Endpoint("memory", "memory of the cores over time", MemoryTable, view_of_run(memory_table)),
+        Endpoint("trends", "loss, throughput and host over time", Trends, view_of_run(trends)),
+        Endpoint("summary", "totals of the run so far", Summary, view_of_run(summary)),
+        Endpoint("memory/{key:path}", "memory of one core by category over time", MemoryKinds, view_by_key(_kinds),
+                 ("run", "key")),
+        Endpoint("report", "the full report of a run", Report, report),
+        Endpoint("comparison", "two runs side by side", Comparison, comparison, ("a", "b")),
         Endpoint("logs", "the last lines", list[LogLine], lines, ("run", "count", "source")),
         Endpoint("runs", "the recordings", tuple[RunRow, ...], recordings, ()),
         Endpoint("cache", "every cache entry", EntryTable, entries, ()),
-    )
+    )  # fmt: skip
 
 
-def _acting(desk: CachePlans) -> tuple[Endpoint, ...]:
+def _planning(caches: DashboardCaches) -> tuple[Endpoint, ...]:
     async def plan(request: Request) -> list[PlanExecution]:
-        wish = _wish.decode(await request.body())
-        return await asyncio.to_thread(desk.plan, wish.verb, wish.keys, maker_now())
+        asked = _plan_request.decode(await request.body())
+        return await asyncio.to_thread(
+            caches.plan, asked.verb, asked.keys, current_requester(), assume_exclusive=asked.assume_exclusive
+        )
 
-    async def work(request: Request) -> PlanExecution:
-        return desk.work(request.path_params["identity"])
+    async def show(request: Request) -> PlanExecution:
+        return caches.execution(request.path_params["identity"])
 
-    async def carry_out(request: Request) -> PlanExecution:
+    async def execute(request: Request) -> PlanExecution:
         confirmation = _confirmation.decode(await request.body())
-        return desk.carry_out(request.path_params["identity"], confirmation.typed)
+        return caches.execute(request.path_params["identity"], confirmation.typed)
 
     async def stop(request: Request) -> PlanExecution:
-        return desk.stop(request.path_params["identity"])
+        return caches.stop(request.path_params["identity"])
 
     async def undo(request: Request) -> PlanExecution:
-        return await asyncio.to_thread(desk.undo, request.path_params["identity"])
+        return await asyncio.to_thread(caches.undo, request.path_params["identity"])
 
-    plans = "cache/plans"
+    plans, key = "cache/plans", ("identity",)
+    body = PlanConfirmation
     return (
         Endpoint(plans, "plan an action; changes nothing", list[PlanExecution], plan, (), "POST", PlanRequest),
-        Endpoint(plans + "/{identity}", "a plan and what became of it", PlanExecution, work, ("identity",)),
-        Endpoint(
-            plans + "/{identity}/execute",
-            "carry a plan out",
-            PlanExecution,
-            carry_out,
-            ("identity",),
-            "POST",
-            Confirmation,
-        ),
-        Endpoint(
-            plans + "/{identity}/stop",
-            "begin no further step",
-            PlanExecution,
-            stop,
-            ("identity",),
-            "POST",
-            Confirmation,
-        ),
-        Endpoint(
-            plans + "/{identity}/undo",
-            "bring back what it took",
-            PlanExecution,
-            undo,
-            ("identity",),
-            "POST",
-            Confirmation,
-        ),
+        Endpoint(f"{plans}/{{identity}}", "a plan and its progress or outcome", PlanExecution, show, key),
+        Endpoint(f"{plans}/{{identity}}/execute", "execute a plan", PlanExecution, execute, key, "POST", body),
+        Endpoint(f"{plans}/{{identity}}/stop", "stop before the next step", PlanExecution, stop, key, "POST", body),
+        Endpoint(f"{plans}/{{identity}}/undo", "restore what a plan removed", PlanExecution, undo, key, "POST", body),
     )
 
 
-def register(server: FastAPI, feeds: FeedRegistry, desk: CachePlans, prefix: str) -> None:
+def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, prefix: str) -> None:
     """Add all of it below `<prefix>api/`."""
-    table = endpoints(feeds, desk)
+    table = endpoints(feeds, caches)
     description = msgspec.json.encode(openapi(table, prefix))
 
     async def described(_request: Request) -> Response:
         return Response(description, media_type="application/json")
 
     server.add_route(f"{prefix}api/openapi.json", described, methods=["GET"])
-    for name, make in _tables(feeds, desk).items():
+    for name, make in _tables(feeds, caches).items():
         for kind in ("csv", "parquet"):
             server.add_route(f"{prefix}api/{name}.{kind}", _exported(name, kind, make), methods=["GET"])
     for row in table:
-        server.add_route(f"{prefix}api/{row.path}", _served(row), methods=[row.method])
+        for path in (row.path, *(old for old, new in OLD_PATHS.items() if new == row.path)):
+            server.add_route(f"{prefix}api/{path}", _served(row), methods=[row.method])
 
 
 def _served(row: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         try:
-            answer = await row.find(request)
+            view = await row.handler(request)
         except NeuronTopError as problem:
             return _problem(STATUS.get(type(problem), 503), str(problem))
         except msgspec.DecodeError as problem:
             return _problem(400, str(problem))
-        return Response(msgspec.json.encode(answer), media_type="application/json")
+        return Response(msgspec.json.encode(view), media_type="application/json")
 
     return serve
 
@@ -247,7 +237,7 @@ def _exported(
     return serve
 
 
-def _tables(feeds: FeedRegistry, desk: CachePlans) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
+def _tables(feeds: FeedRegistry, caches: DashboardCaches) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
     """The tables of the pages, as they are exported."""
     return {
         "graphs": lambda run: [compile_page.row(one) for one in feeds.cached_view(run, graph_table).rows],
@@ -256,16 +246,16 @@ def _tables(feeds: FeedRegistry, desk: CachePlans) -> dict[str, Callable[[str], 
             for row in feeds.cached_view(run, overview).cores
         ],
         "runs": lambda _run: [runs.row(one) for one in feeds.recordings()],
-        "cache": lambda _run: [entry_rows.row(one) for one in desk.table().rows],
+        "cache": lambda _run: [entry_rows.row(one) for one in caches.table().rows],
     }
 
 
 def openapi(table: tuple[Endpoint, ...], prefix: str) -> dict[str, Any]:
     """The description of the API."""
-    types = [row.answer for row in table] + [row.body for row in table if row.body is not None]
+    types = [row.response for row in table] + [row.body for row in table if row.body is not None]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
-    answer_of = dict(enumerate(schemas))
-    body_of = iter(schemas[len(table) :])
+    response_schemas = dict(enumerate(schemas))
+    body_schemas = iter(schemas[len(table) :])
     paths: dict[str, Any] = {}
     for number, row in enumerate(table):
         operation: dict[str, Any] = {
@@ -273,12 +263,18 @@ def openapi(table: tuple[Endpoint, ...], prefix: str) -> dict[str, Any]:
             "operationId": f"{row.method.lower()}_{re.sub(r'[^a-z]+', '_', row.path).strip('_')}",
             "parameters": [_parameter(name, row.path) for name in row.parameters],
             "responses": {
-                "200": {"description": "the view", "content": {"application/json": {"schema": answer_of[number]}}},
-                "default": {"description": "a refusal", "content": {"application/json": {"schema": _ERROR}}},
+                "200": {
+                    "description": "the view",
+                    "content": {"application/json": {"schema": response_schemas[number]}},
+                },
+                "default": {"description": "an error", "content": {"application/json": {"schema": _ERROR}}},
             },
         }
         if row.body is not None:
-            operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": next(body_of)}}}
+            operation["requestBody"] = {
+                "required": True,
+                "content": {"application/json": {"schema": next(body_schemas)}},
+            }
         paths.setdefault(f"/{row.path.replace(':path', '')}", {})[row.method.lower()] = operation
     return {
         "openapi": "3.1.0",
@@ -296,7 +292,7 @@ _ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "requir
 def _parameter(name: str, path: str) -> dict[str, Any]:
     inside = f"{{{name}" in path
     kind = "integer" if name == "count" else "string"
-    return {"name": name, "in": "path" if inside else "query", "required": inside, "description": WORDS[name],
+    return {"name": name, "in": "path" if inside else "query", "required": inside, "description": PARAMETERS[name],
             "schema": {"type": kind}}  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from neuron_top import __version__
 from neuron_top.dashboard import api, documents, metrics, push
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.address import search_with, state_of
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
@@ -27,14 +27,14 @@ from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, Place, run_options, shell
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
-from neuron_top.dashboard.rights import callback_rights
+from neuron_top.dashboard.permissions import callback_permissions
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
 PAGES = (live, compile_page, cache, memory, runs, logs)
 """Registered by hand: in this order in the navigation."""
 
 
-def create_app(feeds: FeedRegistry, desk: CachePlans, access: Access, *, prefix: str = "/") -> App:
+def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, prefix: str = "/") -> App:
     """The whole as one ASGI application. The caller starts and stops the feeds."""
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
@@ -65,15 +65,15 @@ def create_app(feeds: FeedRegistry, desk: CachePlans, access: Access, *, prefix:
     _register_shell(app, feeds, prefix)
     for page in PAGES:
         if page is cache:
-            cache.register(app, feeds, desk)
+            cache.register(app, feeds, caches)
         else:
             page.register(app, feeds)
     push.register(server, feeds, prefix)
-    api.register(server, feeds, desk, prefix)
+    api.register(server, feeds, caches, prefix)
     documents.register(server, feeds, prefix)
     metrics.register(server, feeds, prefix)
     policy, pages = _policy(app), frozenset(page.PATH for page in PAGES)
-    callbacks = callback_rights(name for name, one in app.callback_map.items() if "callback" in one)
+    callbacks = callback_permissions(name for name, one in app.callback_map.items() if "callback" in one)
     return Guard(server, access, prefix=prefix, policy=policy, pages=pages, callbacks=callbacks)
 
 

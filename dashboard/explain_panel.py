@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, html, no_update
 
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note, panel, table
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.services.feeds import Run
@@ -38,13 +38,13 @@ def graphs_of_lines(run: Run, _now: float) -> dict[Place, str]:
     return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
 
 
-def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
+def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """The answer for the entry of the cache's grid that was clicked, read in a thread."""
 
     @app.callback(Output("cache-why", "children"), Input("cache-grid", "cellClicked"), prevent_initial_call=True)
     async def tell(clicked: dict[str, Any] | None) -> Any:
         key = str((clicked or {}).get("rowId"))
-        row = next((one for one in desk.last.rows if one.key == key), None)
+        row = next((one for one in caches.last.rows if one.key == key), None)
         if row is None:  # a group, or an entry that has gone since
             return no_update
         asked = MissQuery(module=row.module, roots=(row.root,), compiler=row.compiler)

@@ -1,8 +1,8 @@
-"""The door: every request and every socket passes here before anything else sees it (a pure ASGI middleware).
+"""Authentication, host, origin and rate-limit middleware: every request and socket passes it first (pure ASGI).
 
-In this order: headers, address, Host, sign-in, rate, the right that the address asks for (`rights.py`), Origin of what
-changes something, body, the right that a callback asks for. What is refused gets a status and one line of text; what
-passes carries its right in `current_permission` and who asks in `client_now`.
+In this order: headers, address, Host, sign-in, rate, the permission that the address needs (`permissions.py`), Origin
+of what changes something, body, the permission that a callback needs. A refused request gets a status and one line of
+text; an accepted one carries its permission in `current_permission` and its client in `client_now`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote_to_bytes
 
-from neuron_top.dashboard import rights
+from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import SESSION_SECONDS, Access, Permission, same_origin
 from neuron_top.dashboard.limits import Guesses, Limits, Rate, client_of
-from neuron_top.dashboard.plans import Maker
 from neuron_top.dashboard.sign_in import sign_in_page
 
 Scope = MutableMapping[str, Any]
@@ -47,11 +46,6 @@ client_now: ContextVar[str] = ContextVar("client_now", default="")
 """Who asks: a session, a token at an address, or an address alone."""
 page_url: ContextVar[str] = ContextVar("page_url", default="")
 """The address of the page that asks, as its browser tells it; "" where it does not."""
-
-
-def maker_now() -> Maker:
-    """Who asks, as a maker of plans."""
-    return Maker(client_now.get(), acts=current_permission.get() is Permission.ACT)
 
 
 class Refused(Exception):
@@ -173,7 +167,7 @@ class Guard:
 
     def _check_right(self, scope: Scope, headers: dict[str, str], right: Permission) -> None:
         path, socket = scope["path"][len(self._prefix) :], scope["type"] == "websocket"
-        needed = rights.right_for(rights.SOCKET if socket else scope["method"], path)
+        needed = permissions.permission_for(permissions.SOCKET if socket else scope["method"], path)
         if right is Permission.NONE and needed is not Permission.NONE:
             raise Refused(401, "sign in first")
         if needed is None:
@@ -242,7 +236,7 @@ class Guard:
             raise Refused(400, "the body is not a JSON object")
         if not _holds_text(body, whole):
             raise Refused(400, "a text in the body is no UTF-8, or has a zero byte in it")
-        if scope["path"][len(self._prefix) :] == rights.CALLBACKS_PATH:
+        if scope["path"][len(self._prefix) :] == permissions.CALLBACKS_PATH:
             self._check_callback(whole, right)
         return body
 

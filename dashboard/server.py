@@ -9,7 +9,7 @@ import uvicorn
 
 from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.limits import Limits
@@ -38,13 +38,13 @@ def serve(
     """
     listener = _listener(host, port)
     feeds = FeedRegistry(settings, feed)
-    desk = CachePlans(settings, roots, feeds.notify)
+    caches = DashboardCaches(settings, roots, feeds.notify)
     feeds.start()
     try:
         with listener:
             name = f"[{host}]" if ":" in host else host
             opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
-            uvicorn.Server(configured(create_app(feeds, desk, access, prefix=prefix))).run(sockets=[listener])
+            uvicorn.Server(configured(create_app(feeds, caches, access, prefix=prefix))).run(sockets=[listener])
     finally:
         feeds.stop()
 

@@ -1,4 +1,4 @@
-"""Cache: every entry of every root, what takes the space, and what is done about it: plan, preview, confirm, undo."""
+"""Cache: every entry of every root, disk usage, and the actions on them: plan, preview, confirm, undo."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from neuron_top.dashboard import cache_figures, compile_figures, explain_panel
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.cache_plans import VERBS, CachePlans
+from neuron_top.dashboard.caches import BUTTONS, DashboardCaches
 from neuron_top.dashboard.components import chart, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
-from neuron_top.dashboard.guard import maker_now
 from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.page_diff import Chart
-from neuron_top.dashboard.plans import PlanExecution
-from neuron_top.dashboard.work_panel import WORDS, work_panel
+from neuron_top.dashboard.plan_panel import plan_panel
+from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.errors import NeuronTopError
+from neuron_top.services.caches import Verb
+from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.units import bytes_text, count_text, counted
-from neuron_top.views.cache_lookups import CacheLookup, answers
+from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.entries import EntryRow, EntryTable, entry_filter
 
 PATH, NAME = "cache", "Cache"
-SLOTS = PageOutputs(
-    parts=("cache-summary", "cache-work", "cache-shown", "cache-version", "cache-others"),
+OUTPUTS = PageOutputs(
+    parts=("cache-summary", "cache-plans", "cache-shown", "cache-version", "cache-others"),
     charts=("cache-treemap", "cache-rate"),
 )
-MOST_CHOSEN = 20_000
+MOST_SELECTED = 20_000
+EXCLUSIVE = "exclusive"
 
 
 def layout(state: dict[str, str]) -> Any:
@@ -51,15 +53,22 @@ def layout(state: dict[str, str]) -> Any:
         searchable=False,
         className="run-picker",
     )
-    buttons = [html.Button(WORDS[verb], id=f"cache-{verb}", n_clicks=0, className="plain") for verb in VERBS]
+    buttons = [
+        html.Button(action.button, id=f"cache-{action.verb}", n_clicks=0, className="plain", title=action.help)
+        for action in BUTTONS
+    ]
+    exclusive = dcc.Checklist(
+        {EXCLUSIVE: "no other host or container uses these caches (needed for buckets and network file systems)"},
+        [], id="cache-exclusive", className="switch",
+    )  # fmt: skip
     return html.Div(
         [
             dcc.Store(id="cache-known", data=None),
             dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes
             html.Div(html.P(id="cache-summary"), className="full"),
-            panel("What takes the space", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
-            panel("Hits and misses over time", chart("cache-rate", "Answers of the cache over time", 240)),
-            html.Div(id="cache-work", className="full", role="status"),
+            panel("Disk usage", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
+            panel("Hits and misses over time", chart("cache-rate", "Hits and misses over time", 240)),
+            html.Div(id="cache-plans", className="full", role="status"),
             panel(
                 "Entries",
                 html.Div([html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"), query,
@@ -68,11 +77,12 @@ def layout(state: dict[str, str]) -> Any:
                 html.P(id="cache-shown", className="quiet", role="status"),
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
-                html.Div([html.Span("With the selected entries, or all that the filter shows when none is:"), *buttons],
+                html.Div([html.Span("Selected entries (all filtered entries if none is selected):"), *buttons],
                          className="row actions"),
+                exclusive,
                 html.Div(id="cache-refused", role="alert"),
-                html.Div(id="cache-acted", role="alert"),
-                html.Div(note("Click an entry to see why its graph was not found when it was looked up."),
+                html.Div(id="cache-action", role="alert"),
+                html.Div(note("Click an entry to see why its graph missed."),
                          id="cache-why", role="status"),
                 tools=export_links("cache"), wide=True,
             ),
@@ -85,18 +95,18 @@ def layout(state: dict[str, str]) -> Any:
 def render(
     view: EntryTable,
     shown: list[EntryRow],
-    known: tuple[CacheLookup, ...],
-    works: list[PlanExecution],
+    lookups: tuple[CacheLookup, ...],
+    executions: list[PlanExecution],
     colors: Palette,
 ) -> dict[str, Any]:
     """Every section of the page. `shown`: the rows that its filter keeps."""
     return {
         "cache-summary": _summary(view),
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
-        "cache-work": [work_panel(work) for work in works] or None,
+        "cache-plans": [plan_panel(execution) for execution in executions] or None,
         "cache-others": [other_cache(one) for one in view.others] or None,
         "cache-treemap": Chart(cache_figures.treemap(shown, colors)),
-        "cache-rate": Chart(compile_figures.rate(known, colors)),
+        "cache-rate": Chart(compile_figures.rate(lookups, colors)),
     }
 
 
@@ -117,39 +127,41 @@ def opened_groups(state: dict[str, str]) -> list[str]:
 
 
 def _summary(view: EntryTable) -> Any:
-    there = [root for root, _origin, exists in view.roots if exists]
-    if not there:
-        looked = ", ".join(root for root, _origin, _exists in view.roots) or "nothing"
-        return note(f"No compile cache was found (looked for: {looked}). Name one when you start the server.")
+    problems = [note(problem, kind="warn") for problem in view.problems]
+    existing = [root for root, _origin, exists in view.roots if exists]
+    if not existing:
+        searched = ", ".join(root for root, _origin, _exists in view.roots) or "nothing"
+        return [note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
+                *problems]  # fmt: skip
     states: dict[str, int] = {}
-    for one in view.rows:
-        states[one.state] = states.get(one.state, 0) + 1
-    words = ", ".join(f"{count_text(number)} {state}" for state, number in sorted(states.items(), key=lambda p: -p[1]))
-    size = bytes_text(sum(one.bytes for one in view.rows))
-    return f"{counted(len(there), 'cache')}, {counted(len(view.rows), 'entry', 'entries')}, {size}" + (
-        f": {words}." if words else "."
-    )
+    for each in view.rows:
+        states[each.state] = states.get(each.state, 0) + 1
+    counts = ", ".join(f"{count_text(number)} {state}" for state, number in sorted(states.items(), key=lambda p: -p[1]))
+    size = bytes_text(sum(each.bytes for each in view.rows))
+    text = f"{counted(len(existing), 'cache')}, {counted(len(view.rows), 'entry', 'entries')}, {size}"
+    text += f": {counts}." if counts else "."
+    return [text, *problems] if problems else text
 
 
-def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
+def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     """Bind the page to its data and its actions."""
 
     async def answer(asked: PageRequest) -> dict[str, Any]:
         await look()
-        shown = await filtering(chosen, desk.last, asked.state.get("q", ""))
-        works = []
+        shown = await filtering(chosen, caches.last, asked.state.get("q", ""))
+        executions = []
         for identity in filter(None, asked.state.get("plan", "").split(",")):
             try:
-                works.append(desk.work(identity))
+                executions.append(caches.execution(identity))
             except NeuronTopError:
                 continue
-        sections = render(desk.last, shown, feeds.cached_view(asked.run, answers), works, asked.colors)
-        return sections | {"cache-version": str(desk.version)}
+        sections = render(caches.last, shown, feeds.cached_view(asked.run, cache_lookups), executions, asked.colors)
+        return sections | {"cache-version": str(caches.version)}
 
     async def look() -> None:
-        await asyncio.to_thread(desk.table)
+        await asyncio.to_thread(caches.table)
 
-    bind(app, "cache", SLOTS, answer)
+    bind(app, "cache", OUTPUTS, answer)
 
     @app.callback(
         Output("cache-grid", "getRowsResponse"), Input("cache-grid", "getRowsRequest"), State("url", "search")
@@ -160,7 +172,7 @@ def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
         await look()
         state = state_of(search)
         try:
-            made = await filtering(arranged, desk.last, state, request.get("sortModel") or [])
+            made = await filtering(arranged, caches.last, state, request.get("sortModel") or [])
         except NeuronTopError:  # a filter that cannot be used: the page says why
             made = []
         first, last = int(request.get("startRow", 0)), int(request.get("endRow", 0))
@@ -190,46 +202,49 @@ def register(app: Dash, feeds: FeedRegistry, desk: CachePlans) -> None:
                  if value and " " not in value]  # fmt: skip
         return " ".join(words) if words else no_update
 
-    explain_panel.register(app, feeds, desk)
-    _register_planning(app, desk)
-    _register_work(app, desk)
+    explain_panel.register(app, feeds, caches)
+    _register_planning(app, caches)
+    _register_executions(app, caches)
 
 
-def _register_planning(app: Dash, desk: CachePlans) -> None:
+def _register_planning(app: Dash, caches: DashboardCaches) -> None:
     from dash import ctx
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Output("cache-refused", "children"),
-        *[Input(f"cache-{verb}", "n_clicks") for verb in VERBS],
-        State("cache-grid", "selectedRows"), State("url", "search"),
+        *[Input(f"cache-{action.verb}", "n_clicks") for action in BUTTONS],
+        State("cache-grid", "selectedRows"), State("cache-exclusive", "value"), State("url", "search"),
         prevent_initial_call=True,
     )  # fmt: skip
     async def plan(*values: Any) -> Any:
-        *clicks, selected, search = values
+        *clicks, selected, stated, search = values
         if not any(clicks) or not ctx.triggered_id:
             return no_update, no_update
         try:
-            shown = await filtering(chosen, desk.last, state_of(search).get("q", ""))
+            shown = await filtering(chosen, caches.last, state_of(search).get("q", ""))
         except NeuronTopError as problem:
             return no_update, note(str(problem), kind="warn")
         keys = keys_of([str(one.get("id")) for one in selected or []], shown) or [one.key for one in shown]
-        if len(keys) > MOST_CHOSEN:
+        if len(keys) > MOST_SELECTED:
             return no_update, note(
-                f"At most {count_text(MOST_CHOSEN)} entries at a time: narrow the filter.", kind="warn"
+                f"At most {count_text(MOST_SELECTED)} entries at a time: narrow the filter.", kind="warn"
             )
         try:
-            works = await asyncio.to_thread(desk.plan, str(ctx.triggered_id).removeprefix("cache-"), keys, maker_now())
+            verb = Verb(str(ctx.triggered_id).removeprefix("cache-"))
+            executions = await asyncio.to_thread(
+                caches.plan, verb, keys, current_requester(), assume_exclusive=EXCLUSIVE in (stated or [])
+            )
         except (NeuronTopError, ValueError) as problem:
             return no_update, note(str(problem), kind="warn")
-        return search_with(search, plan=",".join(work.plan.identity for work in works)), None
+        return search_with(search, plan=",".join(execution.plan.identity for execution in executions)), None
 
 
-def _register_work(app: Dash, desk: CachePlans) -> None:
-    """What is done about plans that were made."""
+def _register_executions(app: Dash, caches: DashboardCaches) -> None:
+    """The buttons of plans that were made."""
     from dash import ALL, ctx
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input({"type": "work-close", "plan": ALL}, "n_clicks"),
+        Output("url", "search", allow_duplicate=True), Input({"type": "plan-close", "plan": ALL}, "n_clicks"),
         State("url", "search"), prevent_initial_call=True,
     )  # fmt: skip
     async def close(_clicks: Any, search: str) -> Any:
@@ -240,10 +255,10 @@ def _register_work(app: Dash, desk: CachePlans) -> None:
         return search_with(search, plan=",".join(left))
 
     @app.callback(
-        Output("cache-acted", "children"),  # its name is what the right to act is asked by: see rights.py
-        Input({"type": "work-confirm", "plan": ALL}, "n_clicks"), Input({"type": "work-undo", "plan": ALL}, "n_clicks"),
-        Input({"type": "work-stop", "plan": ALL}, "n_clicks"),
-        State({"type": "work-word", "plan": ALL}, "value"), State({"type": "work-word", "plan": ALL}, "id"),
+        Output("cache-action", "children"),  # permissions.py asks for the act token by this name
+        Input({"type": "plan-confirm", "plan": ALL}, "n_clicks"), Input({"type": "plan-undo", "plan": ALL}, "n_clicks"),
+        Input({"type": "plan-stop", "plan": ALL}, "n_clicks"),
+        State({"type": "plan-word", "plan": ALL}, "value"), State({"type": "plan-word", "plan": ALL}, "id"),
         prevent_initial_call=True,
     )  # fmt: skip
     async def act(_confirm: Any, _undo: Any, _stop: Any, words: list[str], names: list[Any]) -> Any:
@@ -252,12 +267,12 @@ def _register_work(app: Dash, desk: CachePlans) -> None:
         kind, identity = ctx.triggered_id["type"], ctx.triggered_id["plan"]
         typed = {name["plan"]: word or "" for name, word in zip(names, words, strict=True)}
         try:
-            if kind == "work-confirm":
-                desk.carry_out(identity, typed.get(identity, ""))
-            elif kind == "work-stop":
-                desk.stop(identity)
+            if kind == "plan-confirm":
+                caches.execute(identity, typed.get(identity, ""))
+            elif kind == "plan-stop":
+                caches.stop(identity)
             else:
-                await asyncio.to_thread(desk.undo, identity)
+                await asyncio.to_thread(caches.undo, identity)
         except (NeuronTopError, OSError) as problem:
             return note(str(problem), kind="bad")
         return None

@@ -17,7 +17,7 @@ from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
-from neuron_top.views.cache_lookups import CacheLookup, answers
+from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.core_metrics import SHARES, UTILIZATION, CoreMetric
 from neuron_top.views.cores import CorePage, core_page
 from neuron_top.views.model import Alert, Run
@@ -256,7 +256,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         view = of_node(feeds.cached_view(asked.run, overview), asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
         core = feeds.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
-        series, known = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, answers)
+        series, known = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
         return render(view, core, series, known, asked.values[0], asked.colors, asked.run)
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])

@@ -17,7 +17,8 @@ from neuron_top.events import (
     TrainingFamily,
     WorkerDied,
 )
-from neuron_top.run.history import Series, median
+from neuron_top.run.history import Series
+from neuron_top.run.median import median
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
@@ -48,7 +49,7 @@ class RaisedError(msgspec.Struct, frozen=True, kw_only=True):
     offset: int | None
 
 
-class TrainingTracker:
+class TrainingLedger:
     """Progress of training; None until printed."""
 
     def __init__(self) -> None:

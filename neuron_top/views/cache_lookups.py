@@ -1,9 +1,12 @@
-"""What the cache answered, and when: for the timeline of workers and for hits and misses over time.
+"""Cache lookups with their times: for the timeline of workers and for hits and misses over time.
 
-A hit is dated by the last time its worker met the graph, which is what a run keeps; a compile by its start.
+A hit has the time of its worker's last lookup of the graph, which is what a run keeps; a miss that of its compile's
+start.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 import msgspec
 
@@ -11,31 +14,40 @@ from neuron_top.run.graph import GraphState, WorkerGraph
 from neuron_top.run.model import Run
 
 
+class LookupResult(StrEnum):
+    """The result of a lookup."""
+
+    HIT = "hit"
+    MISS = "miss"
+    CACHED_FAILURE = "cached failure"
+
+
 class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker's look-up of one graph. `kind`: `hit`, `miss` or `cached failure`."""
+    """One worker's lookup of one graph."""
 
     time: float
-    kind: str
+    kind: LookupResult
     graph: str
     worker: str
     rank: int | None
     pid: int | None
 
 
-def answers(run: Run, _now: float) -> tuple[CacheLookup, ...]:
-    """All dated answers, oldest first."""
-    found = [
-        CacheLookup(time=time, kind=kind, graph=graph.key, worker=worker.key, rank=run.rank_of(worker),
-               pid=worker.pid)
+def cache_lookups(run: Run, _now: float) -> tuple[CacheLookup, ...]:
+    """All lookups whose time is known, oldest first."""
+    lookups = [
+        CacheLookup(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
+               pid=meeting.pid)
         for graph in run.compiles.graphs.values()
-        for worker in graph.workers.values()
-        for time, kind in _dated(worker)
+        for meeting in graph.meetings.values()
+        for time, kind in _dated(meeting)
     ]  # fmt: skip
-    return tuple(sorted(found, key=lambda answer: answer.time))
+    return tuple(sorted(lookups, key=lambda lookup: lookup.time))
 
 
-def _dated(worker: WorkerGraph) -> list[tuple[float, str]]:
-    dated = [(one.start, "miss") for one in worker.attempts if one.start is not None]
-    if worker.since is not None and worker.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
-        dated.append((worker.since, "hit" if worker.state is GraphState.HIT else "cached failure"))
+def _dated(meeting: WorkerGraph) -> list[tuple[float, LookupResult]]:
+    dated = [(one.start, LookupResult.MISS) for one in meeting.attempts if one.start is not None]
+    if meeting.since is not None and meeting.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
+        is_hit = meeting.state is GraphState.HIT
+        dated.append((meeting.since, LookupResult.HIT if is_hit else LookupResult.CACHED_FAILURE))
     return dated

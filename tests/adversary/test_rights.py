@@ -13,13 +13,14 @@ import dash
 import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
-from neuron_top.dashboard import rights
+from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import Permission, rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.plans import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, Maker, PlanExecution, Plans
+from neuron_top.dashboard.plan_registry import PLANS_OF_ONE, PLANS_OF_READERS, WAITING_SECONDS, PlanRegistry, Requester
 from neuron_top.errors import LimitReached, NothingToShow
+from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings
 from tests.actions import caches
 from tests.adversary import web
@@ -34,7 +35,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dash.Das
     """The server behind the guard, and Dash."""
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")))
     guard = create_app(
-        FeedRegistry(settings, StillFeed()), CachePlans(settings), rules("", ACT, frozenset()), prefix="/top/"
+        FeedRegistry(settings, StillFeed()), DashboardCaches(settings), rules("", ACT, frozenset()), prefix="/top/"
     )
     return guard._app, dash.get_app()  # type: ignore[attr-defined]
 
@@ -47,30 +48,34 @@ def test_every_route_declares_its_right_and_none_is_declared_that_is_not_there(a
         if isinstance(route, Mount):
             found.add(("GET", f"{path}/{{path:path}}"))
         elif isinstance(route, WebSocketRoute):
-            found.add((rights.SOCKET, path))
+            found.add((permissions.SOCKET, path))
         else:
             assert isinstance(route, Route)
             found |= {(method, path) for method in route.methods or () if method != "HEAD"}
-    unserved = {(method, path) for method, path in found if path in rights.NOT_SERVED}
+    unserved = {(method, path) for method, path in found if path in permissions.NOT_SERVED}
     guards_own = {(method, path) for method in ("GET", "POST") for path in ("sign-in", "sign-out")}
     pages = {("GET", name) for name in ("compile", "cache", "memory", "runs", "logs")}  # served as the front page
-    assert found - unserved == set(rights.ROUTES) - guards_own - pages
-    assert not [path for _method, path in unserved if rights.right_for("GET", path) or rights.right_for("SOCKET", path)]
+    assert found - unserved == set(permissions.ROUTES) - guards_own - pages
+    assert not [
+        path
+        for _method, path in unserved
+        if permissions.permission_for("GET", path) or permissions.permission_for("SOCKET", path)
+    ]
 
 
 def test_every_callback_declares_its_right_and_none_is_declared_that_is_not_there(application: Any) -> None:
     _server, app = application
-    answered = {rights.first_output(name) for name, one in app.callback_map.items() if "callback" in one}
-    assert answered == set(rights.CALLBACKS)
-    assert rights.CALLBACKS["cache-acted.children"] is Permission.ACT
+    answered = {permissions.first_output(name) for name, one in app.callback_map.items() if "callback" in one}
+    assert answered == set(permissions.CALLBACKS)
+    assert permissions.CALLBACKS["cache-action.children"] is Permission.ACT
 
 
 def test_what_changes_something_asks_for_the_act_token() -> None:
     """By their names: an address that ends in a deed, so that a new one is thought about."""
-    acting = {path for (method, path), right in rights.ROUTES.items() if right is Permission.ACT}
-    posts = {path for method, path in rights.ROUTES if method == "POST"}
+    acting = {path for (method, path), right in permissions.ROUTES.items() if right is Permission.ACT}
+    posts = {path for method, path in permissions.ROUTES if method == "POST"}
     assert acting == {path for path in posts if re.search(r"/(execute|stop|undo)$", path)}
-    assert posts - acting == {"sign-in", "sign-out", rights.CALLBACKS_PATH, "api/cache/plans"}
+    assert posts - acting == {"sign-in", "sign-out", permissions.CALLBACKS_PATH, "api/cache/plans"}
 
 
 @pytest.fixture
@@ -105,15 +110,15 @@ def test_a_reader_cannot_act_through_a_callback(cached: tuple[Served, list[str]]
     served, keys = cached
     identity = planned(served, keys, ACT)
     known = web.dependencies(served.ask("/_dash-dependencies", token=READ).json)
-    acting = known["cache-acted.children"]
+    acting = known["cache-action.children"]
     origin = f"http://127.0.0.1:{served.port}"
-    for button in ("work-confirm", "work-stop", "work-undo"):
+    for button in ("plan-confirm", "plan-stop", "plan-undo"):
         asked = json.loads(web.callback(acting))
         pressed = {"id": {"type": button, "plan": identity}, "property": "n_clicks", "value": 1}
         asked["inputs"] = [[pressed] if button in str(one["id"]) else [] for one in acting["inputs"]]
         asked["state"] = [[], []]
         asked["changedPropIds"] = [json.dumps(pressed["id"], sort_keys=True, separators=(",", ":")) + ".n_clicks"]
-        for output in (acting["output"], f"..{acting['output']}..", "cache-acted.children@x"):
+        for output in (acting["output"], f"..{acting['output']}..", "cache-action.children@x"):
             answer = served.post("/_dash-update-component", asked | {"output": output}, token=READ, Origin=origin)
             assert answer.status in (400, 403), (button, output)
     assert served.ask(f"/api/cache/plans/{identity}", token=READ).json["state"] == "planned"
@@ -144,13 +149,13 @@ def works(first: int, count: int) -> list[PlanExecution]:
 
 
 def test_only_waiting_plans_of_the_same_maker_give_way() -> None:
-    plans = Plans(clock=lambda: 0.0)
-    reader, actor = Maker("reader", acts=False), Maker("actor", acts=True)
+    plans = PlanRegistry(clock=lambda: 0.0)
+    reader, actor = Requester("reader", can_execute=False), Requester("actor", can_execute=True)
     others = works(0, 3)
     plans.add(others, actor)
     own = works(100, PLANS_OF_ONE)
     plans.add(own, reader)
-    own[0].state, own[1].state = "running", "done"
+    own[0].state, own[1].state = PlanState.RUNNING, PlanState.DONE
     plans.add(works(200, PLANS_OF_ONE), reader)
     for work in (*others, own[0], own[1]):
         assert plans.get(work.plan.identity) is work
@@ -162,13 +167,13 @@ def test_only_waiting_plans_of_the_same_maker_give_way() -> None:
 
 def test_readers_together_have_a_limit_that_time_lifts_and_that_binds_nobody_who_acts() -> None:
     now = [0.0]
-    plans = Plans(clock=lambda: now[0])
+    plans = PlanRegistry(clock=lambda: now[0])
     for number in range(PLANS_OF_READERS):
-        plans.add(works(number, 1), Maker(f"reader {number}", acts=False))
-    late = Maker("one more", acts=False)
+        plans.add(works(number, 1), Requester(f"reader {number}", can_execute=False))
+    late = Requester("one more", can_execute=False)
     with pytest.raises(LimitReached):
         plans.add(works(5000, 1), late)
-    plans.add(works(6000, 1), Maker("actor", acts=True))
+    plans.add(works(6000, 1), Requester("actor", can_execute=True))
     now[0] = WAITING_SECONDS + 1
     plans.add(works(7000, 1), late)
     assert plans.get(f"{6000:010x}")
@@ -177,10 +182,10 @@ def test_readers_together_have_a_limit_that_time_lifts_and_that_binds_nobody_who
 
 
 def test_planning_again_and_again_is_slowed_down() -> None:
-    plans = Plans(clock=lambda: 0.0)
-    reader = Maker("reader", acts=False)
+    plans = PlanRegistry(clock=lambda: 0.0)
+    reader = Requester("reader", can_execute=False)
     for _number in range(10):
         plans.begin(reader)
     with pytest.raises(LimitReached):
         deque(map(plans.begin, [reader] * 100), maxlen=0)
-    plans.begin(Maker("another", acts=False))
+    plans.begin(Requester("another", can_execute=False))

@@ -15,7 +15,7 @@ import uvicorn
 
 from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS
@@ -45,7 +45,7 @@ class Served(NamedTuple):
     prefix: str
     feed: StillFeed
     feeds: FeedRegistry
-    desk: CachePlans
+    caches: DashboardCaches
 
     @property
     def address(self) -> str:
@@ -83,8 +83,8 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
     feeds = FeedRegistry(settings, feed)
-    desk = CachePlans(settings, roots, feeds.notify)
-    app = create_app(feeds, desk, rules(read, act, frozenset(hosts)), prefix=prefix)
+    caches = DashboardCaches(settings, roots, feeds.notify)
+    app = create_app(feeds, caches, rules(read, act, frozenset(hosts)), prefix=prefix)
     config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
     server = uvicorn.Server(config)
@@ -103,7 +103,7 @@ def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, pre
     if not begun.wait(150):
         raise AssertionError("the server did not start")
     try:
-        yield Served(server.servers[0].sockets[0].getsockname()[1], prefix, feed, feeds, desk)
+        yield Served(server.servers[0].sockets[0].getsockname()[1], prefix, feed, feeds, caches)
     finally:
         server.should_exit = True
         thread.join(60)

@@ -95,8 +95,8 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen = open_page(browser, f"{served.address}cache?q=compiler:2.21")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")
-        seen.until("#cache-work", "before → after")
-        assert seen.page.is_disabled("#cache-work button.danger"), "looking does not allow acting"
+        seen.until("#cache-plans", "before → after")
+        assert seen.page.is_disabled("#cache-plans button.danger"), "looking does not allow acting"
         seen.page.click("text=Sign in to act")
         seen.page.fill("#token", ACT)
         seen.page.click("button[type=submit]")
@@ -104,14 +104,14 @@ def test_an_entry_is_evicted_after_a_preview_and_brought_back(browser: Any, tmp_
         seen.page.goto(f"{served.address}cache?q=compiler:2.21")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-evict")
-        seen.until("#cache-work", "before → after")
-        seen.page.fill("#cache-work input", "evict")
-        seen.page.press("#cache-work input", "Tab")
-        seen.page.click("#cache-work button.danger")
-        seen.until("#cache-work", "done: 1 step")
+        seen.until("#cache-plans", "before → after")
+        seen.page.fill("#cache-plans input", "evict")
+        seen.page.press("#cache-plans input", "Tab")
+        seen.page.click("#cache-plans button.danger")
+        seen.until("#cache-plans", "done: 1 step")
         assert not gone.exists()
         seen.page.get_by_role("button", name="Undo", exact=True).click()
-        seen.until("#cache-work", "1 brought back")
+        seen.until("#cache-plans", "1 brought back")
         assert gone.exists()
 
 

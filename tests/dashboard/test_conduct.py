@@ -128,7 +128,7 @@ def test_groups_fold_in_the_grid_stand_in_the_address_and_are_selected_as_a_whol
         seen.page.wait_for_function("s => document.querySelectorAll(s).length === 2", arg=rows)
         seen.page.locator("#cache-grid .group-row", has_text=three).locator("input[type=checkbox]").click()
         seen.page.click("#cache-evict")
-        seen.until("#cache-work", "3 entries")
+        seen.until("#cache-plans", "3 entries")
         seen.drawn("#cache-shown", "4 entries")
         assert seen.page.evaluate(OTHER_TRACES) == []
         assert (seen.complaints, other.complaints) == ([], [])
@@ -151,9 +151,9 @@ def test_a_failure_is_compiled_now_and_its_row_changes(
         assert [step["action"] for step in work["plan"]["steps"]] == ["compile"]
         assert served.post(f"/api/cache/plans/{identity}/stop", {}).status == 409, "it does not run yet"
         seen.page.goto(f"{served.address}cache?q=root:{root}&plan={identity}")
-        seen.until("#cache-work", "Compile failures now: 1")
+        seen.until("#cache-plans", "Compile now: 1 graph")
         assert served.post(f"/api/cache/plans/{identity}/execute", {}, token=ACT).status == 200
-        seen.until("#cache-work", "compile: done")
+        seen.until("#cache-plans", "compile again now: done")
         seen.page.wait_for_function("() => !document.querySelector('#cache-grid').innerText.includes('failed')")
         assert (failed / "model.done").exists()
         assert (failed / "model.neff").read_bytes() == (failed / "model.hlo_module.pb").read_bytes()
@@ -179,11 +179,11 @@ def test_a_plan_that_runs_is_stopped_by_its_button(
         seen.page.goto(f"{served.address}cache?q=root:{root}")
         seen.until("#cache-shown", "1 entry")
         seen.page.click("#cache-compile")
-        seen.page.click("#cache-work button.danger")
+        seen.page.click("#cache-plans button.danger")
         seen.page.get_by_role("button", name="Stop", exact=True).click()
-        seen.until("#cache-work", "Stopping …")
-        seen.until("#cache-work", "interrupted after 0 steps")
-        seen.until("#cache-work", "compile: stopped")
+        seen.until("#cache-plans", "Stopping …")
+        seen.until("#cache-plans", "interrupted after 0 steps")
+        seen.until("#cache-plans", "compile again now: stopped")
         assert [one.state for one in caches.looked_at(root).entries] == [State.FAILED]
         assert seen.complaints == []
     go.touch()  # whatever became of the compiler

@@ -13,7 +13,7 @@ import pytest
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.dashboard import cache_figures, components, entry_rows, explain_panel, figures, memory_figures
-from neuron_top.dashboard.cache_plans import CachePlans
+from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.look import DARK, LIGHT
@@ -23,7 +23,7 @@ from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.ingest.log_line import LogLine, LogPage
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.views.cache_lookups import answers
+from neuron_top.views.cache_lookups import cache_lookups
 from neuron_top.views.core_metrics import MEMORY
 from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
@@ -42,7 +42,7 @@ from tests.tui.feeds import LINES, START, StillFeed, catalog, full, job, module,
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
     core = feed.read(lambda run, now: core_page(run, now, key)) if key else None
     view = live.of_node(feed.read(overview), node)
-    return live.render(view, core, feed.read(trends), feed.read(answers), "utilization", DARK)
+    return live.render(view, core, feed.read(trends), feed.read(cache_lookups), "utilization", DARK)
 
 
 def words_of(component: Any) -> str:
@@ -92,7 +92,7 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     feed = full()
     page = feed.read(lambda run, now: graph_page(run, now, module(4)))
     shown = compile_page.render(
-        feed.read(graph_table), feed.read(timeline), feed.read(answers), page, ["a line"], DARK
+        feed.read(graph_table), feed.read(timeline), feed.read(cache_lookups), page, ["a line"], DARK
     )  # fmt: skip
     grid = shown["compile-grid"]
     assert isinstance(grid, Rows)
@@ -337,7 +337,7 @@ def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every
 
     settings = Settings(state_dir=str(tmp_path))
     feeds = FeedRegistry(settings, StillFeed())
-    table = endpoints(feeds, CachePlans(settings, ()))
+    table = endpoints(feeds, DashboardCaches(settings, ()))
     described = json.loads(msgspec.json.encode(openapi(table, "/")))
     validator.validate(described)
     assert sum(len(methods) for methods in described["paths"].values()) == len(table)

@@ -191,8 +191,8 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entry", PATIENCE)
     seen.page.click("#cache-evict")
-    seen.until("#cache-work", "the cache is in use", PATIENCE)
-    assert seen.page.locator("#cache-work button.danger").count() == 0, "nothing is taken from a job that runs"
+    seen.until("#cache-plans", "the cache is in use", PATIENCE)
+    assert seen.page.locator("#cache-plans button.danger").count() == 0, "nothing is taken from a job that runs"
     spare = world.folder / "spare"
     gone = entry(spare, 1, blocks=8)
     beside = Server(world.with_cache(spare))
@@ -203,15 +203,15 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
         seen.page.click(f"#cache-grid .ag-cell >> text={gone.name}")
         seen.until("#cache-why", f"Why {gone.name} missed", PATIENCE)
         seen.page.click("#cache-evict")
-        seen.until("#cache-work", "before → after", PATIENCE)
+        seen.until("#cache-plans", "before → after", PATIENCE)
         assert gone.exists(), "a plan changes nothing"
-        seen.page.fill("#cache-work input", "evict")
-        seen.page.press("#cache-work input", "Tab")
-        seen.page.click("#cache-work button.danger")
-        seen.until("#cache-work", "done: 1 step", PATIENCE)
+        seen.page.fill("#cache-plans input", "evict")
+        seen.page.press("#cache-plans input", "Tab")
+        seen.page.click("#cache-plans button.danger")
+        seen.until("#cache-plans", "done: 1 step", PATIENCE)
         assert (gone.exists(), used.exists()) == (False, True)
         seen.page.get_by_role("button", name="Undo", exact=True).click()
-        seen.until("#cache-work", "1 brought back", PATIENCE)
+        seen.until("#cache-plans", "1 brought back", PATIENCE)
         assert gone.exists()
         seen.page.click("#to-live")
         assert stepped(seen, before) > before, "the job runs on"

@@ -19,9 +19,9 @@ _READ_PATHS = (
     "", "compile", "cache", "memory", "runs", "logs",
     "_dash-layout", "_dash-dependencies", "_dash-component-suites/{package_name}/{fingerprinted_path:path}", "alive",
     "report", "comparison", "metrics",
-    "api/openapi.json", "api/overview", "api/graphs", "api/graphs/{key}", "api/timeline", "api/answers", "api/cores",
-    "api/cores/{key:path}", "api/memory", "api/memory/{key:path}", "api/trends", "api/summary", "api/report",
-    "api/comparison", "api/logs", "api/runs", "api/cache", "api/cache/plans/{identity}",
+    "api/openapi.json", "api/overview", "api/graphs", "api/graphs/{key}", "api/timeline", "api/answers", "api/lookups",
+    "api/cores", "api/cores/{key:path}", "api/memory", "api/memory/{key:path}", "api/trends", "api/summary",
+    "api/report", "api/comparison", "api/logs", "api/runs", "api/cache", "api/cache/plans/{identity}",
     "api/graphs.csv", "api/graphs.parquet", "api/cores.csv", "api/cores.parquet", "api/runs.csv", "api/runs.parquet",
     "api/cache.csv", "api/cache.parquet",
 )  # fmt: skip
@@ -60,7 +60,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "cache-grid.getRowsResponse": Permission.READ,
     "cache-query.value": Permission.READ,
     "cache-why.children": Permission.READ,
-    "cache-acted.children": Permission.ACT,
+    "cache-action.children": Permission.ACT,
     "memory-summary.children": Permission.READ,
     "memory-with.options": Permission.READ,
     "runs-note.children": Permission.READ,
@@ -80,7 +80,7 @@ class _Rule(NamedTuple):
 _RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], right) for (method, path), right in ROUTES.items())
 
 
-def right_for(method: str, path: str) -> Permission | None:
+def permission_for(method: str, path: str) -> Permission | None:
     """The right that a request asks for; None where nothing is served. `path`: below the prefix, without a slash.
 
     Of a method that the path does not know, the highest right of the path.
@@ -96,6 +96,6 @@ def first_output(callback: str) -> str:
     return callback.strip(".").partition("...")[0].partition("@")[0]
 
 
-def callback_rights(callbacks: Iterable[str]) -> dict[str, Permission]:
+def callback_permissions(callbacks: Iterable[str]) -> dict[str, Permission]:
     """The rights of callbacks by Dash's names for them; those that declare none are left out, and not served."""
     return {name: CALLBACKS[first] for name in callbacks if (first := first_output(name)) in CALLBACKS}

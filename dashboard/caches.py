@@ -1,0 +1,136 @@
+"""The caches as the pages and the API see them: their entries, and plans for them.
+
+Listing a large cache takes seconds, so it is done in a thread and at most every few seconds. Rules and life cycle of a
+plan are the service's; this keeps the plans by identity and holds clients to their limits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from neuron_top.dashboard.plan_registry import PlanRegistry, Requester
+from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.services.cache_listing import CacheListing
+from neuron_top.services.caches import ACTIONS, CacheService, Verb, action_of
+from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.settings import Settings
+from neuron_top.units import counted
+from neuron_top.views.entries import EntryRow, EntryTable
+
+FRESH_SECONDS = 5.0
+BUTTONS = tuple(action for action in ACTIONS if action.button and action.planner is not None)
+"""The actions that are planned from here."""
+
+
+class DashboardCaches:
+    """Entries of every cache of this machine, and plans by identity. Safe from any thread."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        named: Sequence[str] = (),
+        changed: Callable[[], None] = lambda: None,
+        service: CacheService | None = None,
+    ) -> None:
+        """`named`: roots besides those that this machine uses; `changed` is called when an execution has moved on."""
+        self._service = service or CacheService(settings)
+        self._listing, self._changed = CacheListing(settings, named, self._service), changed
+        self._lock = threading.Lock()
+        self._table = EntryTable(roots=(), rows=())
+        self._listed_at = float("-inf")
+        self._refresh = False
+        self.version = 0
+        """Grows with every listing that differs from the one before."""
+        self._plans = PlanRegistry()
+
+    def table(self, *, fresh: bool = False) -> EntryTable:
+        """All entries, listed again when the last listing is some seconds old. Slow: not for an event loop."""
+        if fresh or time.monotonic() - self._listed_at > FRESH_SECONDS:
+            with self._lock:
+                if fresh or time.monotonic() - self._listed_at > FRESH_SECONDS:
+                    self._list()
+        return self._table
+
+    @property
+    def last(self) -> EntryTable:
+        """All entries as last listed, at once."""
+        return self._table
+
+    def _list(self) -> None:
+        refresh, self._refresh = self._refresh, False
+        table = self._listing.entries(refresh=refresh)
+        if table != self._table or not self.version:
+            self.version += 1
+        self._table, self._listed_at = table, time.monotonic()
+
+    def plan(
+        self, verb: Verb, keys: Iterable[str], requester: Requester, *, assume_exclusive: bool = False
+    ) -> list[PlanExecution]:
+        """Plans for the entries with these keys, one for each root and (where that matters) compiler version.
+
+        Nothing is changed. Raises UsageError for a verb without a button, for a storage that cannot do it, and for a
+        reader who assumes exclusive use; NothingToShow when none of the entries is there; LimitReached.
+        """
+        if action_of(verb) not in BUTTONS:
+            raise UsageError(f"{verb} is not possible from here; possible are {', '.join(a.verb for a in BUTTONS)}")
+        if assume_exclusive and not requester.can_execute:
+            raise UsageError("sign in with the act token to state that no other host or container uses a cache")
+        self._plans.begin(requester)
+        wanted = frozenset(keys)
+        rows = [row for row in self.table(fresh=True).rows if row.key in wanted]
+        if not rows:
+            raise NothingToShow("none of the selected entries exists any more; select again")
+        executions = []
+        for root, groups in _grouped(verb, rows).items():
+            policy = f"{counted(sum(map(len, groups)), 'entry', 'entries')} selected in the dashboard"
+            plans = self._service.plan_together(verb, root, groups, assume_exclusive=assume_exclusive)
+            executions += [PlanExecution(plan=msgspec.structs.replace(plan, policy=policy)) for plan in plans]
+        self._plans.add(executions, requester)
+        return executions
+
+    def execution(self, identity: str) -> PlanExecution:
+        """A plan by its identity, and what became of it. Raises NothingToShow."""
+        return self._plans.get(identity)
+
+    def execute(self, identity: str, typed: str = "") -> PlanExecution:
+        """Confirm a plan and execute it in a thread. Raises NothingToShow, RefusedForSafety."""
+        execution = self.execution(identity)
+        execution.confirm(typed)
+        threading.Thread(target=self._run, args=(execution,), name=f"plan {identity}", daemon=True).start()
+        return execution
+
+    def stop(self, identity: str) -> PlanExecution:
+        """Begin no further step of a plan that runs. Raises NothingToShow, RefusedForSafety."""
+        execution = self.execution(identity)
+        execution.stop()
+        return execution
+
+    def undo(self, identity: str) -> PlanExecution:
+        """Bring back what a plan took away. Raises NothingToShow, RefusedForSafety."""
+        execution = self.execution(identity)
+        try:
+            self._service.undo_execution(execution)
+        finally:
+            self._list_next_time()
+        return execution
+
+    def _run(self, execution: PlanExecution) -> None:
+        self._service.run(execution, self._changed)
+        self._list_next_time()
+
+    def _list_next_time(self) -> None:
+        self._refresh, self._listed_at = True, float("-inf")
+        self._changed()
+
+
+def _grouped(verb: Verb, rows: Sequence[EntryRow]) -> dict[str, list[list[str]]]:
+    """By root the paths of each plan: to empty a compiler version is a decision of its own, the rest goes together."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        compiler = row.compiler if action_of(verb).per_compiler else ""
+        groups.setdefault(row.root, {}).setdefault(compiler, []).append(row.key[len(row.root) + 1 :])
+    return {root: list(paths.values()) for root, paths in groups.items()}

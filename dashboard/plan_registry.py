@@ -1,0 +1,101 @@
+"""The plans that clients of the server have requested: whose they are, and how many are kept.
+
+A plan that nobody has executed gives way to newer ones of the same client only. One that runs or has run is kept for
+as long as the server runs, so that it can be stopped, looked at and undone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from neuron_top.dashboard.access import Permission
+from neuron_top.dashboard.guard import client_now, current_permission
+from neuron_top.dashboard.limits import Rate
+from neuron_top.errors import LimitReached, NothingToShow
+from neuron_top.services.plan_execution import PlanExecution, PlanState
+
+PLANS_OF_ONE = 50
+"""Waiting plans of one client, at most."""
+PLANS_OF_READERS = 500
+"""Waiting plans of all clients together that may not execute them, at most."""
+WAITING_SECONDS = 3600.0
+"""After this time a waiting plan makes room when there are too many: its entries have changed since."""
+
+
+class Requester(NamedTuple):
+    """Who requests plans: the client's name, and whether it may execute them."""
+
+    client: str
+    can_execute: bool
+
+
+def current_requester() -> Requester:
+    """Who sent the request that is being answered."""
+    return Requester(client_now.get(), can_execute=current_permission.get() is Permission.ACT)
+
+
+class _Registered(NamedTuple):
+    execution: PlanExecution
+    requester: Requester
+    at: float
+
+
+class PlanRegistry:
+    """Plans and what became of them, by identity. Safe from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._registered: dict[str, _Registered] = {}
+        self._rate = Rate(per_second=2, burst=30)
+
+    def begin(self, requester: Requester) -> None:
+        """Count a request for plans, which lists the caches. Raises LimitReached when they come too often."""
+        with self._lock:
+            if not self._rate.allows(requester.client, self._clock()):
+                raise LimitReached("too many plans were requested in a short time; wait a moment and try again")
+
+    def add(self, executions: Sequence[PlanExecution], requester: Requester) -> None:
+        """Keep what was planned together; older waiting plans of the same client give way. Raises LimitReached."""
+        if len(executions) > PLANS_OF_ONE:
+            raise LimitReached(
+                f"this would be {len(executions)} plans, one for each cache and compiler version; "
+                f"at most {PLANS_OF_ONE} are made at a time: select fewer entries"
+            )
+        with self._lock:
+            now = self._clock()
+            own = [each for each in self._waiting() if each.requester.client == requester.client]
+            self._drop(own[: max(0, len(own) + len(executions) - PLANS_OF_ONE)])
+            self._make_room(len(executions), requester, now)
+            for execution in executions:
+                self._registered[execution.plan.identity] = _Registered(execution, requester, now)
+
+    def get(self, identity: str) -> PlanExecution:
+        """A plan by its identity, and what became of it. Raises NothingToShow."""
+        with self._lock:
+            registered = self._registered.get(identity)
+        if registered is None:
+            raise NothingToShow("this plan is not kept any more; make a new one")
+        return registered.execution
+
+    def _make_room(self, count: int, requester: Requester, now: float) -> None:
+        """Room among those who may only read: old waiting plans go, others stay. Raises LimitReached."""
+        if requester.can_execute:
+            return
+        waiting = [each for each in self._waiting() if not each.requester.can_execute]
+        if len(waiting) + count > PLANS_OF_READERS:
+            self._drop([each for each in waiting if now - each.at > WAITING_SECONDS])
+            waiting = [each for each in waiting if each.execution.plan.identity in self._registered]
+        if len(waiting) + count > PLANS_OF_READERS:
+            raise LimitReached("too many plans of readers wait to be executed; sign in with the act token")
+
+    def _waiting(self) -> list[_Registered]:
+        """Plans that nobody has executed, the oldest first."""
+        return [each for each in self._registered.values() if each.execution.state is PlanState.PLANNED]
+
+    def _drop(self, gone: Sequence[_Registered]) -> None:
+        for each in gone:
+            del self._registered[each.execution.plan.identity]
