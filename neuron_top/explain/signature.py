@@ -1,6 +1,6 @@
 """A graph as a comparison needs it: nodes with shapes and constants, inputs, outputs, and who takes part.
 
-HLO modules and local graphs become the same kind of sketch, so that one comparison serves both.
+HLO modules and local graphs become the same kind of signature, so that one comparison serves both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MATRIX_PRODUCTS = re.compile(
 """Operators of which every layer of a model has some, and an optimizer none."""
 
 SAME_WEIGHTS = 0.6
-"""Likeness of two updates of the same weights by optimizers that share nothing."""
+"""Similarity of two updates of the same weights by optimizers that share nothing."""
 _SAME_PROGRAM = 0.95
 """Direction of operator counts, from which on two graphs of one job are two forms of one."""
 _SEVERAL, _NEARLY_ALL = 3, 0.9
@@ -75,7 +75,7 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
-    """The sketch of an HLO module."""
+    """The signature of an HLO module."""
     groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
     worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
     made = [(Node(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
@@ -91,7 +91,7 @@ def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
 
 
 def of_local(graph: LocalGraph) -> GraphSignature:
-    """The sketch of a local graph; without nodes in the description, operators are known by their counts only."""
+    """The signature of a local graph; without nodes in the description, operators are known by their counts only."""
     if graph.nodes:
         nodes = tuple(Node(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
     else:
@@ -114,7 +114,7 @@ def arrays(text: str) -> tuple[Array, ...]:
     )
 
 
-def likeness(one: GraphSignature, other: GraphSignature) -> float:
+def similarity(one: GraphSignature, other: GraphSignature) -> float:
     """How alike two graphs are, 0…1: half by the direction of their operator counts, half by shared inputs and nodes.
 
     The direction (a cosine) does not mind more layers; the shared part tells two that have the same operators apart.
@@ -139,17 +139,17 @@ def same_weights(one: GraphSignature, other: GraphSignature) -> bool:
     As many arrays go into an optimizer's graph and don't come out as there are gradients; what takes hardly more
     than those (clipping, say) updates nothing.
     """
-    update = next((sketch for sketch in (one, other) if is_update(sketch)), None)
+    update = next((signature for signature in (one, other) if is_update(signature)), None)
     if update is None or products(one.names) or products(other.names) or _shapes(one) != _shapes(other):
         return False
     gradients = len(update.inputs) - len(update.outputs)
     return min(len(one.inputs), len(other.inputs)) >= 1.5 * gradients
 
 
-def is_update(sketch: GraphSignature) -> bool:
+def is_update(signature: GraphSignature) -> bool:
     """Whether it is what an optimizer does: no matrix products, and gradients go in that do not come out."""
-    floating = sum(one.floating for one in sketch.inputs)
-    return floating > 1 and len(sketch.outputs) < len(sketch.inputs) and not products(sketch.names)
+    floating = sum(one.floating for one in signature.inputs)
+    return floating > 1 and len(signature.outputs) < len(signature.inputs) and not products(signature.names)
 
 
 def is_continuation(one: GraphSignature, other: GraphSignature) -> bool:
@@ -164,21 +164,21 @@ def is_continuation(one: GraphSignature, other: GraphSignature) -> bool:
     return len(wanted) >= _SEVERAL and sum((wanted & there).values()) >= _NEARLY_ALL * sum(wanted.values())
 
 
-def _shapes(sketch: GraphSignature) -> frozenset[tuple[int | str, ...]]:
-    return frozenset(one.dims for one in sketch.inputs if one.dims)
+def _shapes(signature: GraphSignature) -> frozenset[tuple[int | str, ...]]:
+    return frozenset(one.dims for one in signature.inputs if one.dims)
 
 
 def _contained(one: GraphSignature, other: GraphSignature) -> float:
     """Share of the smaller graph's operators (with shapes and constants) in the larger, where that is nearly all."""
-    small, large = sorted((Counter(sketch.nodes) for sketch in (one, other)), key=Counter.total)
+    small, large = sorted((Counter(signature.nodes) for signature in (one, other)), key=Counter.total)
     if small.total() < _PIECE:
         return 0.0
     share = (small & large).total() / small.total()
     return share if share >= _NEARLY_ALL else 0.0
 
 
-def _parts(sketch: GraphSignature) -> Counter[object]:
-    return Counter([*sketch.nodes, *sketch.inputs, *sketch.outputs])
+def _parts(signature: GraphSignature) -> Counter[object]:
+    return Counter([*signature.nodes, *signature.inputs, *signature.outputs])
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

@@ -14,7 +14,7 @@ from neuron_top.cache import roots
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NeuronTopError, NothingToShow
-from neuron_top.explain.why import Explanation, explain
+from neuron_top.explain.miss_causes import Explanation, explain
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import MissQuery, questions

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.explain.why import Explanation
+from neuron_top.explain.miss_causes import Explanation
 from neuron_top.ingest import run_loader
 from neuron_top.ingest.miss_explainer import MissExplainer
 from neuron_top.run.model import Run

@@ -12,7 +12,7 @@ import msgspec
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import named_by
 from neuron_top.escapes import visible
-from neuron_top.explain.why import Explanation
+from neuron_top.explain.miss_causes import Explanation
 from neuron_top.run.model import Run
 from neuron_top.views.metric import value_text
 
@@ -38,7 +38,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """One cause."""
 
     kind: str
-    """As `explain.why.Cause.kind`: `batch size`, `flags: added`, `evicted`, …"""
+    """As `explain.miss_causes.Cause.kind`: `batch size`, `flags: added`, `evicted`, …"""
     text: str
     entry: str
     """The entry it was compared with, `compiler/module`; "" where none was."""

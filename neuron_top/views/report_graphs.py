@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from neuron_top.cache.model.failures import failure_of
-from neuron_top.explain.flags import differences
+from neuron_top.explain.flag_changes import differences
 from neuron_top.run.graph import Attempt, Graph, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.metric import Provenance

@@ -21,7 +21,7 @@ import msgspec
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import index
 from neuron_top.cache.scan.scanner import scan
-from neuron_top.explain.why import explain
+from neuron_top.explain.miss_causes import explain
 from tests.bench.figures import Figure
 from tests.explain.cases import NOW, OLD, stored
 from tests.explain.hlo_model import Step, training_step

@@ -20,7 +20,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.scan.scanner import scan
-from neuron_top.explain.why import Explanation, explain
+from neuron_top.explain.miss_causes import Explanation, explain
 from tests.builders import BF16, COMPILER, F32, FAILURE_LOG, module_name, neff, write_entry
 from tests.explain.hlo_model import Step, of_another_kind, training_step
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from neuron_top.cache.scan.contents import LocalGraph
 from neuron_top.cli.main import main
-from neuron_top.explain.difference import changes
-from neuron_top.explain.flags import differences
-from neuron_top.explain.signature import GraphSignature, likeness, of_hlo, of_local
-from neuron_top.explain.why import NEAR
+from neuron_top.explain.flag_changes import differences
+from neuron_top.explain.graph_changes import changes
+from neuron_top.explain.kinds import CauseKind, FlagsChange
+from neuron_top.explain.miss_causes import NEAR, Cause
+from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
 from tests.builders import F32, field, instruction, shape
@@ -44,8 +46,8 @@ def test_of_a_real_training_script_most_first_answers_are_right() -> None:
 def test_equal_graphs_have_no_difference_and_are_alike_altogether() -> None:
     graph = of_hlo(read_nodes(training_step(Step())))
     assert changes(graph, graph) == ()
-    assert likeness(graph, graph) == pytest.approx(1.0)
-    assert likeness(graph, of_hlo(read_nodes(of_another_kind()))) < 0.2
+    assert similarity(graph, graph) == pytest.approx(1.0)
+    assert similarity(graph, of_hlo(read_nodes(of_another_kind()))) < 0.2
 
 
 def test_a_module_inside_an_hlo_proto_has_the_same_nodes() -> None:
@@ -80,7 +82,7 @@ def test_another_optimizer_is_told_though_it_shares_no_operator() -> None:
     plain = sketch("add add", weights * 2, weights)
     moments = sketch("mul mul lerp lerp sqrt sqrt div div", weights * 4, weights * 3)
     clipping = sketch("clamp clamp", weights, weights)
-    assert likeness(plain, moments) >= NEAR > likeness(plain, clipping)
+    assert similarity(plain, moments) >= NEAR > similarity(plain, clipping)
     assert changes(plain, moments)[0].kind == "optimizer"
 
 
@@ -187,3 +189,13 @@ def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image(
         return of_local(LocalGraph(inputs=inputs, outputs=(), nodes=(node,)))
 
     assert changes(patches(8), patches(4))[0].kind == "model size"
+
+
+def test_the_document_keeps_the_keys_and_the_kinds_of_the_first_release() -> None:
+    cause = Cause(kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY), text="other flags", score=0.97, entry="c/m")
+    assert json.loads(msgspec.json.encode(cause)) == {
+        "kind": "flags: log path only", "text": "other flags", "likely": 0.97, "entry": "c/m", "root": None,
+    }  # fmt: skip
+    assert {CauseKind.of_flags(change) for change in FlagsChange} == {
+        kind for kind in CauseKind if kind.startswith("flags:")
+    }

@@ -13,7 +13,7 @@ from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 
 from neuron_top.compile.graphs import description
-from neuron_top.explain.why import Explanation
+from neuron_top.explain.miss_causes import Explanation
 from tests.builders import neff, write_entry
 from tests.explain.cases import FLAGS, NOW, OLD, Case, found
 

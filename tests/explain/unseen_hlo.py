@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from neuron_top.explain.why import Explanation
+from neuron_top.explain.miss_causes import Explanation
 from tests.builders import BF16
 from tests.explain.cases import NOW, OLD, Case, found, stored
 from tests.explain.hlo_jobs import Inference, Sharded, inference, sharded

@@ -1,8 +1,8 @@
-"""What differs between two graphs, in the words of the person who wrote the training script, the likeliest cause first.
+"""What differs between two graphs, in the terms of a training script, the likeliest cause first.
 
-A cause is told by what it leaves alone: another batch size changes data and activations but no weight, more layers add
-weights of known shapes and matrix products, another optimizer adds arithmetic but no matrix product, another
-learning rate changes one number and nothing else.
+A cause is recognized by what it leaves unchanged: another batch size changes data and activations but no weight, more
+layers add weights of known shapes and matrix products, another optimizer adds arithmetic but no matrix product,
+another learning rate changes one number and nothing else.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from neuron_top.explain.kinds import CauseKind
 from neuron_top.explain.signature import GraphSignature, Node, products, same_weights
-from neuron_top.explain.sizes import meaning
+from neuron_top.explain.size_changes import meaning
 
 _SHOWN = 4
 _NUMBERS = "learning rate, epsilon, dropout, a step counter"
@@ -35,12 +36,11 @@ _SAME_RUN = 0.9
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One difference. `likely` orders causes, 0…1; it is no probability."""
+    """One difference. `score` orders causes, 0…1; it is no probability."""
 
-    kind: str
-    """`world size`, `dtype`, `batch size`, `sequence length`, `model size`, `layers`, `optimizer`, `constant`, …"""
+    kind: CauseKind
     text: str
-    likely: float
+    score: float
 
 
 def changes(before: GraphSignature, now: GraphSignature) -> tuple[Change, ...]:
@@ -53,29 +53,31 @@ def changes(before: GraphSignature, now: GraphSignature) -> tuple[Change, ...]:
         *_constants(before, now),
         *_outputs(before, now),
     ]
-    return tuple(sorted(found, key=lambda change: -change.likely))
+    return tuple(sorted(found, key=lambda change: -change.score))
 
 
 def _world(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if before.groups != now.groups and (before.groups or now.groups):
         old, new = ("; ".join(one.groups[:_SHOWN]) or "none" for one in (before, now))
-        yield Change("world size", f"another number of workers: replica groups {old} became {new}", 0.95)
+        yield Change(CauseKind.WORLD_SIZE, f"another number of workers: replica groups {old} became {new}", 0.95)
 
 
 def _dtype(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     old, new = _main_dtype(before), _main_dtype(now)
     if old != new and old and new:
-        yield Change("dtype", f"most numbers were {old} and are {new} (autocast, model dtype, or --auto-cast)", 0.93)
+        yield Change(
+            CauseKind.DTYPE, f"most numbers were {old} and are {new} (autocast, model dtype, or --auto-cast)", 0.93
+        )
         return
     moved = Counter(one.dtype for one in now.inputs) - Counter(one.dtype for one in before.inputs)
     same = Counter(one.dims for one in before.inputs) == Counter(one.dims for one in now.inputs)
     if same and moved:
-        yield Change("dtype", f"{sum(moved.values())} input(s) are now {', '.join(moved)}", 0.9)
+        yield Change(CauseKind.DTYPE, f"{sum(moved.values())} input(s) are now {', '.join(moved)}", 0.9)
 
 
-def _main_dtype(sketch: GraphSignature) -> str:
+def _main_dtype(signature: GraphSignature) -> str:
     """The element type of most results of matrix products, else of most floating-point results."""
-    for nodes in ([node for node in sketch.nodes if products([node.name])], sketch.nodes):
+    for nodes in ([node for node in signature.nodes if products([node.name])], signature.nodes):
         found = Counter(array.dtype for node in nodes for array in node.arrays if array.floating)
         if found:
             return found.most_common(1)[0][0]
@@ -88,27 +90,29 @@ def _structure(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if not added and not removed:
         if _order(before) != _order(now):
             text = "the same operators in another order: code was moved, or traced in another order"
-            yield Change("order", text, 0.5)
+            yield Change(CauseKind.ORDER, text, 0.5)
         yield from _inputs(before, now)
         return
     size = max(sum(old.values()), sum(new.values())) or 1
     part = (sum(added.values()) + sum(removed.values())) / size
     if cut := _split(before, now):
-        yield Change("graph split", cut, 0.93)
+        yield Change(CauseKind.GRAPH_SPLIT, cut, 0.93)
     elif scaled := _layers(before, now):
-        yield Change("layers", scaled, 0.92)
+        yield Change(CauseKind.LAYERS, scaled, 0.92)
     elif _optimizer(before, now, added, removed):
-        yield Change("optimizer", f"another optimizer or update rule: {_told(added, removed)}", 0.9)
+        yield Change(CauseKind.OPTIMIZER, f"another optimizer or update rule: {_counts_text(added, removed)}", 0.9)
     elif not removed or not added:
         word = "more" if added else "fewer"
-        text = f"{word} operators: {_told(added, removed)} ({_BRANCH})"
-        yield Change("operators", text, 0.75 if part > 0.02 else 0.7)
+        text = f"{word} operators: {_counts_text(added, removed)} ({_BRANCH})"
+        yield Change(CauseKind.OPERATORS, text, 0.75 if part > 0.02 else 0.7)
     else:
-        yield Change("operators", f"other operators: {_told(added, removed)} (the model's code changed)", 0.72)
+        yield Change(
+            CauseKind.OPERATORS, f"other operators: {_counts_text(added, removed)} (the model's code changed)", 0.72
+        )
 
 
-def _order(sketch: GraphSignature) -> list[str]:
-    return [node.name for node in sketch.nodes]
+def _order(signature: GraphSignature) -> list[str]:
+    return [node.name for node in signature.nodes]
 
 
 def _inputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
@@ -118,11 +122,13 @@ def _inputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if len(before.inputs) != len(now.inputs) and not (more and fewer):
         word, some = ("more", more) if more else ("fewer", fewer)
         text = f"{some.total()} {word} input(s) of the same operators: {', '.join(map(str, list(some)[:_SHOWN]))}"
-        yield Change("inputs", f"{text} (weights tied or untied, or a value that is given instead of folded in)", 0.77)
+        yield Change(
+            CauseKind.INPUTS, f"{text} (weights tied or untied, or a value that is given instead of folded in)", 0.77
+        )
 
 
 def _layers(before: GraphSignature, now: GraphSignature) -> str:
-    """Told by inputs: the weights of a layer came again (or went), and no weight of another shape is there.
+    """Recognized by inputs: the weights of a layer came again (or went), and no weight of another shape is there.
 
     In an optimizer's graph, which has no matrix products, all arithmetic came again with them.
     """
@@ -133,9 +139,9 @@ def _layers(before: GraphSignature, now: GraphSignature) -> str:
     matrix = products(now.names.elements()) - products(before.names.elements())
     if not matrix and not _repeated(before, now):
         return ""
-    told = f"{matrix:+d} matrix products" if matrix else "the same arithmetic for each"
+    arithmetic = f"{matrix:+d} matrix products" if matrix else "the same arithmetic for each"
     grown = f"{len(before.inputs)} inputs became {len(now.inputs)}"
-    return f"another number of layers: {grown}, {told}, no new shape of weight"
+    return f"another number of layers: {grown}, {arithmetic}, no new shape of weight"
 
 
 def _repeated(before: GraphSignature, now: GraphSignature) -> bool:
@@ -146,7 +152,7 @@ def _repeated(before: GraphSignature, now: GraphSignature) -> bool:
 
 
 def _split(before: GraphSignature, now: GraphSignature) -> str:
-    """Told by order: one graph is the beginning or the end of the other, and a matrix product or more is missing.
+    """Recognized by order: one graph is the beginning or the end of the other, and a matrix product or more is missing.
 
     Where layers came or went, the two have beginning and end in common.
     """
@@ -168,10 +174,10 @@ def _is_update_part(names: Sequence[str]) -> bool:
     return sum(any(word in name for word in _BY_ELEMENT) for name in names) >= 0.6 * len(names)
 
 
-def _only_updates(sketch: GraphSignature) -> bool:
+def _only_updates(signature: GraphSignature) -> bool:
     """Whether a graph only updates weights: each comes with its gradient, and nothing is multiplied out."""
-    arrays = Counter(one.dims for one in sketch.inputs if one.floating and one.dims)
-    names = [node.name for node in sketch.nodes if not any(word in node.name for word in _COPIES)]
+    arrays = Counter(one.dims for one in signature.inputs if one.floating and one.dims)
+    names = [node.name for node in signature.nodes if not any(word in node.name for word in _COPIES)]
     return bool(arrays) and min(arrays.values()) > 1 and not products(names) and _is_update_part(names)
 
 
@@ -199,7 +205,7 @@ def _optimizer(before: GraphSignature, now: GraphSignature, added: Counter[str],
     return plain >= 0.6 * len(names) and (grown or each or any(word in name for word in _UPDATES for name in names))
 
 
-def _told(added: Counter[str], removed: Counter[str]) -> str:
+def _counts_text(added: Counter[str], removed: Counter[str]) -> str:
     parts = [f"+{count} {name}" for name, count in added.most_common(_SHOWN)]
     parts += [f"-{count} {name}" for name, count in removed.most_common(_SHOWN)]
     return ", ".join(parts)
@@ -215,7 +221,9 @@ def _shapes(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if not pairs:
         inner = _inner(before, now)
         if inner:
-            yield Change("model size", f"same inputs, other shapes inside: {inner} (heads, a reshape, a slice)", 0.85)
+            yield Change(
+                CauseKind.MODEL_SIZE, f"same inputs, other shapes inside: {inner} (heads, a reshape, a slice)", 0.85
+            )
         return
     example = ", ".join(f"{old} became {new}" for old, new in pairs[:2])
     kind, what = meaning(before, now, pairs)
@@ -224,7 +232,7 @@ def _shapes(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
 
 def _data_alone(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     """Whole numbers are data whatever else came with them: of a loop that was unrolled, say, more results are kept."""
-    old, new = ([one for one in sketch.inputs if not one.floating and one.dims] for sketch in (before, now))
+    old, new = ([one for one in signature.inputs if not one.floating and one.dims] for signature in (before, now))
     if len(old) != len(new):
         return
     pairs = [(a, b) for a, b in zip(old, new, strict=True) if a.dims != b.dims]
@@ -258,7 +266,7 @@ def _constants(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
     if found:
         examples = "; ".join(list(dict.fromkeys(found))[:2])
         text = f"{len(found)} number(s) folded into the graph changed ({_NUMBERS}): {examples}"
-        yield Change("constant", text, 0.8)
+        yield Change(CauseKind.CONSTANT, text, 0.8)
 
 
 def _outputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
@@ -269,7 +277,7 @@ def _outputs(before: GraphSignature, now: GraphSignature) -> Iterator[Change]:
         example = f", {next(iter(added))} among them" if added else ""
         text = f"{abs(more)} {what} result(s){example}: a tensor that is printed, logged or kept, or a moved mark_step"
         # Where much else changed, results follow from that and explain nothing.
-        yield Change("output", text, 0.78 if _for_printing(before, now) else 0.68)
+        yield Change(CauseKind.OUTPUT, text, 0.78 if _for_printing(before, now) else 0.68)
 
 
 def _for_printing(before: GraphSignature, now: GraphSignature) -> bool:

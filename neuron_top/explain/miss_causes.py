@@ -23,12 +23,13 @@ from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan.contents import Contents, LocalGraph
 from neuron_top.errors import RefusedForSafety
-from neuron_top.explain.difference import changes
-from neuron_top.explain.flags import differences
-from neuron_top.explain.signature import GraphSignature, is_continuation, likeness, of_hlo, of_local, same_program
+from neuron_top.explain.flag_changes import differences
+from neuron_top.explain.graph_changes import changes
+from neuron_top.explain.kinds import CauseKind
+from neuron_top.explain.signature import GraphSignature, is_continuation, of_hlo, of_local, same_program, similarity
 
 NEAR = 0.45
-"""Likeness from which on two graphs are taken for versions of one."""
+"""Similarity from which on two graphs are taken for versions of one."""
 BY_SIZE, BY_TIME = 32, 16
 """How many entries are read because they are nearest in size, and in time."""
 COPIED_SECONDS = 2.0
@@ -40,10 +41,9 @@ READ_BYTES = 4 * 1024**2
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that explains a miss."""
 
-    kind: str
-    """`compiler version`, `flags: log path only`, `batch size`, `evicted`, `failed`, `nothing near`, …"""
+    kind: CauseKind
     text: str
-    likely: float
+    score: float = msgspec.field(name="likely")
     """Orders causes, 0…1; it is no probability."""
     entry: str | None = None
     """The entry it was compared with, `compiler/module`."""
@@ -70,9 +70,9 @@ def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (),
     missed compiled it itself, so that the state of its entry now (failed, say) is what came of the miss. `began`: when
     that run did, seconds since the epoch: what it made itself was not there before.
     """
-    found = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
-    key = found[0].module if found else module
-    subject = max(found, key=lambda entry: entry.changed_at) if found else None
+    matches = [entry for entry in snapshot.find(module) if compiler is None or _is_of(entry, compiler)]
+    key = matches[0].module if matches else module
+    subject = max(matches, key=lambda entry: entry.changed_at) if matches else None
     causes = [
         *(() if compiled_here else _own_state(subject)),
         *_evicted(key, snapshot.root),
@@ -91,26 +91,26 @@ def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (),
         module=key,
         root=snapshot.root,
         state=str(subject.state) if subject is not None else None,
-        causes=tuple(sorted(causes, key=lambda cause: -cause.likely)),
+        causes=tuple(sorted(causes, key=lambda cause: -cause.score)),
         compared=compared,
     )
 
 
 def _nothing(subject: Entry | None, compared: int) -> Cause:
     if subject is None:
-        text = ("this cache has no entry of that name, and its journal tells of none; without the graph itself "
+        text = ("this cache has no entry of that name, and its journal names none; without the graph itself "
                 "nothing can be compared")  # fmt: skip
     elif compared:
         text = f"none of the {compared} graph(s) nearest in size and time resembles it: it is new here"
     else:
         text = "nothing that it can be compared with was in this cache before it: it is new here"
-    return Cause(kind="nothing near", text=text, likely=0.1)
+    return Cause(kind=CauseKind.NOTHING_NEAR, text=text, score=0.1)
 
 
 def _extra(beside: Entry) -> Cause:
-    text = ("a graph that was not there before: it takes what another graph of the job takes or gives, so something "
+    text = ("a new graph: it uses the inputs or outputs of another graph of the job, so something "
             "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)")  # fmt: skip
-    return Cause(kind="extra graph", text=text, likely=0.6, entry=beside.path)
+    return Cause(kind=CauseKind.EXTRA_GRAPH, text=text, score=0.6, entry=beside.path)
 
 
 def _own_state(subject: Entry | None) -> Iterator[Cause]:
@@ -120,39 +120,41 @@ def _own_state(subject: Entry | None) -> Iterator[Cause]:
         failure = subject.failure
         text = "its compile failed before, and the failure is served from the cache"
         text += f": {failure.message or 'no text'}; {failure.advice}" if failure is not None else ""
-        yield Cause(kind="failed", text=text, likely=0.99, entry=subject.path)
+        yield Cause(kind=CauseKind.FAILED, text=text, score=0.99, entry=subject.path)
     elif subject.state is State.HIT_LEGACY:
         text = "its entry is of an old client (no model.done): newer clients do not see it and compile again"
-        yield Cause(kind="invisible", text=text, likely=0.99, entry=subject.path)
+        yield Cause(kind=CauseKind.INVISIBLE, text=text, score=0.99, entry=subject.path)
     else:
         text = f"its entry is {subject.state}: {MEANINGS[subject.state]}"
-        yield Cause(kind="not usable", text=text, likely=0.98, entry=subject.path)
+        yield Cause(kind=CauseKind.NOT_USABLE, text=text, score=0.98, entry=subject.path)
 
 
 def _evicted(key: str, root: str) -> Iterator[Cause]:
-    for history in _chapters(root):
+    for history in _histories(root):
         moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
         if moved is not None and history.state != "restored":
-            yield Cause(kind="evicted", text=_describe_eviction(history), likely=0.985, entry=moved.path, root=root)
+            yield Cause(
+                kind=CauseKind.EVICTED, text=_describe_eviction(history), score=0.985, entry=moved.path, root=root
+            )
             return
 
 
-def _chapters(root: str) -> list[PlanHistory]:
-    """What the journals beside the root tell, those of other users too where they may be read; the newest first."""
+def _histories(root: str) -> list[PlanHistory]:
+    """The journals beside the root, those of other users too where they may be read; the newest plan first."""
     own = Trash(root)
     folders = {own.folder.parent, *Path(root).parent.glob(".neurontop-trash-*")}
-    found: list[PlanHistory] = []
+    histories: list[PlanHistory] = []
     for folder in folders:
         with contextlib.suppress(OSError, RefusedForSafety):
-            found += Trash(root, folder).entries()
-    return sorted(found, key=lambda history: -history.begun.at)
+            histories += Trash(root, folder).entries()
+    return sorted(histories, key=lambda history: -history.begun.at)
 
 
 def _describe_eviction(history: PlanHistory) -> str:
     begun = history.begun
     when = datetime.fromtimestamp(begun.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    back = "" if history.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, brings it back"
-    return f"it was taken away by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
+    back = "" if history.purged else f"; `neurontop cache restore {begun.plan}`, run by {begun.user}, restores it"
+    return f"it was removed by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
 
 
 def _other_compilers(key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
@@ -165,7 +167,7 @@ def _other_compilers(key: str, subject: Entry | None, compiler: str | None, entr
         return
     newest = max(there, key=lambda entry: entry.changed_at)
     text = f"another compiler: it is cached for {newest.compiler}, and was wanted for {own}"
-    yield Cause(kind="compiler version", text=text, likely=0.97, entry=newest.path)
+    yield Cause(kind=CauseKind.COMPILER_VERSION, text=text, score=0.97, entry=newest.path)
 
 
 def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[Cause]:
@@ -181,14 +183,19 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     flags = nearest.flag_list()
     if subject is None or flags is None or (now := subject.flag_list()) is None:
         text = f"the same graph is cached under other flags ({' '.join(flags) if flags else 'not known'})"
-        yield Cause(kind="flags", text=text, likely=0.96, entry=nearest.path)
+        yield Cause(kind=CauseKind.FLAGS, text=text, score=0.96, entry=nearest.path)
         return
     if flags == now:
         text = "the same graph and flags under another key: one client writes compile_flags.json, the other .txt"
-        yield Cause(kind="client form", text=text, likely=0.965, entry=nearest.path)
+        yield Cause(kind=CauseKind.CLIENT_FORM, text=text, score=0.965, entry=nearest.path)
         return
-    told = differences(flags, now)
-    yield Cause(kind=f"flags: {told.kind}", text=f"other flags: {told.text()}", likely=0.97, entry=nearest.path)
+    difference = differences(flags, now)
+    yield Cause(
+        kind=CauseKind.of_flags(difference.kind),
+        text=f"other flags: {difference.text()}",
+        score=0.97,
+        entry=nearest.path,
+    )
 
 
 def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[Cause]:
@@ -196,7 +203,7 @@ def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[Cause]:
         there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
         if there:
             text = f"another root than expected: it is cached in {other.root}"
-            yield Cause(kind="other root", text=text, likely=0.96, entry=there[0].path, root=other.root)
+            yield Cause(kind=CauseKind.OTHER_ROOT, text=text, score=0.96, entry=there[0].path, root=other.root)
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
@@ -223,7 +230,7 @@ def _is_hexadecimal(module: str) -> bool:
 
 
 class _Nearest:
-    """The graphs nearest to one: chosen by what the catalog knows, then read and compared."""
+    """The graphs nearest to one: chosen by size and time, then read and compared."""
 
     def __init__(self, snapshot: Snapshot, subject: Entry, began: float | None = None) -> None:
         self._root, self._subject = snapshot.root, subject
@@ -233,7 +240,7 @@ class _Nearest:
 
     def causes(self) -> list[Cause]:
         """What differs from the graph that is most alike."""
-        own, torch = self._sketch(self._subject)
+        own, torch = self._signature(self._subject)
         if own is None:
             return []
         best: tuple[float, Entry, GraphSignature, str] | None = None
@@ -243,41 +250,41 @@ class _Nearest:
             left -= entry.graph_bytes or 0
             if left < 0:
                 break
-            sketch, version = self._sketch(entry)
-            if sketch is None:
+            signature, version = self._signature(entry)
+            if signature is None:
                 continue
             self.compared += 1
-            alike = likeness(sketch, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
-            if (best is None or alike > best[0]) and self._may_be_a_version(entry, sketch, own):
-                best = (alike, entry, sketch, version)
-            if beside is None and _made(entry) < self._began and is_continuation(own, sketch):
+            near = similarity(signature, own) + (0.001 if entry.compiler == self._subject.compiler else 0.0)
+            if (best is None or near > best[0]) and self._may_be_a_version(entry, signature, own):
+                best = (near, entry, signature, version)
+            if beside is None and _made(entry) < self._began and is_continuation(own, signature):
                 beside = entry
         if best is None or best[0] < NEAR:
             return [_extra(beside)] if beside is not None else []
-        return list(self._told(best[1], best[2], own, best[3], torch))
+        return list(self._causes_of(best[1], best[2], own, best[3], torch))
 
-    def _may_be_a_version(self, entry: Entry, sketch: GraphSignature, own: GraphSignature) -> bool:
+    def _may_be_a_version(self, entry: Entry, signature: GraphSignature, own: GraphSignature) -> bool:
         """A job has many graphs that look a little alike: what it made itself is the same program, or another graph."""
-        return _made(entry) < self._began or same_program(sketch, own)
+        return _made(entry) < self._began or same_program(signature, own)
 
-    def _told(
+    def _causes_of(
         self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
     ) -> Iterator[Cause]:
         if version and own_version and version != own_version:
             text = f"another PyTorch: {version} became {own_version}"
-            yield Cause(kind="torch version", text=text, likely=0.955, entry=entry.path)
-        found = changes(before, now)
-        for change in found:
-            yield Cause(kind=change.kind, text=change.text, likely=change.likely, entry=entry.path)
-        if found or version != own_version:
+            yield Cause(kind=CauseKind.TORCH_VERSION, text=text, score=0.955, entry=entry.path)
+        differences = changes(before, now)
+        for change in differences:
+            yield Cause(kind=change.kind, text=change.text, score=change.score, entry=entry.path)
+        if differences or version != own_version:
             return
-        hexadecimal = [_is_hexadecimal(one.module) for one in (entry, self._subject)]
+        hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
             text = "the same graph under another form of key (decimal or hexadecimal): another client wrote it"
-            yield Cause(kind="client form", text=text, likely=0.95, entry=entry.path)
+            yield Cause(kind=CauseKind.CLIENT_FORM, text=text, score=0.95, entry=entry.path)
         else:
             text = "the same operators, shapes and constants: what differs is finer than that (names, layout, metadata)"
-            yield Cause(kind="same structure", text=text, likely=0.4, entry=entry.path)
+            yield Cause(kind=CauseKind.SAME_STRUCTURE, text=text, score=0.4, entry=entry.path)
 
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)
@@ -287,7 +294,7 @@ class _Nearest:
         timed = nsmallest(BY_TIME, before, key=lambda entry: abs(_made(entry) - own))
         return list({entry.path: entry for entry in (*sized, *timed)}.values())
 
-    def _sketch(self, entry: Entry) -> tuple[GraphSignature | None, str]:
+    def _signature(self, entry: Entry) -> tuple[GraphSignature | None, str]:
         nodes = Contents(self._root, entry).nodes()
         if nodes is None:
             return None, ""

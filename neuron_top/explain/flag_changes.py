@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from neuron_top.explain.kinds import FlagsChange
+
 _PATH_OPTION = re.compile(r"log|dump|work-?_?dir|artifact|trace|tensorizer-verbose|cache-?_?dir|output|tmp|temp", re.I)
 _TARGET = frozenset(("--target", "--lnc", "--logical-nc-config", "--num-neuroncores"))
 
@@ -24,17 +26,17 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
     reordered: bool = False
 
     @property
-    def kind(self) -> str:
-        """`same`, `order only`, `log path only`, `target`, `added`, `removed` or `changed`."""
+    def kind(self) -> FlagsChange:
+        """What kind of difference it is."""
         if not (self.added or self.removed or self.changed):
-            return "order only" if self.reordered else "same"
+            return FlagsChange.ORDER_ONLY if self.reordered else FlagsChange.SAME
         if self._only_paths():
-            return "log path only"
+            return FlagsChange.LOG_PATH_ONLY
         if any(name in _TARGET for name, _, _ in self.changed):
-            return "target"
+            return FlagsChange.TARGET
         if self.changed or (self.added and self.removed):
-            return "changed"
-        return "added" if self.added else "removed"
+            return FlagsChange.CHANGED
+        return FlagsChange.ADDED if self.added else FlagsChange.REMOVED
 
     def _only_paths(self) -> bool:
         names = [_name(flag) for flag in (*self.added, *self.removed)]
