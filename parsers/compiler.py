@@ -28,6 +28,13 @@ _STAGE = re.compile(r"(\w[\w.-]{0,120}) finished after (\d{1,9}(?:\.\d{1,9})?) s
 _OLD_STAGE = re.compile(r"Exit time region: delta=(\d{1,9}(?:\.\d{1,9})?)s")
 _EXIT = re.compile(r"Subcommand returned with exitcode=(-?\d{1,6})|Compile command returned: (-?\d{1,6})")
 VERSION = re.compile(r"NeuronX Compiler version (\d+\.\d+\.[0-9a-z.]+(?:\+[0-9a-f]+)?)")
+DETAIL = re.compile(
+    r"\s*(?:[\W_]*$|Version information|Error (?:class|location)|Command line:|Internal details:"
+    r"|Diagnostic (?:information|logs)"
+    r"|Type: <class|File \"|Location:|Neuron\w* Compiler version|(?:HWM|NumPy|Python|HWM Early|XLA) version|Not in AMI"
+    r"|Running (?:on|in) |Artifacts stored in)"
+)
+"""Lines of the banner of an internal error, at level ERROR: they tell where, not what."""
 REGION = "region"
 """Stands for a stage of the compilers of early 2023, which timed regions without naming them."""
 
@@ -53,7 +60,7 @@ class Compiler(LineFamily):
             record.level, record.pid = header[1], int(header[2])
         text = record.text[header.end() if header else stamp.end() :]
         events = _facts(record, text)
-        if not events and record.level in ("ERROR", "CRITICAL", "WARNING") and text.strip(" *"):
+        if not events and record.level in ("ERROR", "CRITICAL", "WARNING") and not DETAIL.match(text):
             return [marked(record, record.level, text)]
         return events
 

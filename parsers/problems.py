@@ -38,6 +38,10 @@ _PYTHON_WARNING = re.compile(r":\d{1,7}: (\w{0,60}Warning: .*)")
 _BARE_ERROR = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception)): (.*)")
 
 
+_COPIES = re.compile(r"\s*\[repeated \d{1,9}x across [^\]]{1,60}\].*$")
+"""Ray's remark on copies of a line that it left out."""
+
+
 class Problems:
     """Offered what no other family knows, last in the table."""
 
@@ -69,6 +73,8 @@ class Problems:
 
     def feed(self, record: Record) -> list[AnyEvent] | None:
         """Events of one record."""
+        if "[repeated " in record.text:
+            record.text = _COPIES.sub("", record.text)
         if record.shape == "xla":
             return [marked(record, record.level, record.text)] if record.level != "I" else None
         if record.shape == "wrapper":

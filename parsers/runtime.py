@@ -44,6 +44,10 @@ _PATIENCE = 2000
 each of a thousand programs, and other processes write to the same stream."""
 _PATIENCE_WITHIN = 200
 """The same once the breakdown has begun, whose lines are printed at once."""
+SUPPORT_FUNCTIONS = frozenset(
+    {"nrt_infodump", "ht_insert", "log_dev_mem_usage_table", "dml_dump", "dml_driver_dump", "print_lnc_hbm_details"}
+)
+"""They print what support asks for, at level ERROR even where nothing failed; only `Failure:` says that it did."""
 _TABLE = "log_dev_mem_usage_table"
 """The function that prints a table: from its line on, rows are this thread's."""
 
@@ -232,9 +236,10 @@ def _logged(record: Record, component: str, function: str, tid: int | None) -> R
     place = _PLACES.search(record.text)
     device, core = (int(part) for part in place.groups() if part is not None) if place else (None, None)
     status, code = _status(record.text)
+    is_support = function in SUPPORT_FUNCTIONS and not record.text.startswith("Failure:")
     return RuntimeLogged(
-        **common(record), level=record.level, component=component, function=clip(function), text=clip(record.text),
-        tid=tid, device=device, core=core, status=status, status_code=code,
+        **common(record), level="INFO" if is_support else record.level, component=component, function=clip(function),
+        text=clip(record.text), tid=tid, device=device, core=core, status=status, status_code=code,
     )  # fmt: skip
 
 

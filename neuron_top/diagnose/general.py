@@ -12,6 +12,8 @@ from typing import NamedTuple
 from neuron_top.diagnose.model import CauseClass, Confidence
 from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.parsers import compiler
+from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 WORDS: tuple[bytes, ...] = (
     b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"severe", b"abort", b"internal error",
@@ -59,19 +61,10 @@ _FAILED = re.compile(
 """`Model export failed.`, `train.py FAILED`."""
 _WHAT = re.compile(r"what\(\): {1,4}\S")
 _PYTEST = re.compile(r"FAILED \S+::\S+|=+ .*\b[1-9]\d* failed\b|FAILED \((?:errors|failures)=")
-_SUPPORT = frozenset(
-    {"NRT:nrt_infodump", "TDRV:ht_insert", "TDRV:log_dev_mem_usage_table", "TDRV:dml_dump", "TDRV:dml_driver_dump",
-     "TDRV:print_lnc_hbm_details", "TDRV:log_mem_usage_table"}
-)  # fmt: skip
-"""Functions of the runtime that print what support asks for, at level error."""
 NOISE = re.compile(
     r"^[\W_]*$|(?i:register (?:cudnn|cufft|cublas)|(?:failed call to|unable to .{0,20}) ?cuInit|libcu\w+\.so|TensorRT"
     r"|pip's dependency resolver)|OFI plugin initNet|aws-ofi-nccl init|NET/OFI|Exception ignored in"
-    r"|^(?:Aligned allocations may fail|Version information|Error (?:class|location)|Command line:"
-    r"|Internal details:|Location:"
-    r"|Neuron\w* Compiler version"
-    r"|Diagnostic (?:information|logs)|(?:HWM|NumPy|Python|NeuronX Compiler|HWM Early|XLA) version|Not in AMI"
-    r"|Running (?:on|in) |Retrying\b|Artifacts stored in|See the (?:log|documentation)"
+    r"|^(?:Aligned allocations may fail|Retrying\b|See the (?:log|documentation)"
     r"|(?:Please|To) .{0,40}(?:open a|file a|report))"
     r"|(?i:(?:errors?|failed|failures?)[\"']?\s?[:=]\s?0\b|\b(?:0|no) (?:errors?|failed|failures?)\b)"
     r"|(?i:error (?:rate|bars?|function|_?injector)|error handling|errors? from kernel tracing)"
@@ -160,7 +153,9 @@ def _doubt(statement: Statement, row: Recognizer) -> Doubt:
 
 
 def _is_support(statement: Statement) -> bool:
-    return statement.function in _SUPPORT and "Failure:" not in statement.text
+    if statement.speaker is Speaker.COMPILER and compiler.DETAIL.match(statement.text):
+        return True
+    return statement.function.partition(":")[2] in SUPPORT_FUNCTIONS and "Failure:" not in statement.text
 
 
 def _is_prose(statement: Statement, row: Recognizer) -> bool:

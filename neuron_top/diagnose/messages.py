@@ -14,6 +14,7 @@ from neuron_top.diagnose.general import Verdict
 from neuron_top.diagnose.model import CauseClass, Confidence
 from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
 from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.parsers.compiler import DETAIL
 
 FAILED = "Failed compilation with"
 CACHED = re.compile(r"Got a cached failed neff at|There was a compilation error for this graph in the previous run")
@@ -66,7 +67,7 @@ class Message(msgspec.Struct):
     def _keep(self, statement: Statement) -> None:
         """The first line, unless a later one holds what the compiler names the reason with."""
         if self.best is None or (_named(statement) and not _named(self.best)):
-            if general.NOISE.search(statement.text):
+            if general.NOISE.search(statement.text) or DETAIL.match(statement.text):
                 return
             self.best = statement
 

@@ -180,6 +180,21 @@ class CompileRules(GraphTotals):
         self._book.close(graph, meeting, attempt, event.time, "failed", exact=event.at is not None)
         self._lookups.completed(worker_key(event), event.time)
 
+    def _given_up(self, event: CompileGaveUp) -> None:
+        """The wrapper's last word on a graph: itself a failure where no message of one came before."""
+        self.gave_up += 1
+        if event.module is None:
+            return
+        graph, meeting = self._met(event)
+        if not meeting.attempts or meeting.attempts[-1].outcome != "failed":
+            self._failed(
+                CompileFailed(
+                    at=event.at, seen=event.seen, source=event.source, node=event.node, offset=event.offset,
+                    pid=event.pid, rank=event.rank, generation=event.generation, module=event.module,
+                    message=f"given up after {event.retries} retries; the compiler's message was not printed",
+                )
+            )  # fmt: skip
+
     def _ended(self, event: CompileEnded) -> None:
         graph, meeting = self._met(event)
         attempt = meeting.attempt("ended")

@@ -79,7 +79,7 @@ class CompileLedger(CompileRules):
             case CompileFailed():
                 self._failed(event)
             case CompileGaveUp():
-                self.gave_up += 1
+                self._given_up(event)
             case LockWaited():
                 self._waited(event)
             case GraphExtracted():
