@@ -185,7 +185,7 @@ class CompileRules(GraphTotals):
         self.gave_up += 1
         if event.module is None:
             return
-        graph, meeting = self._met(event)
+        _graph, meeting = self._met(event)
         if not meeting.attempts or meeting.attempts[-1].outcome != "failed":
             self._failed(
                 CompileFailed(

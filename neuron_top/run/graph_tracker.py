@@ -63,14 +63,22 @@ class GraphTracker:
         self.open(graph, meeting, meeting.attempt("derived"), time, exact=False)
 
     def claim_unnamed(self) -> Attempt | None:
-        """Strike out the newest compile that only dots or PASS told of, now that its graph has a name."""
+        """Strike out the newest compile that only dots or PASS told of, now that its graph has a name.
+
+        One that has ended goes first: the dots of the next may stand between a PASS and the line that names its graph.
+        """
+        claimed: tuple[str, Attempt] | None = None
         for key, graph in reversed(self.graphs.items()):
             for meeting in graph.meetings.values() if graph.module is None else ():
-                if "derived" in meeting.told:
-                    del self.graphs[key]
-                    self._forget(meeting.attempts[-1])
-                    return meeting.attempts[-1]
-        return None
+                if "derived" in meeting.told and (claimed is None or meeting.attempts[-1].outcome):
+                    claimed = key, meeting.attempts[-1]
+            if claimed is not None and claimed[1].outcome:
+                break
+        if claimed is None:
+            return None
+        del self.graphs[claimed[0]]
+        self._forget(claimed[1])
+        return claimed[1]
 
     def open(self, graph: Graph, meeting: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
         """An attempt began; the exact teller sets the start. Told late of one that ended, it stays ended."""

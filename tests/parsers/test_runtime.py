@@ -125,3 +125,13 @@ def test_an_environment_line_with_a_memory_word_is_no_memory_report() -> None:
 def test_the_drivers_hardware_errors_name_device_and_core() -> None:
     (event,) = only(RuntimeLogged, read("NEURON_HW_ERR=DMA_ERROR instance-id=i-0 nd-id=3 nc-id=1 action=REBOOT\n"))
     assert (event.component, event.function, event.device, event.core) == ("KERNEL", "DMA_ERROR", 3, 1)
+
+
+def test_what_is_dumped_for_support_is_no_error_but_for_the_failure_it_names() -> None:
+    dump = (
+        line("------------->8------------[ cut here ]------------>8-------------", "NRT:nrt_infodump")
+        + line("NEURON_RT_EXEC_TIMEOUT=600", "NRT:nrt_infodump")
+        + line("Failure: NRT_INVALID in nrt_init()", "NRT:nrt_infodump")
+        + line("Duplicate entry key: 3077", "TDRV:ht_insert")
+    )
+    assert [event.level for event in only(RuntimeLogged, read(dump))] == ["INFO", "INFO", "ERROR", "INFO"]

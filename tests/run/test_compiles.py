@@ -18,6 +18,7 @@ from neuron_top.events import (
     CompileCompleted,
     CompileEnded,
     CompileFailed,
+    CompileGaveUp,
     CompilerPassed,
     CompilerProgress,
     CompileStarted,
@@ -337,3 +338,31 @@ def test_a_recording_of_another_version_may_name_a_cause_that_is_not_known() -> 
     assert isinstance(event, CompileEnded)
     assert event.cause is CompileCause.ERROR
     assert decode(encode(event)) == event
+
+
+def test_a_compile_that_is_given_up_without_its_message_is_a_failed_graph() -> None:
+    run = run_of(CompileStarted(module=A, pid=1, at=1.0), CompileGaveUp(module=A, pid=1, at=9.0, retries=0))
+    assert run.compiles.graphs[A].state is GraphState.FAILED
+    assert (run.compiles.failures, run.compiles.gave_up) == (1, 1)
+
+
+def test_a_failure_and_its_giving_up_are_one_failure() -> None:
+    run = run_of(
+        CompileStarted(module=A, pid=1, at=1.0),
+        CompileFailed(module=A, pid=1, at=9.0, message="x"),
+        CompileGaveUp(module=A, pid=1, at=9.0, retries=0),
+    )
+    assert run.compiles.failures == 1
+
+
+def test_dots_between_a_pass_and_the_line_that_names_its_graph_make_no_further_graph() -> None:
+    run = run_of(
+        CacheHit(module=C, pid=1, at=0.5),
+        CompilerProgress(dots=2, at=None),
+        CompilerPassed(),
+        CompilerProgress(dots=1),
+        CompileCompleted(module=A, pid=1, at=9.0),
+        CompilerPassed(),
+        CompileCompleted(module=B, pid=1, at=12.0),
+    )
+    assert sorted(key for key in run.compiles.graphs) == [A, B, C]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.events import CompileFailed
+from neuron_top.events import CompileFailed, CompileGaveUp
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.wrapper import STATUS_FAILED
 from neuron_top.run.graph import Precision
@@ -35,6 +35,8 @@ def read(path: Path) -> tuple[Run, dict[str, object]]:
         run.apply(event)
         if isinstance(event, CompileFailed) and event.message.startswith(STATUS_FAILED):
             expected["errors"] += 1  # a failure of the run; `errors` counts those that state the command line
+        if isinstance(event, CompileGaveUp) and expected["errors"] == 0:
+            expected["errors"] = 1  # the graph has failed, though its message was not printed
     return run, expected
 
 

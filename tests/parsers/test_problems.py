@@ -1,0 +1,28 @@
+"""Errors that nothing else stands for, and lines at level error that are none."""
+
+from __future__ import annotations
+
+from neuron_top.events import ErrorRaised, LineMarked
+from tests.parsers.logs import only, read
+
+
+def test_a_copy_that_ray_left_out_is_no_new_error() -> None:
+    remark = " [repeated 15x across cluster] (Ray deduplicates logs by default.)"
+    text = "".join(
+        f'(Worker pid={pid}) Traceback (most recent call last):\n(Worker pid={pid})   File "a.py", line 1\n'
+        f"(Worker pid={pid}) ValueError: empty shard{tail}\n"
+        for pid, tail in ((7, ""), (8, remark))
+    )
+    assert [(event.exception, event.message) for event in only(ErrorRaised, read(text))] == [
+        ("ValueError", "empty shard")
+    ] * 2
+
+
+def test_of_a_compilers_banner_only_what_went_wrong_is_an_error() -> None:
+    said = ("*********", "An Internal Compiler Error has occurred", "Error message:  loop nest 12 has no order",
+            "Error class:    RuntimeError", "Version information:", "  NeuronX Compiler version 2.99.1.0",
+            "Type: <class 'AssertionError'>", '  File "driver/Job.py", line 344, in driver.Job.run')  # fmt: skip
+    text = "".join(f"2026-01-21T05:41:13Z ERROR 6595 [neuronx-cc]: {each}\n" for each in said)
+    assert [event.text for event in only(LineMarked, read(text))] == [
+        "An Internal Compiler Error has occurred", "Error message:  loop nest 12 has no order",
+    ]  # fmt: skip
