@@ -26,7 +26,7 @@ from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.graphs import GraphPage, GraphRow, GraphTable, graph_page, graph_table
 from neuron_top.views.miss_explanation import MissExplanation, question, roots
-from neuron_top.views.model import LinePlace, Run
+from neuron_top.views.model import LineRef, Run
 from neuron_top.views.operators import Operators
 from neuron_top.views.timeline import Timeline, whole_timeline
 from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
@@ -142,7 +142,7 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     return panel(one.key, *content, tools=[html.Button("Close", id="compile-close", className="plain")], wide=True)
 
 
-def _lines(feeds: FeedRegistry, run: str, places: tuple[LinePlace, ...]) -> list[str]:
+def _lines(feeds: FeedRegistry, run: str, places: tuple[LineRef, ...]) -> list[str]:
     wanted = [(place.source, place.offset) for place in places[-LINES_SHOWN:]]
     return [line.text for line in feeds.feed(run).log_lines(wanted)]
 

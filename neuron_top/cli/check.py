@@ -1,18 +1,17 @@
-"""A gate for continuous integration: exit status 1, and a reason a line, when a run breaks a threshold.
+"""Check a run against thresholds, for CI: prints one line per exceeded threshold, and exits with status 1.
 
-RUN is a recording (id, beginning of one, name; default: the last), or log files of one run.
+RUN is a recording (id, unique prefix of one, name; default: last), or log files of one run.
 
   neurontop check last --max-failed 0 --min-hit-rate 0.9 --max-compile-share 0.2
   neurontop check train.log --max-failed 0 --max-late-compiles 0
-  neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the cache's size
+  neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the size of a cache
   neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
 
-Without any threshold it is --max-failed 0. A recording whose command ended with another status than 0, or that was cut
-off before its end (its recorder died), is a finding whatever the thresholds are; logs do not tell how it ended. A
-figure that is not known of the run breaks its threshold, unless --allow-unknown: a gate that passes because nothing was
-measured guards nothing.
+Without a threshold, --max-failed 0 applies. A recording whose command failed, or whose recorder died before its end,
+never passes; logs do not say how a command ended. A metric that is unknown exceeds its threshold, unless
+--allow-unknown is given.
 
-exit status: 0 all kept · 1 at least one broken, or a run that did not end well · 2 usage · 3 no such recording
+exit status: 0 passed · 1 a threshold is exceeded, or the run did not end well · 2 usage · 3 recording not found
 """
 
 from __future__ import annotations
@@ -30,15 +29,19 @@ from neuron_top.views.gate import RULES
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `check`: one per rule."""
-    parser.add_argument("names", nargs="*", metavar="RUN|LOG", help="a recording or log files of one run (last)")
+    parser.add_argument(
+        "names", nargs="*", metavar="RUN|LOG", help="recording, or log files of one run (default: last)"
+    )
     for rule in RULES:
         parser.add_argument(f"--{rule.option}", type=_number, metavar="N", help=rule.text)
     parser.add_argument("--max-late", dest="max_late_compiles", type=_number, help=argparse.SUPPRESS)
-    parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, as 200GB")
-    parser.add_argument("--cache", metavar="ROOT", help="a compile cache: for --max-size and what it knows of graphs")
-    parser.add_argument("--allow-unknown", action="store_true", help="what is not known breaks no threshold")
-    parser.add_argument("--markdown", action="store_true", help="a summary for job pages instead of plain lines")
-    parser.add_argument("--json", action="store_true", help="all verdicts as one JSON document")
+    parser.add_argument("--max-size", metavar="SIZE", help="size of the cache given with --cache, such as 200GB")
+    parser.add_argument(
+        "--cache", metavar="ROOT", help="compile cache, for --max-size and for what it knows of the graphs"
+    )
+    parser.add_argument("--allow-unknown", action="store_true", help="unknown metrics exceed no threshold")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown summary, for CI job pages")
+    parser.add_argument("--json", action="store_true", help="print all verdicts as one JSON document")
 
 
 def execute(arguments: argparse.Namespace) -> int:

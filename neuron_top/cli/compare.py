@@ -1,17 +1,17 @@
-"""Put two runs, or two caches, side by side: what differs, in environment, time, graphs, memory and loss.
+"""Compare runs, or two caches: environment, time, graphs, memory and loss.
 
-A and B are recordings, log files, or the folders of two compile caches.
+A and B are recordings, log files, or two compile-cache folders.
 
   neurontop compare tp1 tp2 -o tp.html           did tensor parallelism lower memory per core, and at what cost?
-  neurontop compare tp1 tp2 tp4 -o tp.html       several runs in one picture, against the first
-  neurontop compare old.log new.log              Markdown: environment first, figures, graphs
+  neurontop compare tp1 tp2 tp4 -o tp.html       several runs in one report, against the first
+  neurontop compare old.log new.log              Markdown
   neurontop compare /data/cache-a /data/cache-b
-  neurontop compare last~ last --max-slowdown 0.1 --max-memory-growth 0.05     exit status 1 when B is worse
+  neurontop compare last~ last --max-slowdown 0.1 --max-memory-growth 0.05     exit status 1 if B is worse
 
 `last~` is the recording before the last. Changes are (B − A) ÷ A.
 
-exit status: 0 compared · 1 a threshold is crossed, or one is given and the command recorded as B did not end well (one
-reason a line on stderr) · 2 usage · 3 nothing of that name
+exit status: 0 compared · 1 a threshold is exceeded, or one is given and the command of B did not end well (reasons on
+stderr, one per line) · 2 usage · 3 not found
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from neuron_top.views.gate import GROWTH_RULES, growth_reasons
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `compare`."""
-    parser.add_argument("a", metavar="A", help="a recording, a log file or a cache folder")
-    parser.add_argument("b", metavar="B", help="what to compare it with")
-    parser.add_argument("more", metavar="C", nargs="*", help="further runs: one picture of all, against the first")
+    parser.add_argument("a", metavar="A", help="recording, log file or cache folder")
+    parser.add_argument("b", metavar="B", help="recording, log file or cache folder to compare with A")
+    parser.add_argument("more", metavar="C", nargs="*", help="further runs, compared with A in one report")
     for rule in GROWTH_RULES:
         parser.add_argument(f"--{rule.option}", type=float, metavar="X", help=rule.text)
     add_output(parser)

@@ -1,20 +1,19 @@
-"""Compile the graphs of a training command before it runs, several at a time, so that the real run finds them all in
-the cache.
+"""Compile the graphs of a training command before it runs, in parallel, so that the run finds them all in the cache.
 
     neurontop compile -- torchrun --nproc_per_node=4 train.py --steps_this_run 2
     neurontop compile -j 8 --retries 1 -- ./train.sh
-    neurontop compile --collect-only -- python train.py      only the trial run: store the graphs
-    neurontop compile --compile-only                         only the compiles: what lies collected in the cache
+    neurontop compile --collect-only -- python train.py      only collect the graphs
+    neurontop compile --compile-only                         only compile the collected graphs
 
-First the command runs in graph-extraction mode (NEURON_EXTRACT_GRAPHS_ONLY=1): each graph it meets is stored in the
-cache and nothing is computed, so its losses, metrics and checkpoints are INVALID; let it take a few steps only, with
-other outputs than the real run's. Then all collected graphs are compiled, bounded by cores and by memory. An
-interrupted call goes on where it stopped. Where the Neuron SDK's neuron_parallel_compile is on the PATH, it does the
-work, with the same screen around it.
+First the command runs in graph-extraction mode (NEURON_EXTRACT_GRAPHS_ONLY=1): its graphs are stored in the cache and
+nothing is computed, so its losses, metrics and checkpoints are INVALID. Run only a few steps, with other output paths
+than those of the real run. Then all collected graphs are compiled, as many at a time as cores and memory allow. After
+an interruption, call it again: it compiles the graphs that are left. If the Neuron SDK's neuron_parallel_compile is on
+the PATH, that tool is run, with the same progress display.
 
 environment (as the SDK's tool reads it):
-  NEURON_PARALLEL_COMPILE_MAX_RETRIES=N                  try a failed graph N more times; --retries goes before
-  NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE=1      compile what was collected although the command failed
+  NEURON_PARALLEL_COMPILE_MAX_RETRIES=N                  retry a failed graph N times; --retries overrides it
+  NEURON_IGNORE_TRAINING_SCRIPT_ERROR_AND_COMPILE=1      compile the collected graphs even if the command failed
   NEURON_PARALLEL_COMPILE_DUMP_RESULTS=1                 write neuron_parallel_compile_results_<time>.json here
   NEURON_CC_FLAGS, NEURON_COMPILE_CACHE_URL              flags and cache, as in the run itself
 
@@ -40,11 +39,15 @@ MOST_FAILURES = 125
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `compile`."""
     parser.usage = "neurontop compile [-j N] [--retries N] [--collect-only | --compile-only] [--] <command>"
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compiles side by side, at most (default: cores)")
-    parser.add_argument("--retries", type=int, metavar="N", help="further attempts at a graph that fails (default: 0)")
+    parser.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="maximum number of parallel compiles (default: cores)"
+    )
+    parser.add_argument("--retries", type=int, metavar="N", help="retries of a graph that fails (default: 0)")
     step = parser.add_mutually_exclusive_group()
-    step.add_argument("--collect-only", action="store_true", help="run the command and store its graphs, no compile")
-    step.add_argument("--compile-only", action="store_true", help="compile what lies collected in the cache")
+    step.add_argument(
+        "--collect-only", action="store_true", help="run the command and store its graphs, compile nothing"
+    )
+    step.add_argument("--compile-only", action="store_true", help="compile the graphs collected in the cache")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the training command, after --")
 
 

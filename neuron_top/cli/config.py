@@ -1,4 +1,4 @@
-"""Print the settings in force, each with its origin: flag > environment > file > default."""
+"""Print the effective settings with their origins: flag > environment > file > default."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from neuron_top.cli.output import print_json, print_text, table
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop config`."""
-    parser.add_argument("--json", action="store_true", help="one JSON object: name → {value, origin}")
-    parser.add_argument("--path", action="store_true", help="only the path of the settings file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object: name → {value, origin}")
+    parser.add_argument("--path", action="store_true", help="print only the path of the settings file")
 
 
 def execute(arguments: argparse.Namespace) -> int:

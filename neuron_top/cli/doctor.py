@@ -1,16 +1,16 @@
-"""Say what was found on this machine, and what to do about it.
+"""Examine this machine and say how to fix what is wrong. Changes nothing.
 
-Looks at the Neuron devices and their driver, the SDK's tools, compilers and packages, every compile-cache root and who
-uses it (owner, permissions, file system, space), the variables that matter here and in running jobs (and look-alikes
-that don't), the place for recordings, and the terminal. It changes nothing.
+Checks the Neuron devices and their driver, the SDK's tools, compilers and packages, every compile-cache root and its
+users (owner, permissions, file system, space), environment variables here and in running jobs (and misspelled ones),
+the state folder, and the terminal.
 
 examples:
-  neurontop doctor                     everything, problems marked, each with the next step
-  neurontop doctor --problems          only what needs doing
+  neurontop doctor                     all findings, with the next step for each problem
+  neurontop doctor --problems          problems only
   neurontop doctor --json              {"problems", "findings", "facts"}, for scripts and bug reports
-                                       (look through it first: it holds paths and user names)
+                                       (review it first: it holds paths and user names)
 
-exit status: 0 no problem (a machine without Neuron devices is none) · 1 at least one problem
+exit status: 0 no problem (a machine without Neuron devices has none) · 1 at least one problem
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ _COLORS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop doctor`."""
-    parser.add_argument("--json", action="store_true", help="one JSON object: problems, findings, facts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object: problems, findings, facts")
     parser.add_argument("--problems", action="store_true", help="show problems only")
-    parser.add_argument("--sysfs-root", default="/sys", metavar="DIR", help="look for the driver below DIR, not /sys")
+    parser.add_argument(
+        "--sysfs-root", default="/sys", metavar="DIR", help="look for the driver below DIR (default: /sys)"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

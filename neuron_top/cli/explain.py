@@ -1,14 +1,14 @@
-"""Say why a graph was not found in the compile cache: what differs from the nearest entries, the likeliest first.
+"""Explain why a graph missed the compile cache: what differs from the nearest entries, the likeliest cause first.
 
   neurontop explain MODULE_176283691422090868+f7f529f3
-  neurontop explain last                         every miss of the last recording, one line each
+  neurontop explain last                         every miss of the last recording
   neurontop explain train.log --cache /data/neuron-cache --json
 
 Detects: another compiler or PyTorch version; flags (added, removed, changed, order only, a log path only, target);
-the form of key another client writes; batch size, sequence length, dtype, model size, number of layers, numbers
-folded into the graph (a learning rate), world size, operators and results that came or went; another root; an entry
+another client's form of key; batch size, sequence length, dtype, model size, number of layers, constants folded into
+the graph (such as a learning rate), world size, added or removed operators and results; another cache root; an entry
 that was evicted (by whom, when), that failed, or that newer clients cannot see. Graphs are compared by structure:
-operators, shapes and constants. When nothing is near, it says so.
+operators, shapes and constants.
 
 exit status: 0 explained · 2 usage · 3 cache, entry or recording not found
 """
@@ -32,9 +32,9 @@ _MOST = 200
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `explain`."""
-    parser.add_argument("what", metavar="MODULE|RUN", help="a module key (or part of one), a recording, or a log")
-    parser.add_argument("--cache", metavar="ROOT", help="the cache to look in (default: the one in force)")
-    parser.add_argument("--json", action="store_true", help="all causes as one JSON document")
+    parser.add_argument("what", metavar="MODULE|RUN", help="module key (or part of one), recording, or log")
+    parser.add_argument("--cache", metavar="ROOT", help="cache to look in (default: the one in force)")
+    parser.add_argument("--json", action="store_true", help="print all causes as one JSON document")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
-"""The front door: finds the command, imports its module and nothing else.
+"""The entry point: finds the command and imports its module, nothing else.
 
-`neurontop --help` answers from the table alone, and a scripting command never loads textual or dash.
+`neurontop --help` needs the table alone, and a scripting command never loads textual or dash.
 Exit codes: 0 fine, 1 findings or failures (recordings that cannot be read are one), 2 usage or configuration, or a file
-that cannot be read or written, 3 nothing to show, 4 refused for safety, 130 interrupted; `run` gives its command's own,
+that cannot be read or written, 3 not found, 4 refused for safety, 130 interrupted; `run` gives its command's own,
 `compile` the number of failed graphs.
 """
 
@@ -32,35 +32,35 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
-    Command(
-        "watch", "watch", "the live screen: what runs here now, or the logs and caches named (the default command)"
-    ),
+    Command("watch", "watch", "live view of this machine, or of the given logs and caches (default)"),
     Command("run", "run", "run a training command, record it and show it live"),
-    Command("compile", "compile", "collect the graphs of a command in a trial run and compile them in parallel"),
+    Command("compile", "compile", "compile the graphs of a training command before it runs, in parallel"),
     Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),
-    Command("status", "status", "the overview once, for scripts"),
-    Command("runs", "runs", "list the recordings"),
-    Command("replay", "replay", "play a recording on the live screen"),
-    Command("report", "report", "where a run's time went, as HTML, Markdown or JSON; of a recording or of plain logs"),
-    Command("check", "check", "a gate for CI: exit status 1 when a run failed, missed or compiled too much"),
-    Command("serve", "serve", "the web dashboard, a JSON API and Prometheus metrics"),
-    Command("explain", "explain", "say why a graph was not found in the cache"),
-    Command("compare", "compare", "put two runs or two caches side by side"),
-    Command("tally", "tally", "count what is in log files: compiles, hits, failures, waits"),
-    Command("telemetry", "telemetry", "read the Neuron devices of this machine, once or as a stream"),
-    Command("doctor", "doctor", "say what was found on this machine and what to do about it"),
-    Command("cache", "cache", "list, verify and explain the compile caches"),
-    Command("config", "config", "print the settings in force and where each comes from"),
+    Command("status", "status", "print the overview once, for scripts"),
+    Command("runs", "runs", "list recordings"),
+    Command("replay", "replay", "play back a recording in the live view"),
+    Command(
+        "report", "report", "report where a run's time went, from a recording or plain logs, as HTML, Markdown or JSON"
+    ),
+    Command("check", "check", "check a run against thresholds, for CI: exit status 1 when one is exceeded"),
+    Command("serve", "serve", "serve the web dashboard, a JSON API and Prometheus metrics"),
+    Command("explain", "explain", "explain why a graph missed the compile cache"),
+    Command("compare", "compare", "compare runs, or two caches"),
+    Command("tally", "tally", "count compiles, cache hits, failures and lock waits in log files"),
+    Command("telemetry", "telemetry", "print telemetry of the Neuron devices, once or as a stream"),
+    Command("doctor", "doctor", "examine this machine and say how to fix what is wrong"),
+    Command("cache", "cache", "list, verify and clean up compile caches"),
+    Command("config", "config", "print the effective settings and their origins"),
 )
 _EPILOG = """\
 exit status: 0 fine · 1 findings or failures, or recordings that cannot be read · 2 usage or configuration, or a file
-that cannot be read or written · 3 nothing to show · 4 refused for safety · 130 interrupted; `run` gives its command's
-own, `compile` the number of failed graphs
+that cannot be read or written · 3 not found · 4 refused for safety · 130 interrupted; `run` gives its command's own,
+`compile` the number of failed graphs
 
-start with:
-  neurontop                                    what runs on this machine, live
+examples:
+  neurontop                                    live view of this machine
   neurontop run -- torchrun --nproc_per_node=4 train.py
-  neurontop tally train.log                    what a log says about compiles and cache
+  neurontop tally train.log                    compiles, cache hits and failures in a log
 """
 
 
@@ -69,37 +69,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if sys.stdout is None:
-            raise UsageError("standard output is closed; to see only the exit status, send it to /dev/null")
+            raise UsageError("standard output is closed; redirect it to /dev/null to get only the exit status")
         status = _dispatch(arguments)
-        sys.stdout.flush()  # here, where a full disk can still be told in a sentence
+        sys.stdout.flush()  # here, where a full disk can still be reported in a sentence
     except NeuronTopError as problem:
-        _complain(str(problem))
+        _print_error(str(problem))
         return problem.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader (head, a pager) went away: not our failure
-        _abandon_output()
+        _discard_output()
         return 0
     except OSError as problem:
-        _abandon_output()
-        _complain(_in_words(problem))
+        _discard_output()
+        _print_error(_system_error_text(problem))
         return UsageError.exit_code
     return status
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     """A sentence on standard error; that nobody can read it is no further failure."""
     with contextlib.suppress(OSError, ValueError):
         log_stderr(f"neurontop: {text}")
 
 
-def _in_words(problem: OSError) -> str:
+def _system_error_text(problem: OSError) -> str:
     """What the system refused. Without the name of a file it was our own output."""
     name = problem.filename if problem.filename is not None else "standard output"
     return f"{os.fspath(name) if not isinstance(name, int) else name}: {problem.strerror or problem}"
 
 
-def _abandon_output() -> None:
+def _discard_output() -> None:
     """What is still waiting to be written would make Python complain at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

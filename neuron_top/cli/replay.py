@@ -1,13 +1,13 @@
-"""Play a recording on the live screen: everything as it was shown, at the pace it came.
+"""Play back a recording in the live view, at the pace of the original run.
 
     neurontop replay last --speed 10
-    neurontop replay 20260214-0930          the beginning of an id is enough where it is unique
+    neurontop replay 20260214-0930          a unique prefix of an id
     neurontop replay baseline               the newest recording of that name
 
-On the screen: space stops and goes on, the arrows move in time, + and - change the speed. Without a terminal the
-closing state is printed at once.
+Keys: space pauses and resumes, the arrows move in time, + and - change the speed. Without a terminal the final state
+is printed.
 
-exit status: 0 fine · 3 no such recording
+exit status: 0 fine · 3 recording not found
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from neuron_top.views.overview import overview
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `replay`."""
-    parser.add_argument("run", metavar="RUN", help="id, unique beginning of one, name, or `last`")
-    parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="recorded seconds per second (1)")
-    parser.add_argument("--json", action="store_true", help="the closing overview as JSON, without a screen")
+    parser.add_argument("run", metavar="RUN", help="id, unique prefix of one, name, or last")
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="X", help="recorded seconds played per second (default: 1)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Play it."""
+    """Play it back."""
     settings, _ = configuration.load()
     service = RunService(settings)
     if arguments.json or not _has_terminal():

@@ -1,21 +1,19 @@
-"""What a run's time went into: a report of a recording, or of console logs and traces that nobody recorded.
+"""Report where a run's time went, from a recording or from plain console logs and traces.
 
-RUN is a recording (its id, the beginning of one, its name, or `last`). LOG is console output of a job, plain or
-gzip, or what PyTorch wrote into a folder of TORCH_TRACE; several are taken for one run (the ranks of it); `-` is
-standard input.
+RUN is a recording: an id, a unique prefix of one, a name, or `last`. LOG is the console output of a job, plain or
+gzip, or a file that PyTorch wrote to TORCH_TRACE; several logs are read as one run (its ranks); `-` is standard input.
 
-  neurontop report last -o report.html           one HTML file that opens offline
+  neurontop report last -o report.html           one self-contained HTML file
   neurontop report train.log --format md         Markdown, for a pull request or a terminal
   neurontop report rank*.log --format json | jq '.metrics[] | {name, value, provenance}'
   neurontop report traces/dedicated_log_torch_trace_*.log -o report.html
   neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
 
-Every number says how it is known: measured, counted, at most (a bound between two log lines), computed from those,
-or estimated. The cache adds what it knows of the graphs: flags, sizes, compile times, and why each miss was one;
-a recording names its own, for logs give --cache. The format follows the name given with -o; without both it is
-Markdown.
+Every number states its provenance: measured, counted, at most (a bound between two log lines), computed from those,
+or estimated. The compile cache adds flags, sizes and compile times of the graphs, and the cause of each miss: the cache
+that the recording used, or the one given with --cache. The format follows the suffix of -o (default: Markdown).
 
-exit status: 0 written · 2 a file cannot be read or written · 3 no such recording
+exit status: 0 written · 2 a file cannot be read or written · 3 recording not found
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ from neuron_top.views.report_metrics import Prices
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `report`."""
-    parser.add_argument("names", nargs="+", metavar="RUN|LOG", help="a recording, or log files of one run; - is stdin")
-    parser.add_argument("--cache", metavar="ROOT", help="a compile cache to look the graphs up in")
+    parser.add_argument("names", nargs="+", metavar="RUN|LOG", help="recording, or log files of one run; - is stdin")
+    parser.add_argument("--cache", metavar="ROOT", help="compile cache to look the graphs up in")
     parser.add_argument("--price", type=_price, metavar="AMOUNT", help="price of the machine per hour")
     parser.add_argument("--currency", default="$", help="currency symbol ($)")
     add_output(parser)

@@ -1,17 +1,16 @@
-"""Run a training command as if nobody watched: same output, same exit status, same signals. Meanwhile every line,
-every compile, every worker's memory is recorded and shown.
+"""Run a training command transparently, record it and show it live: same output, same exit status, same signals.
 
     neurontop run -- torchrun --nproc_per_node=4 train.py --steps 100
     neurontop run --name baseline -- python train.py
     neurontop run --plain -- ./train.sh 2>progress.txt      output on stdout, progress on stderr
 
-On a terminal the live screen opens (leave it with q: the job goes on); elsewhere the output passes through and compact
-progress lines go to stderr. At the end comes a summary: wall time, compile time and its share, cache hits, misses
-and failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one.
+On a terminal the live view opens (q closes it, the job continues); elsewhere the output passes through and progress
+lines go to stderr. At the end a summary is printed: wall time, compile time and its share, cache hits, misses and
+failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one back.
 
-Ctrl-C is passed to the job once; a second one ends all its processes, a third kills them.
-When neurontop itself is killed (kill -9) the job goes on, and its output still goes to where it went and into the
-recording's output.log; nothing else is recorded then, and the recording is listed as `cut off`.
+Ctrl-C is passed to the job; a second one terminates all its processes, a third kills them.
+If neurontop itself is killed (kill -9), the job continues; its output still goes where it went before and to the
+recording's output.log. Nothing else is recorded then, and the recording is listed as `cut off`.
 
 exit status: the command's own, as a shell gives it (128+n for a signal); 127 command not found, 126 not executable
 """
@@ -42,10 +41,10 @@ TAIL_LINES = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `run`."""
     parser.usage = "neurontop run [--name N] [--plain | --screen] -- <command>"
-    parser.add_argument("--name", default="", help="a name for the recording, to find it again")
+    parser.add_argument("--name", default="", help="name of the recording")
     face = parser.add_mutually_exclusive_group()
-    face.add_argument("--plain", action="store_true", help="pass the output through, progress lines on stderr")
-    face.add_argument("--screen", action="store_true", help="the live screen (the default on a terminal)")
+    face.add_argument("--plain", action="store_true", help="pass the output through, print progress lines on stderr")
+    face.add_argument("--screen", action="store_true", help="open the live view (the default on a terminal)")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command, after --")
 
 
@@ -76,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _wants_screen(arguments: argparse.Namespace) -> bool:
-    """The screen needs a keyboard and a terminal to draw on."""
+    """Whether to open the screen; it needs a keyboard and a terminal to draw on."""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if arguments.screen and not terminal:
         raise UsageError("--screen needs a terminal on standard input and output")
@@ -101,7 +100,7 @@ def _on_screen(recording: Recording, settings: Settings, lost: threading.Event) 
 
 def _in_lines(recording: Recording) -> tuple[int, Summary]:
     """Progress lines on stderr until the end."""
-    progress = PlainProgress(partial(_said_between_lines, recording))
+    progress = PlainProgress(partial(_print_between_lines, recording))
     ended = threading.Event()
 
     def report() -> None:
@@ -117,8 +116,8 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
         reporter.join()
 
 
-def _said_between_lines(recording: Recording, line: str) -> bool:
-    """Say it where no line of the job's is torn; False where that is not possible now."""
+def _print_between_lines(recording: Recording, line: str) -> bool:
+    """Print a line where no line of the job's is split; False where that is not possible now."""
     with recording.job.between_lines(sys.stderr.fileno()) as before:
         if before is not None:
             log_stderr(f"{before}neurontop: {line}")

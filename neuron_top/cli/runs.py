@@ -1,11 +1,11 @@
-"""List the recordings, newest first: when, how long, how it ended, how much of it was compiling.
+"""List recordings, newest first: start, duration, state, share of compile time, hit rate and size.
 
-    neurontop runs                 the newest twenty
-    neurontop runs --all --json    all of them, for a program
+    neurontop runs                 the newest 20
+    neurontop runs --all --json    all of them, as JSON
 
-`neurontop replay RUN` plays one; RUN is its id, the beginning of its id, its name, or `last`.
+`neurontop replay RUN` plays one back; RUN is an id, a unique prefix of one, a name, or `last`.
 
-exit status: 0 fine · 3 nothing was recorded yet
+exit status: 0 fine · 3 no recording found
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _HEADER = ("run", "name", "started", "took", "state", "compile", "hits", "size")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `runs`."""
-    parser.add_argument("--all", action="store_true", help="all recordings, not the newest twenty")
-    parser.add_argument("--json", action="store_true", help="as one JSON document")
+    parser.add_argument("--all", action="store_true", help="list all recordings, not only the newest 20")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def execute(arguments: argparse.Namespace) -> int:

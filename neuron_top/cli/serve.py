@@ -1,20 +1,20 @@
-"""The web dashboard: what the terminal shows, in a browser, for a team.
+"""Serve the web dashboard, a JSON API and Prometheus metrics.
 
-    neurontop serve                             http://127.0.0.1:8421/, jobs of this machine as they come and go
-    neurontop serve train.log cache/            logs, folders and caches, named as for `neurontop watch`
-    neurontop serve --port 9000 --read-only     nobody can change a cache
+    neurontop serve                             this machine, on http://127.0.0.1:8421/
+    neurontop serve train.log cache/            logs, folders and caches, as for neurontop watch
+    neurontop serve --port 9000 --read-only     refuse all changes to caches
     neurontop serve --host 0.0.0.0 --read-token-file read.token --act-token-file act.token
     neurontop serve --prefix /neurontop/ --allow-host ops.example.org      behind a reverse proxy
 
-Who can do what: on loopback everybody on this machine may look. Beyond loopback a read token is needed. Changing a
-cache (evict, retry, unlock, undo) always needs the act token; without one given, a new one is made and printed.
-Tokens come from a file or from the environment (NEURONTOP_READ_TOKEN, NEURONTOP_ACT_TOKEN), never from the command
-line, where every user of the machine could read them. Browsers exchange a token for a cookie on the sign-in page;
-programs send `Authorization: Bearer <token>`. Put a proxy with TLS in front when the network is not yours alone.
+Permissions: on loopback, every user of this machine may read. Beyond loopback, a read token is required. Changing a
+cache (evict, retry, unlock, undo) always requires the act token; if none is given, a new one is generated and printed.
+Tokens are read from a file or from the environment (NEURONTOP_READ_TOKEN, NEURONTOP_ACT_TOKEN), never from the command
+line, which every user of the machine can read. Browsers exchange a token for a cookie on the sign-in page; programs
+send `Authorization: Bearer <token>`. Use a TLS proxy on a network that others share.
 
-Besides the pages: /api/ (JSON, described by /api/openapi.json) and /metrics (Prometheus).
+The JSON API is at /api/ (described by /api/openapi.json), the Prometheus metrics are at /metrics.
 
-exit status: 0 stopped · 2 an option or a token is wrong, or the port is taken · 130 interrupted
+exit status: 0 stopped · 2 an option or a token is invalid, or the port is in use · 130 interrupted
 """
 
 from __future__ import annotations
@@ -36,15 +36,21 @@ SHORTEST_TOKEN = 16
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `serve`."""
     parser.add_argument("paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, caches, as for watch")
-    parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"TCP port ({PORT}); 0 takes a free one")
-    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--prefix", default="/", metavar="P", help="path below which everything is served (/)")
     parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a name under which a proxy is reached"
+        "--port", type=int, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0 picks a free one"
     )
-    parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for looking")
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--prefix", default="/", metavar="P", help="path prefix of all URLs (default: /)")
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="accept this Host header (the name of a proxy), repeatable",
+    )
+    parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for reading")
     parser.add_argument("--act-token-file", type=Path, metavar="FILE", help="file with the token for changing caches")
-    parser.add_argument("--read-only", action="store_true", help="nobody can change anything")
+    parser.add_argument("--read-only", action="store_true", help="refuse all changes")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -54,18 +60,18 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.feeds import cache_roots, live_feed
 
     if not 0 <= arguments.port <= 65535:
-        raise UsageError(f"--port {arguments.port}: a port lies between 0 and 65535")
+        raise UsageError(f"--port {arguments.port}: must be between 0 and 65535")
     settings, _ = configuration.load()
     read = _token(arguments.read_token_file, "NEURONTOP_READ_TOKEN")
     act = "" if arguments.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")
     local = is_loopback(arguments.host)
     if not local and not read:
         raise UsageError(
-            f"--host {arguments.host} lets others in: give a read token with --read-token-file or NEURONTOP_READ_TOKEN "
-            '(a good one: python3 -c "import secrets; print(secrets.token_urlsafe(24))")'
+            f"--host {arguments.host} is open to others: set a token with --read-token-file or NEURONTOP_READ_TOKEN "
+            '(generate one: python3 -c "import secrets; print(secrets.token_urlsafe(24))")'
         )
     if read and read == act:
-        raise UsageError("the read token and the act token must differ")
+        raise UsageError("the read token and the act token are the same: use two different ones")
     if local and not act and not arguments.read_only:
         act = secrets.token_urlsafe(18)
         log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
@@ -92,9 +98,9 @@ def _token(file: Path | None, variable: str) -> str:
         try:
             token, origin = file.read_text(encoding="utf-8").strip(), str(file)
         except (OSError, UnicodeDecodeError) as problem:
-            raise UsageError(f"{file}: no token could be read: {problem}") from None
+            raise UsageError(f"cannot read a token from {file}: {problem}") from None
     if (token or file is not None) and (len(token) < SHORTEST_TOKEN or not token.isascii() or " " in token):
-        raise UsageError(f"{origin}: a token has at least {SHORTEST_TOKEN} ASCII characters and no blanks")
+        raise UsageError(f"{origin}: a token must have at least {SHORTEST_TOKEN} ASCII characters and no blanks")
     return token
 
 
@@ -112,5 +118,5 @@ def _names(host: str, allowed: list[str]) -> frozenset[str]:
 def _prefix(given: str) -> str:
     prefix = f"/{given.strip('/')}/" if given.strip("/") else "/"
     if not all(part.replace("-", "").replace("_", "").replace(".", "").isalnum() for part in prefix.split("/") if part):
-        raise UsageError(f"--prefix {given!r}: letters, digits, - _ . between slashes")
+        raise UsageError(f"--prefix {given!r}: use letters, digits, - _ . between slashes")
     return prefix

@@ -1,14 +1,14 @@
-"""The overview once, for scripts: the job that is recorded now, else worker processes that run here, else the last
-recording.
+"""Print the overview once, for scripts: of the job that is being recorded, else of worker processes that run here,
+else of the last recording.
 
     neurontop status
-    neurontop status last                the last recording, whatever else runs here (or its id, or its name)
+    neurontop status last                a recording (last, id or name), whatever runs here
     neurontop status --json | jq .compile.running
     until [ "$(neurontop status --json | jq .training.step)" -ge 100 ]; do sleep 5; done
 
 JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
 
-exit status: 0 fine · 1 the job failed or was cut off, or a compile of it failed · 3 nothing to show
+exit status: 0 fine · 1 the job failed or was cut off, or a compile of it failed · 3 not found
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from neuron_top.services.status import status
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `status`."""
-    parser.add_argument("run", nargs="?", metavar="RUN", help="a recording: id, beginning of one, name, or `last`")
-    parser.add_argument("--json", action="store_true", help="as one JSON document")
+    parser.add_argument("run", nargs="?", metavar="RUN", help="recording: id, unique prefix of one, name, or last")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,21 +1,20 @@
-"""Count what is in log files: compiles, cache hits, failures, lock waits, and what the runtime said.
+"""Count compiles, cache hits, failures, lock waits and runtime errors in log files.
 
 Reads console output of training and serving jobs on AWS Neuron in every format since 2022, compiler logs
-(log-neuron-cc.txt) and runtime logs, from files (plain or gzip, UTF-8 or UTF-16) or, with `-`, from standard input. A
-named pipe that nobody writes to yet is waited for.
+(log-neuron-cc.txt) and runtime logs, from files (plain or gzip, UTF-8 or UTF-16) or, with `-`, from standard input.
 
-  neurontop tally train.log                      a summary for people
-  neurontop tally --json train.log               the counts, one object; for several files one object per file
+  neurontop tally train.log                      a summary
+  neurontop tally --json train.log               the counts as JSON; of several files by name
   kubectl logs job/train | neurontop tally -     from a pipe
   neurontop tally --check *.log                  exit status 1 if the job failed
 
-Counts are of occurrences: 32 ranks that use one cached graph are 32 hits, and one graph in the summary's table.
+Occurrences are counted: 32 ranks that use one cached graph are 32 hits, and one row in the table of graphs.
 A duration is measured where the lines allow it, else an upper bound (≤) between two lines of the same process.
 
 `neurontop diagnose` says why a job failed; `"diagnosis"` in the JSON is its answer, and --check exits by it.
 
-exit status: 0 read, whatever was in it · 1 with --check, the job failed (and did not recover) ·
-2 a file cannot be read (its name and the reason are on stderr) · 130 interrupted
+exit status: 0 read · 1 with --check: the job failed (and did not recover) ·
+2 a file cannot be read · 130 interrupted
 """
 
 from __future__ import annotations

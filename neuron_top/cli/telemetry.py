@@ -1,20 +1,20 @@
-"""Read the Neuron devices of this machine, once or as a stream.
+"""Print telemetry of the Neuron devices of this machine, once or as a stream.
 
-Without --source it takes what is there: neuron-monitor for utilization, the driver's counters under /sys for memory,
-peaks and power, neuron-ls for the devices. A source that is absent says so on stderr, and why; the others go on.
+Without --source all that is available is read: neuron-monitor for utilization, the driver's counters under /sys for
+memory, peaks and power, neuron-ls for the devices. A missing source is reported on stderr; the others are read.
 
 examples:
-  neurontop telemetry --once                       one table, then the end
-  neurontop telemetry --json >telemetry.jsonl      every sample as a line of JSON, until Ctrl-C
-  neurontop telemetry --source monitor.jsonl       what neuron-monitor wrote to a file
+  neurontop telemetry --once                       one table
+  neurontop telemetry --json >telemetry.jsonl      every sample as a JSON line, until Ctrl-C
+  neurontop telemetry --source monitor.jsonl       a file written by neuron-monitor
   ssh trn1 neuron-monitor | neurontop telemetry --source -
-  neurontop telemetry --once --source sysfs        the driver's counters alone; no SDK tool is needed
+  neurontop telemetry --once --source sysfs        the driver's counters alone; needs no SDK tool
 
-In the table a dash is an unknown value, never zero: the first record of neuron-monitor has no rates yet, and no process
-has a runtime while a job only compiles. `left` counts for the memory bank, which several cores may share.
+In the table — means unknown: the first record of neuron-monitor has no rates yet, and no process has a runtime while a
+job only compiles. `free` is what is left of the memory bank, which several cores may share.
 
-exit status: 0 fine · 1 nothing in the file is telemetry · 2 the file cannot be read · 3 no device and no tool here
-(the reasons are on stderr), or no such file
+exit status: 0 fine · 1 the file holds no telemetry · 2 the file cannot be read · 3 no device and no tool found (reasons
+on stderr), or file not found
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _SAMPLES = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop telemetry`."""
-    parser.add_argument("--once", action="store_true", help="one sample, then the end (of a file: the last one)")
-    parser.add_argument("--json", action="store_true", help="one event per line, as in a recording")
+    parser.add_argument("--once", action="store_true", help="print one sample (of a file: the last one)")
+    parser.add_argument("--json", action="store_true", help="print one event per line, as in a recording")
     parser.add_argument(
         "--source",
         default=AUTO,
         metavar="auto|monitor|ls|sysfs|FILE|-",
-        help="where from; FILE or - (standard input) holds records of neuron-monitor or a listing of neuron-ls",
+        help="what to read; FILE or - (stdin) holds records of neuron-monitor or a listing of neuron-ls",
     )
     parser.add_argument(
-        "--sysfs-root", default="/sys", metavar="DIR", help="read the driver's counters below DIR instead of /sys"
+        "--sysfs-root", default="/sys", metavar="DIR", help="read the driver's counters below DIR (default: /sys)"
     )
 
 

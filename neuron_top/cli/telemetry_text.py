@@ -49,7 +49,7 @@ def _cores_text(latest: LatestTelemetry) -> str:
     if latest.cores is None:
         return ""
     headroom = latest.headroom()
-    header = ("core", "device", "bank", "busy", "memory", "of", "left", "peak", "power", "pid", "process", "loaded")
+    header = ("core", "device", "bank", "busy", "memory", "of", "free", "peak", "power", "pid", "process", "loaded")
     rows = [
         (
             str(core.core),
@@ -87,7 +87,7 @@ def _processes_text(sampled: events.NeuronProcessesSampled | None) -> str:
         )
         for process in sampled.processes
     ]
-    header = ("pid", "tag", "on devices", "on host", "CPU", "models", "said")
+    header = ("pid", "tag", "device memory", "host memory", "CPU", "models", "error")
     return table(header, rows, right=(0, 2, 3, 4, 5))
 
 
@@ -103,7 +103,7 @@ def _executions_text(counted: Iterable[events.ExecutionsCounted]) -> str:
         )
         for event in counted
     ]
-    header = ("pid", "in", "executed", "not well", "latency p50", "p99")
+    header = ("pid", "period", "executed", "failed", "latency p50", "p99")
     return table(header, rows, right=range(6)) if rows else ""
 
 

@@ -1,20 +1,21 @@
-"""The live screen: what runs on this machine now, or the logs that are named. The default command.
+"""Live view of this machine, or of the given logs and caches. The default command.
 
-    neurontop                          jobs of this machine as they come and go, its devices and caches
-    neurontop watch train.log          one log from its beginning, and on while it grows
+    neurontop                          the jobs, devices and compile caches of this machine
+    neurontop watch train.log          one log from its beginning, followed as it grows
     neurontop watch logs/              every log in a folder, new ones too (torchrun's --log-dir)
-    torchrun train.py 2>&1 | neurontop watch -      a pipe, with the terminal for keys; kept on a disk to scroll back
+    torchrun train.py 2>&1 | neurontop watch -      a pipe; keys come from the terminal
     torchrun train.py 2>&1 | neurontop watch --plain -
-    neurontop watch monitor.jsonl      what neuron-monitor wrote
-    neurontop watch /var/tmp/neuron-compile-cache      a compile cache: entries as they come and change
+    neurontop watch monitor.jsonl      records of neuron-monitor
+    neurontop watch /var/tmp/neuron-compile-cache      a compile cache
+    neurontop watch s3://bucket/prefix      a compile cache in S3, on the cache screen
     neurontop watch --json train.log   the overview as a stream of JSON lines
-    neurontop watch --json --view compile --view cores train.log     other views: {"view": …, "data": …} a line
+    neurontop watch --json --view compile --view cores train.log     other views, as {"view": …, "data": …}
 
-A path may be named before it exists. Without a terminal the state is printed once, after everything there is was read;
---plain (changes and alerts as lines) and --json go on until Ctrl-C, or until the end of standard input. With nothing
-running it says what it looked for, where, and what to do next.
+A path need not exist yet: it is watched for. Without a terminal the state is printed once, after all input was read;
+--plain (changes and alerts as lines) and --json continue until Ctrl-C or the end of standard input. If nothing runs
+here, it prints what it looked for, where, and what to do next.
 
-exit status: 0 fine · 3 a named path cannot exist · 130 interrupted while printing lines
+exit status: 0 fine · 3 a given path and its folder are not found · 130 interrupted while printing lines
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
-from neuron_top.services.feeds import LiveFeed, Run, estimator
+from neuron_top.services.feeds import LiveFeed, Run, bucket_paths, estimator
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -46,12 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH|-", help="logs, folders of logs, compile caches, .jsonl files"
     )
-    parser.add_argument("--read-only", action="store_true", help="refuse every change of a cache from the screen")
+    parser.add_argument("--read-only", action="store_true", help="refuse all changes to caches")
     face = parser.add_mutually_exclusive_group()
-    face.add_argument("--plain", action="store_true", help="progress lines instead of the screen")
-    face.add_argument("--json", action="store_true", help="the overview as JSON lines, one per change and second")
+    face.add_argument("--plain", action="store_true", help="print progress lines instead of opening the screen")
+    face.add_argument("--json", action="store_true", help="print the overview as JSON lines, at most one per second")
     parser.add_argument("--view", action="append", choices=VIEWS, metavar="NAME", default=[],
-                        help=f"with --json: which views to stream, repeatable: {', '.join(VIEWS)}")  # fmt: skip
+                        help=f"with --json: view to stream, repeatable: {', '.join(VIEWS)}")  # fmt: skip
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -62,6 +63,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from neuron_top.services.feeds import live_feed
 
     settings, _ = configuration.load({"read_only": arguments.read_only or None})
+    if not on_screen and (buckets := bucket_paths(arguments.paths)):
+        raise UsageError(f"{buckets[0]} can be watched on a screen only; `neurontop cache ls {buckets[0]}` lists it")
     piped = move_pipe_aside() if on_screen and "-" in arguments.paths and not sys.stdin.isatty() else None
     feed = live_feed(settings, arguments.paths, piped)
     if arguments.view and not arguments.json:
@@ -81,7 +84,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def print_flushed(line: str) -> bool:
-    """A line on stdout, at once."""
+    """Print a line on stdout, flushed."""
     print_text(line)
     return True
 
@@ -96,7 +99,8 @@ def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
     from neuron_top.tui.app import TopApp
 
     past, caches = partial(estimator, settings), cache_roots(paths)
-    return show(TopApp(feed, settings, past=past, memory=settings.state_path, caches=caches))
+    first = "cache" if paths and bucket_paths(paths) == list(paths) else ""
+    return show(TopApp(feed, settings, first, past=past, memory=settings.state_path, caches=caches))
 
 
 def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:

@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
-from neuron_top.run.median import median
+from neuron_top.run.history import median
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, duration_text, percent_text
 
@@ -55,7 +55,7 @@ Rule = Callable[[Run, float, Limits], Iterator[Alert]]
 
 def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, ...]:
     """All alerts that hold at `now`, worst first, then oldest first."""
-    bounds, now = limits or Limits(), run.until(now)
+    bounds, now = limits or Limits(), run.effective_now(now)
     found = [alert for rule in RULES for alert in rule(run, now, bounds)]
     return tuple(sorted(found, key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key)))
 
@@ -96,7 +96,7 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 def _cached_failures(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
-    for digest in run.compiles.digests():
+    for digest in run.compiles.totals.summaries():
         graph = digest.graph
         if digest.state is GraphState.CACHED_FAILURE:
             yield Alert(
@@ -112,7 +112,7 @@ def _cached_failures(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 def _failed_compiles(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
-    for digest in run.compiles.digests():
+    for digest in run.compiles.totals.summaries():
         graph = digest.graph
         if digest.state is not GraphState.FAILED:
             continue
@@ -185,7 +185,7 @@ def _memory_exhausted(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 def _late_recompiles(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
     """Graphs that appear once training has warmed up: shapes change from step to step."""
-    late = run.compiles.new_since(run.training.warm_time)
+    late = run.compiles.totals.new_since(run.training.warm_time)
     if run.training.warm_time is not None and len(late) >= 2:
         yield Alert(
             key="recompiles",
@@ -239,24 +239,24 @@ def _telemetry_lost(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
 
 
 def _cache_unused(run: Run, now: float, limits: Limits) -> Iterator[Alert]:
-    if run.compiles.fallbacks:
-        count = sum(run.compiles.fallbacks.values())
-        reason = max(run.compiles.fallbacks, key=lambda text: run.compiles.fallbacks[text])
+    if run.compiles.counts.fallbacks:
+        count = sum(run.compiles.counts.fallbacks.values())
+        reason = max(run.compiles.counts.fallbacks, key=lambda text: run.compiles.counts.fallbacks[text])
         yield Alert(
             key="fallback",
             severity="warning",
-            since=run.compiles.first_fallback,
+            since=run.compiles.counts.first_fallback,
             title="graphs run without our compiler",
             evidence=f"{count}×: {_first_line(reason)}",
             next_step="Such graphs are slow and never cached; see their log lines for the operator or shape at fault.",
         )
-    if "--no_cache" in run.job.environment.get("NEURON_CC_FLAGS", "").split() and run.compiles.graphs_missed:
+    if "--no_cache" in run.job.environment.get("NEURON_CC_FLAGS", "").split() and run.compiles.totals.graphs_missed:
         yield Alert(
             key="no cache",
             severity="warning",
             since=run.started,
             title="the compile cache is not in use",
-            evidence=f"--no_cache in NEURON_CC_FLAGS; {run.compiles.graphs_missed} graphs were compiled",
+            evidence=f"--no_cache in NEURON_CC_FLAGS; {run.compiles.totals.graphs_missed} graphs were compiled",
             next_step="Remove --no_cache to keep what is compiled.",
         )
 
@@ -324,7 +324,7 @@ RULES: tuple[Rule, ...] = (
 
 def _waits_by_graph(run: Run) -> dict[str, list[Wait]]:
     waits: dict[str, list[Wait]] = {}
-    for graph, _meeting, wait in run.compiles.waits():
+    for graph, _worker, wait in run.compiles.totals.waits():
         waits.setdefault(graph.key, []).append(wait)
     return waits
 

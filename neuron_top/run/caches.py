@@ -26,7 +26,7 @@ class CacheRoot(msgspec.Struct, kw_only=True):
         return sum(self.states.values())
 
 
-class CacheLedger:
+class CacheTracker:
     """Roots by path, and the entries that changed during the run by (root, compiler, module)."""
 
     def __init__(self) -> None:

@@ -9,17 +9,23 @@ from typing import Any
 import msgspec
 
 
-def canonical(value: Any) -> Any:
-    """Nested lists, dictionaries, numbers and texts; NaN becomes None. Private state counts too, caches do not."""
+def canonical(value: Any, parts: set[int]) -> Any:
+    """Nested lists, dictionaries, numbers and texts; NaN becomes None. Private state counts too, caches do not.
+
+    `parts`: objects written out already; several trackers share one.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return None if value != value else value
     if isinstance(value, dict):
-        return {str(key): canonical(item) for key, item in value.items()}
+        return {str(key): canonical(item, parts) for key, item in value.items()}
     if isinstance(value, list | tuple | deque | array):
-        return [canonical(item) for item in value]
+        return [canonical(item, parts) for item in value]
     if isinstance(value, msgspec.Struct):
-        return {name: canonical(getattr(value, name)) for name in value.__struct_fields__}
+        return {name: canonical(getattr(value, name), parts) for name in value.__struct_fields__}
+    if id(value) in parts:
+        return type(value).__name__
+    parts.add(id(value))
     names: Any = getattr(value, "__slots__", None) or vars(value)
-    return {name: canonical(getattr(value, name)) for name in names if not name.startswith("_cached")}
+    return {name: canonical(getattr(value, name), parts) for name in names if not name.startswith("_cached")}

@@ -1,6 +1,7 @@
-"""The compile ledger: every compile event, and what other families say about graphs, added up.
+"""Compiles of a run: one tracker that asks its parts for each event.
 
-Which event proves what is in `compile_rules`; here stands who is asked for which event.
+`GraphTracker` keeps the graphs and their attempts, `Attempts` says when compiles began and ended, `CacheAnswers` what
+look-ups came to, `GraphTotals` adds up, `CompileCounts` counts what belongs to no graph.
 """
 
 from __future__ import annotations
@@ -39,144 +40,126 @@ from neuron_top.events import (
     QueueCounted,
     WorkerStarted,
 )
-from neuron_top.run.compile_rules import CompileRules, remember
-from neuron_top.run.lookups import worker_key
+from neuron_top.run.attempts import Attempts
+from neuron_top.run.cache_answers import CacheAnswers
+from neuron_top.run.compile_counts import CompileCounts, add_new
+from neuron_top.run.graph import Graph
+from neuron_top.run.graph_tracker import GraphTracker
+from neuron_top.run.lookups import Lookups, worker_key
+from neuron_top.run.totals import GraphTotals
 
 _NO_HEADER = (CompilerProgress, CompilerPassed, HubMissed)
 """Lines of the compiler or of somebody else: they say nothing about what the calling process does."""
 
 
-class CompileLedger(CompileRules):
-    """Graphs and their totals, and the counters that belong to no graph."""
+class CompileTracker:
+    """Graphs, their compiles, hits and waits, and the counters that belong to no graph."""
+
+    def __init__(self) -> None:
+        self._graphs = GraphTracker()
+        self._lookups = Lookups()
+        self.totals = GraphTotals(self._graphs)
+        self.counts = CompileCounts()
+        self._attempts = Attempts(self._graphs, self._lookups, self.counts)
+        self._answers = CacheAnswers(self._graphs, self._lookups, self.totals, self.counts)
+
+    @property
+    def graphs(self) -> dict[str, Graph]:
+        """By key, in the order they were first met."""
+        return self._graphs.graphs
 
     @property
     def compiling(self) -> int:
         """Compiles that run now, as far as events tell."""
-        return len(self._book.running)
+        return len(self._graphs.running)
 
     def apply(self, event: CompileFamily) -> None:  # noqa: C901 (one case per event is the point)
         """Take one compile event into account."""
         if isinstance(event, CompileLogEvent) and not isinstance(event, _NO_HEADER):
-            self._heard(event)
+            self._attempts.heard(event)
+        counts = self.counts
         match event:
             case CachePathAnnounced():
-                self._path_announced(event)
+                self._answers.path_announced(event)
             case CacheMissed():
-                self.misses_announced += 1
-                self._started(event, "missed", exact=False)
+                counts.misses_announced += 1
+                self._attempts.started(event)
             case CacheHit():
-                self._hit(event)
+                self._answers.hit(event)
             case CachedFailureHit():
-                self._failure_met(event)
+                self._answers.cached_failure(event)
             case CompileStarted():
-                self._started(event, "started", exact=event.at is not None)
+                self._attempts.started(event)
             case CompilerProgress():
-                self._dotted(event)
+                self._attempts.progress(event)
             case CompilerPassed():
-                self._passed(event)
+                self._attempts.passed(event)
             case CompileCompleted():
-                self._completed(event)
+                self._attempts.completed(event)
             case CompileFailed():
-                self._failed(event)
+                self._attempts.failed(event)
             case CompileGaveUp():
-                self._given_up(event)
+                counts.gave_up += 1
+                self._attempts.given_up(event)
             case LockWaited():
-                self._waited(event)
+                self._answers.waited(event)
             case GraphExtracted():
-                self._extracted(event)
+                self._answers.extracted(event)
             case HubMissed():
-                self._hub_missed(event)
+                self._answers.hub_missed(event)
             case GraphDescribed():
                 self._described(event)
             case CompileBegan():
-                self._began(event)
+                self._attempts.began(event)
             case CompileEnded():
-                self._ended(event)
+                self._attempts.ended(event)
             case ArtifactLoaded():
-                self._loaded(event)
+                self._answers.loaded(event)
             case GraphReused():
-                self._shared(event)
+                _graph, worker = self._graphs.of_event(event)
+                worker.blocks = max(worker.blocks or 0, event.blocks)
             case CompileFellBack():
-                self._fell_back(event)
+                counts.add_fallback(event.reason, event.time)
             case CompilerStageFinished():
-                self.stage_seconds[event.stage] = self.stage_seconds.get(event.stage, 0.0) + event.seconds
+                counts.stage_seconds[event.stage] = counts.stage_seconds.get(event.stage, 0.0) + event.seconds
             case CompilerExited():
-                self.exit_codes[event.code] = self.exit_codes.get(event.code, 0) + 1
+                counts.exit_codes[event.code] = counts.exit_codes.get(event.code, 0) + 1
             case CompilerVersionSeen():
-                remember(self.compiler_versions, event.version)
+                add_new(counts.compiler_versions, event.version)
             case CompilerErrorSeen():
-                self.error_codes[event.code] = self.error_codes.get(event.code, 0) + 1
+                counts.error_codes[event.code] = counts.error_codes.get(event.code, 0) + 1
             case _:
                 assert_never(event)
 
-    # --- what other families say about graphs ---
-
-    def queue_counted(self, event: QueueCounted) -> None:
-        """A counter line ends the compile of its own process to the millisecond."""
-        worker = worker_key(event)
-        if event.pid is not None:
-            undated = self._book.undated(worker)
-            for graph, meeting, attempt in [*self._running_of(worker), *([undated] if undated else [])]:
-                self._book.close(graph, meeting, attempt, event.time, "done", exact=event.at is not None)
-        self._header(worker, event.time)
-
-    def worker_started(self, event: WorkerStarted) -> None:
-        """A worker of a parallel compile: the distances of its completions are its compile times."""
-        if event.pid is not None:
-            self._lookups.serial(worker_key(event), event.time)
-
-    def reported(self, event: GraphReported) -> None:
-        """The parallel compile's report: the only word on many graphs, and the measured time of others."""
-        if event.module is None:
-            return
-        graph = self._book.graph(event.module, event.time)
-        graph.reported_seconds = event.seconds if event.seconds is not None else graph.reported_seconds
-        graph.reported_retries = event.retry
-        if graph.misses or event.ok is None:
-            return
-        meeting = self._book.meeting(graph, f"{event.node}/", None, None, event.node)
-        attempt = meeting.attempt("reported")
-        unnamed = self._book.claim_unnamed()
-        if unnamed is not None:
-            attempt.start, attempt.end, attempt.dots = unnamed.start, unnamed.end, unnamed.dots
-        attempt.seconds = event.seconds
-        self._book.close(graph, meeting, attempt, attempt.end, "done" if event.ok else "failed")
-
-    def process_seen(self, event: ProcessSeen) -> None:
-        """A compiler process that names its graph: the start, exact, whatever the log says or does not."""
-        if event.role != "compiler" or event.module is None:
-            return
-        graph = self._book.graph(event.module, event.time)
-        running = next((entry for entry in self._book.running if entry[0] is graph), None)
-        if running is not None:
-            meeting, attempt = running[1], running[2]
-        else:
-            meeting = self._book.meeting(graph, f"{event.node}/", None, event.rank, event.node)
-            attempt = meeting.attempt("seen")
-            self._book.open(graph, meeting, attempt, event.started or event.time, exact=event.started is not None)
-        attempt.compiler_pid = event.pid
-        self._by_compiler[f"{event.node}/{event.pid}"] = (graph, meeting)
-
-    def process_gone(self, event: ProcessExited) -> None:
-        """What a process had open when it ended was interrupted, unless a late line still says otherwise."""
-        worker = f"{event.node}/{event.pid}"
-        for graph, meeting, attempt in self._running_of(worker):
-            self._book.close(graph, meeting, attempt, event.time, "interrupted", inferred=True)
-        self._stop_waits(event.time, worker)
-        graph_and_meeting = self._by_compiler.pop(worker, None)
-        if graph_and_meeting is None:
-            return
-        graph, meeting = graph_and_meeting
-        last = meeting.open_attempt
-        if last is not None and meeting.pid is None:  # nobody but the process table tells of this compile
-            last.exit_status = event.exit_code
-            outcome = "done" if event.exit_code in (0, None) else "failed"
-            self._book.close(graph, meeting, last, event.time, outcome, exact=True, inferred=True)
+    def apply_other(self, event: QueueCounted | WorkerStarted | GraphReported | ProcessSeen | ProcessExited) -> None:
+        """Take into account what an event of another family says about graphs."""
+        match event:
+            case QueueCounted():
+                self._attempts.queue_counted(event)
+            case WorkerStarted():
+                if event.pid is not None:  # it compiles one after the other: the distances are its compile times
+                    self._lookups.serial(worker_key(event), event.time)
+            case GraphReported():
+                self._attempts.reported(event)
+            case ProcessSeen():
+                self._attempts.process_seen(event)
+            case ProcessExited():
+                self._attempts.process_exited(event)
+                self._answers.stop_waits(event.time, f"{event.node}/{event.pid}")
+            case _:
+                assert_never(event)
 
     def run_over(self, at: float | None, node: str) -> None:
         """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
-        for worker, time in self._lookups.unanswered():
-            self._unnamed(worker, time, node)
-        for graph, meeting, attempt in list(self._book.running):
-            self._book.close(graph, meeting, attempt, at, "interrupted", inferred=True)
-        self._stop_waits(at)
+        self._attempts.run_over(at, node)
+        self._answers.stop_waits(at)
+
+    def _described(self, event: GraphDescribed) -> None:
+        graph, _worker = self._graphs.of_event(event)
+        graph.direction = event.direction or graph.direction
+        graph.operators = event.operators if event.operators is not None else graph.operators
+        graph.op_counts = event.op_counts or graph.op_counts
+        graph.inputs = event.inputs or graph.inputs
+        graph.graph_bytes = event.graph_bytes if event.graph_bytes is not None else graph.graph_bytes
+        graph.flags = event.flags or graph.flags
+        graph.locate(None, event.compiler)

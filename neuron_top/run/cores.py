@@ -136,7 +136,7 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
     since: float | None
 
 
-class CoreLedger:
+class CoreTracker:
     """Cores by key, devices, host, telemetry sources, executions and the runtime's own words."""
 
     def __init__(self, history_seconds: float = 8 * 3600.0) -> None:

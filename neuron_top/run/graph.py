@@ -14,7 +14,7 @@ import msgspec
 from neuron_top.events import CompileCause
 
 LINES_KEPT = 64
-"""Places of log lines remembered per graph (the newest), for the way from a row to its lines."""
+"""Log lines remembered per graph (the newest), for the way from a row to its lines."""
 
 
 class GraphState(StrEnum):
@@ -31,6 +31,14 @@ class GraphState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class Outcome(StrEnum):
+    """How one call of the compiler ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
 class Precision(StrEnum):
     """How a duration is known."""
 
@@ -43,7 +51,7 @@ class Duration(msgspec.Struct, frozen=True):
     """Seconds and how they are known; bracketed seconds are an upper bound, `low` is the lower one if there is one."""
 
     seconds: float | None = None
-    known: Precision = Precision.UNKNOWN
+    precision: Precision = Precision.UNKNOWN
     low: float | None = None
 
 
@@ -56,8 +64,8 @@ class Attempt(msgspec.Struct, kw_only=True):
     exact_end: bool = False
     seconds: float | None = None
     """As measured by whoever compiled; beats the difference of the two times."""
-    outcome: str = ""
-    """"" while running, then `done`, `failed` or `interrupted`."""
+    outcome: Outcome | None = None
+    """None while running."""
     inferred: bool = False
     """The end was concluded from a later line; a line that says how it ended may still correct it."""
     dots: int = 0
@@ -103,10 +111,32 @@ class Wait(msgspec.Struct, kw_only=True):
     """When it last said so."""
 
 
+class Message(StrEnum):
+    """What can tell of an attempt; each kind counts for itself, see the module's text."""
+
+    MISSED = "missed"
+    """A line that announces a miss."""
+    STARTED = "started"
+    """A line of the compiler's call."""
+    BEGAN = "began"
+    """The side channel of our compile component."""
+    SEEN = "seen"
+    """The process table."""
+    FINISHED = "finished"
+    """A line that tells the end."""
+    ENDED = "ended"
+    """The side channel, at the end."""
+    REPORTED = "reported"
+    """The report of a parallel compile."""
+    DERIVED = "derived"
+    """Dots or a PASS of a compile whose graph no line has named."""
+
+
 class WorkerGraph(msgspec.Struct, kw_only=True):
     """One worker's dealings with one graph."""
 
-    worker: str
+    key: str
+    """Of the worker, see `lookups.worker_key`."""
     pid: int | None = None
     rank: int | None = None
     node: str = ""
@@ -126,12 +156,12 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     """Equal blocks of the model that the compiled graph has served in this worker; None where nobody told."""
     attempts: list[Attempt] = []
     waits: list[Wait] = []
-    told: dict[str, int] = {}
-    """Messages so far by kind: `missed`, `started`, `began`, `seen`, `finished` (a line), `ended` (side channel)."""
+    message_counts: dict[Message, int] = {}
+    """Messages about attempts so far, by kind."""
 
-    def attempt(self, kind: str) -> Attempt:
-        """The attempt that this message of `kind` speaks of, made if nobody has told of it yet."""
-        count = self.told[kind] = self.told.get(kind, 0) + 1
+    def attempt(self, kind: Message) -> Attempt:
+        """The attempt that this message of `kind` speaks of, made if no message spoke of it yet."""
+        count = self.message_counts[kind] = self.message_counts.get(kind, 0) + 1
         while len(self.attempts) < count:
             self.attempts.append(Attempt())
         return self.attempts[count - 1]
@@ -154,7 +184,7 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
         return last if last is not None and last.end is None else None
 
 
-class LinePlace(msgspec.Struct, frozen=True):
+class LineRef(msgspec.Struct, frozen=True):
     """Where a log line of a graph stands."""
 
     source: str
@@ -173,10 +203,11 @@ class Graph(msgspec.Struct, kw_only=True):
     root: str | None = None
     first: float | None = None
     """When the run first heard of it."""
-    settled: GraphState = GraphState.KNOWN
+    lasting: GraphState = GraphState.KNOWN
     """The last state that lasts; while a worker waits or compiles, `state` says that instead."""
     since: float | None = None
-    meetings: dict[str, WorkerGraph] = {}
+    workers: dict[str, WorkerGraph] = {}
+    """By worker, in the order in which they first met it."""
     direction: str = ""
     operators: int | None = None
     op_counts: dict[str, int] = {}
@@ -191,84 +222,89 @@ class Graph(msgspec.Struct, kw_only=True):
     """From the parallel compile's report."""
     reported_retries: int | None = None
     hub_missing: list[str] = []
-    lines: list[LinePlace] = []
+    lines: list[LineRef] = []
     version: int = 0
     """Grows with every change."""
 
+    def locate(self, root: str | None, compiler: str | None) -> None:
+        """Take over where its entry lies, as far as an event tells."""
+        self.root = root or self.root
+        self.compiler = compiler or self.compiler
+
     @property
     def state(self) -> GraphState:
-        """Compiling if any worker compiles it, else waiting if any waits, else what was last settled."""
-        states = {meeting.state for meeting in self.meetings.values()}
+        """Compiling if any worker compiles it, else waiting if any waits, else what it last came to."""
+        states = {worker.state for worker in self.workers.values()}
         for active in (GraphState.COMPILING, GraphState.WAITING):
             if active in states:
                 return active
-        return self.settled
+        return self.lasting
 
     @property
     def state_since(self) -> float | None:
         """When `state` began: for an active state, the earliest worker in it."""
         state = self.state
-        starts = [m.since for m in self.meetings.values() if m.state is state and m.since is not None]
+        starts = [m.since for m in self.workers.values() if m.state is state and m.since is not None]
         return min(starts) if starts and state in ACTIVE else self.since
 
     @property
-    def active_meeting(self) -> WorkerGraph | None:
+    def active_worker(self) -> WorkerGraph | None:
         """The worker that compiles (else waits), the one that began first; None when nobody does."""
         state = self.state
-        active = [meeting for meeting in self.meetings.values() if meeting.state is state]
-        return min(active, key=lambda one: one.since or 0.0) if state in ACTIVE and active else None
+        active = [worker for worker in self.workers.values() if worker.state is state]
+        return min(active, key=lambda worker: worker.since or 0.0) if state in ACTIVE and active else None
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All attempts of all workers, in the order of the workers' first meeting."""
-        return [attempt for meeting in self.meetings.values() for attempt in meeting.attempts]
+        """All attempts of all workers, worker after worker."""
+        return [attempt for worker in self.workers.values() for attempt in worker.attempts]
 
     @property
     def last_attempt(self) -> Attempt | None:
         """The newest attempt by start; the running one if one runs."""
-        attempts = self.attempts
-        return max(attempts, key=lambda one: (not one.outcome, one.start or one.end or 0.0)) if attempts else None
+        order = lambda attempt: (not attempt.outcome, attempt.start or attempt.end or 0.0)  # noqa: E731 (for its length)
+        return max(self.attempts, key=order, default=None)
 
     @property
     def duration(self) -> Duration:
         """The newest finished compile's duration; the report's figure where that is all there is."""
         finished = [attempt for attempt in self.attempts if attempt.outcome]
-        best = max(finished, key=lambda one: one.end or 0.0).duration if finished else Duration()
-        if best.known is not Precision.MEASURED and self.reported_seconds is not None:
+        best = max(finished, key=lambda attempt: attempt.end or 0.0).duration if finished else Duration()
+        if best.precision is not Precision.MEASURED and self.reported_seconds is not None:
             return Duration(self.reported_seconds, Precision.MEASURED)
         return best
 
     @property
     def peak_rss_bytes(self) -> int | None:
         """Largest memory that any of its compiles took, where it was measured."""
-        known = [one.peak_rss_bytes for one in self.attempts if one.peak_rss_bytes is not None]
-        return max(known, default=None)
+        peaks = [attempt.peak_rss_bytes for attempt in self.attempts if attempt.peak_rss_bytes is not None]
+        return max(peaks, default=None)
 
     @property
     def block_hits(self) -> int | None:
         """Times that an equal block of the model was served by what was there already; None where nobody told."""
-        known = [meeting.blocks - 1 for meeting in self.meetings.values() if meeting.blocks is not None]
-        return sum(known) if known else None
+        served = [worker.blocks - 1 for worker in self.workers.values() if worker.blocks is not None]
+        return sum(served) if served else None
 
     @property
     def hits(self) -> int:
         """Hits by occurrence: all workers."""
-        return sum(meeting.hits for meeting in self.meetings.values())
+        return sum(worker.hits for worker in self.workers.values())
 
     @property
     def misses(self) -> int:
         """Compiles that were begun for it, by occurrence."""
-        return sum(len(meeting.attempts) for meeting in self.meetings.values())
+        return sum(len(worker.attempts) for worker in self.workers.values())
 
     @property
     def failures(self) -> int:
         """Compiles that failed in this run; quoted and cached failures are not among them."""
-        return sum(attempt.outcome == "failed" for attempt in self.attempts)
+        return sum(attempt.outcome is Outcome.FAILED for attempt in self.attempts)
 
     @property
     def failures_met(self) -> int:
         """How often the cache answered with a stored failure."""
-        return sum(meeting.failures_met for meeting in self.meetings.values())
+        return sum(worker.failures_met for worker in self.workers.values())
 
 
 ACTIVE = frozenset({GraphState.COMPILING, GraphState.WAITING})

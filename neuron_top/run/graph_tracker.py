@@ -1,21 +1,37 @@
-"""The book of graphs: opens and closes attempts and waits, and keeps the lasting state that follows."""
+"""Graphs by key, the attempts that go on, and the lasting state that follows from those that ended."""
 
 from __future__ import annotations
 
-from neuron_top.run.graph import Attempt, Graph, GraphState, WorkerGraph
+from neuron_top.events import (
+    ArtifactLoaded,
+    CompileBegan,
+    CompileEnded,
+    CompileLogEvent,
+    GraphDescribed,
+    GraphReused,
+    LogEvent,
+)
+from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LineRef, Message, Outcome, WorkerGraph
+from neuron_top.run.lookups import worker_key
 
-_OUTCOMES = {"done": GraphState.COMPILED, "failed": GraphState.FAILED, "interrupted": GraphState.INTERRUPTED}
+GraphEvent = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused
+"""Events that speak of one graph."""
+Entry = tuple[Graph, WorkerGraph, Attempt]
+
+_LASTING = {
+    Outcome.DONE: GraphState.COMPILED,
+    Outcome.FAILED: GraphState.FAILED,
+    Outcome.INTERRUPTED: GraphState.INTERRUPTED,
+}
 _STAYS = {
     GraphState.COMPILED: (GraphState.HIT, GraphState.EXTRACTED, GraphState.INTERRUPTED),
     GraphState.HIT: (GraphState.EXTRACTED, GraphState.INTERRUPTED),
 }
-"""What does not replace a lasting state: a graph compiled here stays `done` when other ranks then hit it."""
-
-Entry = tuple[Graph, WorkerGraph, Attempt]
+"""What does not replace a lasting state: a graph compiled here stays `compiled` when other ranks then hit it."""
 
 
 class GraphTracker:
-    """Graphs by key in the order they were first met, and the attempts that run or lack their end."""
+    """Graphs in the order they were first met, and the attempts that run or lack their end."""
 
     def __init__(self) -> None:
         self.graphs: dict[str, Graph] = {}
@@ -36,42 +52,56 @@ class GraphTracker:
         return graph
 
     def touch(self, graph: Graph) -> None:
-        """Something about this graph changes."""
+        """Count a change of this graph."""
         self.version += 1
         graph.version += 1
 
-    def meeting(self, graph: Graph, worker: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
-        """The worker's meeting with the graph.
+    def worker(self, graph: Graph, key: str, pid: int | None, rank: int | None, node: str) -> WorkerGraph:
+        """What this worker has to do with the graph.
 
-        A meeting of nobody in particular is taken over by the first worker who names himself: an observer of
+        An entry of nobody in particular is taken over by the first worker who names himself: an observer of
         processes, a report and a line then tell of one compile.
         """
-        meeting = graph.meetings.get(worker)
-        if meeting is None:
-            meeting = graph.meetings.pop(f"{node}/", None) or WorkerGraph(worker=worker, node=node, since=graph.since)
-            meeting.worker = worker
-            graph.meetings[worker] = meeting
-        meeting.pid = pid if pid is not None else meeting.pid
-        meeting.rank = rank if rank is not None else meeting.rank
-        return meeting
+        worker = graph.workers.get(key)
+        if worker is None:
+            worker = graph.workers.pop(f"{node}/", None) or WorkerGraph(key=key, node=node, since=graph.since)
+            worker.key = key
+            graph.workers[key] = worker
+        worker.pid = pid if pid is not None else worker.pid
+        worker.rank = rank if rank is not None else worker.rank
+        return worker
 
-    def unnamed(self, worker: str, time: float | None, pid: int | None, rank: int | None, node: str) -> None:
+    def of_event(self, event: GraphEvent) -> tuple[Graph, WorkerGraph]:
+        """The graph and the worker that an event speaks of; its log line is remembered."""
+        key = worker_key(event)
+        graph = self.graph(event.module or f"unnamed {key}", event.time, named=event.module is not None)
+        worker = self.worker(graph, key, event.pid, event.rank, event.node)
+        if isinstance(event, LogEvent) and event.offset is not None:
+            graph.lines.append(LineRef(event.source, event.offset, event.time, type(event).__name__))
+            del graph.lines[:-LINES_KEPT]
+        return graph, worker
+
+    def running_of(self, key: str) -> list[Entry]:
+        """Attempts of this worker that go on."""
+        return [entry for entry in self.running if entry[1].key == key]
+
+    def add_unnamed(self, key: str, time: float | None, pid: int | None, rank: int | None, node: str) -> None:
         """Enter a compile whose graph no line has named (yet)."""
         self._numbered += 1
         graph = self.graph(f"unnamed {self._numbered}", time, named=False)
-        meeting = self.meeting(graph, worker, pid, rank, node)
-        self.open(graph, meeting, meeting.attempt("derived"), time, exact=False)
+        worker = self.worker(graph, key, pid, rank, node)
+        self.open(graph, worker, worker.attempt(Message.DERIVED), time, exact=False)
 
     def claim_unnamed(self) -> Attempt | None:
-        """Strike out the newest compile that only dots or PASS told of, now that its graph has a name.
+        """Take out the newest compile that only dots or PASS told of, now that its graph has a name.
 
         One that has ended goes first: the dots of the next may stand between a PASS and the line that names its graph.
         """
         claimed: tuple[str, Attempt] | None = None
         for key, graph in reversed(self.graphs.items()):
-            for meeting in graph.meetings.values() if graph.module is None else ():
-                if "derived" in meeting.told and (claimed is None or meeting.attempts[-1].outcome):
-                    claimed = key, meeting.attempts[-1]
+            for worker in graph.workers.values() if graph.module is None else ():
+                if Message.DERIVED in worker.message_counts and (claimed is None or worker.attempts[-1].outcome):
+                    claimed = key, worker.attempts[-1]
             if claimed is not None and claimed[1].outcome:
                 break
         if claimed is None:
@@ -80,56 +110,56 @@ class GraphTracker:
         self._forget(claimed[1])
         return claimed[1]
 
-    def open(self, graph: Graph, meeting: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
-        """An attempt began; the exact teller sets the start. Told late of one that ended, it stays ended."""
+    def open(self, graph: Graph, worker: WorkerGraph, attempt: Attempt, time: float | None, *, exact: bool) -> None:
+        """An attempt began; the exact message sets the start. Told late of one that ended, it stays ended."""
         if attempt.start is None or (exact and not attempt.exact_start):
             attempt.start, attempt.exact_start = time, exact
         if attempt.outcome:
             return
         if not any(running is attempt for _, _, running in self.running):
-            self.running.append((graph, meeting, attempt))
-        if meeting.state is not GraphState.COMPILING:
-            meeting.state, meeting.since = GraphState.COMPILING, attempt.start
+            self.running.append((graph, worker, attempt))
+        if worker.state is not GraphState.COMPILING:
+            worker.state, worker.since = GraphState.COMPILING, attempt.start
 
-    def close(self, graph: Graph, meeting: WorkerGraph, attempt: Attempt, time: float | None, outcome: str, *,
+    def close(self, graph: Graph, worker: WorkerGraph, attempt: Attempt, time: float | None, outcome: Outcome, *,
               exact: bool = False, inferred: bool = False) -> None:  # fmt: skip
         """An attempt ended. What a line tells beats what was inferred, an exact end beats a bound, a failure stays."""
         self.touch(graph)
         self._forget(attempt)
         better = attempt.inferred or (exact and not attempt.exact_end)
-        if not attempt.outcome or (better and not inferred):
+        if attempt.outcome is None or (better and not inferred):
             attempt.end, attempt.exact_end, attempt.inferred = time, exact, inferred
-            attempt.outcome = "failed" if attempt.outcome == "failed" and not attempt.inferred else outcome
-        elif outcome == "failed":
+            attempt.outcome = attempt.outcome if attempt.outcome is Outcome.FAILED else outcome
+        elif outcome is Outcome.FAILED:
             attempt.outcome = outcome
         if attempt.end is None and attempt.seconds is None:
-            self._undated.append((graph, meeting, attempt))
-        if attempt is meeting.attempts[-1] and meeting.state is not GraphState.HIT:
-            meeting.state, meeting.since = _OUTCOMES[attempt.outcome], time
-            self.settle(graph, meeting.state, time)
+            self._undated.append((graph, worker, attempt))
+        if attempt is worker.attempts[-1] and worker.state is not GraphState.HIT:
+            worker.state, worker.since = _LASTING[attempt.outcome], time
+            self.settle(graph, worker.state, time)
 
     def settle(self, graph: Graph, state: GraphState, time: float | None) -> None:
         """A lasting state was reached; some older ones stay nevertheless."""
-        if state not in _STAYS.get(graph.settled, ()):
-            graph.settled, graph.since = state, time
+        if state not in _STAYS.get(graph.lasting, ()):
+            graph.lasting, graph.since = state, time
 
-    def header(self, worker: str, time: float | None) -> None:
+    def header(self, key: str, time: float | None) -> None:
         """A line with a clock came from this worker: the late bound of its attempts that lack an end."""
         if time is None or not self._undated:
             return
-        for graph, meeting, attempt in self._undated:
-            if meeting.worker == worker and attempt.end is None:
+        for graph, worker, attempt in self._undated:
+            if worker.key == key and attempt.end is None:
                 self.touch(graph)
                 attempt.end = time
         self._undated = [entry for entry in self._undated if entry[2].end is None]
 
-    def undated(self, worker: str) -> Entry | None:
+    def undated(self, key: str) -> Entry | None:
         """The oldest attempt of this worker that ended at an unknown time."""
-        return next((entry for entry in self._undated if entry[1].worker == worker), None)
+        return next((entry for entry in self._undated if entry[1].key == key), None)
 
-    def end_wait(self, meeting: WorkerGraph, time: float | None) -> None:
+    def end_wait(self, worker: WorkerGraph, time: float | None) -> None:
         """The worker's wait is over, if one goes on; without a clock, at the last it said of it."""
-        wait = meeting.open_wait
+        wait = worker.open_wait
         if wait is None:
             return
         wait.end = time if time is not None else wait.last

@@ -61,7 +61,7 @@ class Source(msgspec.Struct, kw_only=True):
     rotations: int = 0
 
 
-class JobLedger:
+class JobTracker:
     """Facts of the command. `None` and empty until told."""
 
     def __init__(self) -> None:

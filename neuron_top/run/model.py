@@ -38,18 +38,18 @@ from neuron_top.events import (
     WorkerDied,
     WorkerStarted,
 )
-from neuron_top.run.caches import CacheLedger
+from neuron_top.run.caches import CacheTracker
 from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
-from neuron_top.run.compiles import CompileLedger
-from neuron_top.run.cores import CoreLedger
+from neuron_top.run.compiles import CompileTracker
+from neuron_top.run.cores import CoreTracker
 from neuron_top.run.graph import WorkerGraph
-from neuron_top.run.job import JobLedger
+from neuron_top.run.job import JobTracker
 from neuron_top.run.log_activity import LogActivity
-from neuron_top.run.queue import QueueLedger
+from neuron_top.run.queue import QueueTracker
 from neuron_top.run.state import JobState
-from neuron_top.run.torch_trace import TorchTraceLedger
-from neuron_top.run.training import TrainingLedger
+from neuron_top.run.torch_trace import TorchTraceTracker
+from neuron_top.run.training import TrainingTracker
 
 
 class Run:
@@ -57,13 +57,13 @@ class Run:
 
     def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
         """`history_seconds` (a setting) bounds how finely the past is remembered; memory never grows past it."""
-        self.job = JobLedger()
-        self.compiles = CompileLedger()
-        self.queue = QueueLedger()
-        self.cores = CoreLedger(history_seconds)
-        self.training = TrainingLedger()
-        self.caches = CacheLedger()
-        self.torch = TorchTraceLedger()
+        self.job = JobTracker()
+        self.compiles = CompileTracker()
+        self.queue = QueueTracker()
+        self.cores = CoreTracker(history_seconds)
+        self.training = TrainingTracker()
+        self.caches = CacheTracker()
+        self.torch = TorchTraceTracker()
         self.silence = LogActivity()
         self.events = 0
         """Events taken into account."""
@@ -95,7 +95,7 @@ class Run:
             return JobState.EXTRACTING
         if self.compiles.compiling:
             return JobState.COMPILING
-        if self.compiles.waits():
+        if self.compiles.totals.waits():
             return JobState.LOCK_WAIT
         return JobState.TRAINING if self.training.reports else JobState.RUNNING
 
@@ -112,18 +112,18 @@ class Run:
         self.compiles.run_over(at, self.job.node)
         self.queue.end_trial(at)
 
-    def until(self, now: float) -> float:
+    def effective_now(self, now: float) -> float:
         """Up to when things that go on have gone on: now, or the last line of a log that is silent."""
         last = self.silence.last if self.silent(now) is not None else None
         return now if last is None else min(now, last)
 
     def compiling_seconds(self, now: float) -> float:
         """Wall seconds in which anybody compiled, PyTorch's own back ends too, or waited for a compile."""
-        return self.compiles.seconds_spent(now, besides=self.torch.elsewhere())
+        return self.compiles.totals.seconds_spent(now, besides=self.torch.elsewhere())
 
-    def rank_of_meeting(self, meeting: WorkerGraph) -> int | None:
+    def rank_of(self, worker: WorkerGraph) -> int | None:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
-        return meeting.rank if meeting.rank is not None else self.job.rank_of(meeting.pid, meeting.node)
+        return worker.rank if worker.rank is not None else self.job.rank_of(worker.pid, worker.node)
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
@@ -178,29 +178,24 @@ class Run:
 
     def _job(self, event: JobFamily) -> None:
         self.job.apply(event)
-        if isinstance(event, ProcessSeen):
-            self.compiles.process_seen(event)
-        elif isinstance(event, ProcessExited):
-            self.compiles.process_gone(event)
+        if isinstance(event, ProcessSeen | ProcessExited):
+            self.compiles.apply_other(event)
         elif isinstance(event, RunFinished):
             self.compiles.run_over(event.time, event.node)
             self.queue.end_trial(event.time)
 
     def _parallel(self, event: ParallelFamily) -> None:
         self.queue.apply(event)
-        if isinstance(event, QueueCounted):
-            self.compiles.queue_counted(event)
-        elif isinstance(event, GraphReported):
-            self.compiles.reported(event)
-        elif isinstance(event, WorkerStarted):
-            self.compiles.worker_started(event)
+        if isinstance(event, QueueCounted | GraphReported | WorkerStarted):
+            self.compiles.apply_other(event)
 
     def _mark(self, event: CompileFailed | DeviceMemoryExhausted | ErrorRaised | WorkerDied, text: str) -> None:
         self.job.mark(event.time, "error", text, source=event.source, offset=event.offset, rank=event.rank)
 
-    def facts(self) -> dict[str, Any]:
-        """Everything it knows as plain values: two runs are equal exactly when their facts are."""
-        return {name: canonical(value) for name, value in vars(self).items()}
+    def canonical(self) -> dict[str, Any]:
+        """Everything it knows as plain values: two runs are equal exactly when these are."""
+        parts: set[int] = set()
+        return {name: canonical(value, parts) for name, value in vars(self).items()}
 
 
 def _first_line(text: str) -> str:

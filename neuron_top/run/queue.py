@@ -38,7 +38,7 @@ class CompileWorker(msgspec.Struct, kw_only=True):
     """Why it failed; empty when it did not."""
 
 
-class QueueLedger:
+class QueueTracker:
     """A parallel compile as a whole."""
 
     def __init__(self) -> None:

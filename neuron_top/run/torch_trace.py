@@ -106,7 +106,7 @@ class OurGraphs(msgspec.Struct, kw_only=True):
         return first < len(self.moments) and (end is None or self.moments[first] <= end)
 
 
-class TorchTraceLedger:
+class TorchTraceTracker:
     """Frames by (node, pid, compile id), in the order in which they were first met; totals over all there were."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Sums over graphs: by occurrence (every rank counts) and by distinct graph; both are meant to be seen.
 
 A screen asks for them many times a second while hundreds of graphs have dozens of workers each. So every graph is
-added up once per change (`GraphSummary`), and a sum goes over digests.
+added up once per change (`GraphSummary`), and a sum goes over summaries.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.run.graph import Attempt, Graph, GraphState, Wait, WorkerGraph
+from neuron_top.run.graph import Attempt, Graph, GraphState, Outcome, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.spans import Interval, Span, union_seconds
 
@@ -32,69 +32,67 @@ class GraphSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GraphTotals:
-    """What can be summed up over `graphs`."""
+    """What can be summed up over the graphs of a run."""
 
-    def __init__(self, book: GraphTracker) -> None:
-        self.graphs: dict[str, Graph] = book.graphs
-        """By key, in the order they were first met."""
-        self._totals_of = book
+    def __init__(self, graphs: GraphTracker) -> None:
+        self._graphs = graphs
         self._cached: dict[str, GraphSummary] = {}
         self._cached_all: tuple[int, list[GraphSummary]] = (-1, [])
 
-    def digests(self) -> list[GraphSummary]:
-        """Every graph added up, in the order of `graphs`."""
-        version, digests = self._cached_all
-        if version != self._totals_of.version:
-            digests = [self.digest(graph) for graph in self.graphs.values()]
-            self._cached_all = (self._totals_of.version, digests)
-        return digests
+    def summaries(self) -> list[GraphSummary]:
+        """Every graph added up, in the order in which they were first met."""
+        version, summaries = self._cached_all
+        if version != self._graphs.version:
+            summaries = [self.summary(graph) for graph in self._graphs.graphs.values()]
+            self._cached_all = (self._graphs.version, summaries)
+        return summaries
 
-    def digest(self, graph: Graph) -> GraphSummary:
+    def summary(self, graph: Graph) -> GraphSummary:
         """One graph added up."""
-        known = self._cached.get(graph.key)
-        if known is None or known.version != graph.version or known.graph is not graph:
-            known = self._cached[graph.key] = _digest(graph)
-        return known
+        summary = self._cached.get(graph.key)
+        if summary is None or summary.version != graph.version or summary.graph is not graph:
+            summary = self._cached[graph.key] = _summary(graph)
+        return summary
 
     @property
     def hits(self) -> int:
         """Hits by occurrence."""
-        return sum(one.hits for one in self.digests())
+        return sum(one.hits for one in self.summaries())
 
     @property
     def hits_after_compile(self) -> int:
         """Those hits that spared nothing: loads of what somebody compiled during this run, by occurrence."""
-        return sum(one.hits if one.misses else one.hits_after_wait for one in self.digests())
+        return sum(one.hits if one.misses else one.hits_after_wait for one in self.summaries())
 
     @property
     def misses(self) -> int:
         """Misses by occurrence: announced, or derived from a compile that took place."""
-        return sum(one.misses for one in self.digests())
+        return sum(one.misses for one in self.summaries())
 
     @property
     def failures(self) -> int:
         """Failed compiles by occurrence."""
-        return sum(one.failures for one in self.digests())
+        return sum(one.failures for one in self.summaries())
 
     @property
     def failures_met(self) -> int:
         """Stored failures met, by occurrence."""
-        return sum(one.failures_met for one in self.digests())
+        return sum(one.failures_met for one in self.summaries())
 
     @property
     def graphs_hit(self) -> int:
         """Distinct graphs that the cache answered and that nobody had to compile in this run."""
-        return sum(one.misses == 0 and one.hits > 0 for one in self.digests())
+        return sum(one.misses == 0 and one.hits > 0 for one in self.summaries())
 
     @property
     def graphs_missed(self) -> int:
         """Distinct graphs for which a compiler was called."""
-        return sum(one.misses > 0 for one in self.digests())
+        return sum(one.misses > 0 for one in self.summaries())
 
     @property
     def hit_rate(self) -> float | None:
         """Share of distinct graphs that came from the cache, 0…1; None before the first look-up ended."""
-        refused = sum(one.failures_met > 0 and not one.misses and not one.hits for one in self.digests())
+        refused = sum(one.failures_met > 0 and not one.misses and not one.hits for one in self.summaries())
         hit = self.graphs_hit
         asked = hit + self.graphs_missed + refused
         return hit / asked if asked else None
@@ -109,21 +107,21 @@ class GraphTotals:
     @property
     def lock_waits(self) -> int:
         """Waits for another process's compile, ended or not, by occurrence (not by line)."""
-        return sum(one.lock_waits for one in self.digests())
+        return sum(one.lock_waits for one in self.summaries())
 
     def new_since(self, time: float | None) -> list[Graph]:
         """Graphs first met, and compiled, after `time`; none when that is None."""
         if time is None:
             return []
-        return [one.graph for one in self.digests() if one.misses and (one.graph.first or time) > time]
+        return [one.graph for one in self.summaries() if one.misses and (one.graph.first or time) > time]
 
     def waits(self) -> list[tuple[Graph, WorkerGraph, Wait]]:
         """Lock waits that are going on."""
-        return [(one.graph, meeting, wait) for one in self.digests() for meeting, wait in one.waiting]
+        return [(one.graph, worker, wait) for one in self.summaries() for worker, wait in one.waiting]
 
     def spans(self) -> list[Span]:
         """Compiles and waits as bars of a timeline, graph after graph; those without a known start are left out."""
-        return [span for one in self.digests() for span in one.spans]
+        return [span for one in self.summaries() for span in one.spans]
 
     def seconds_spent(
         self, now: float, kinds: tuple[str, ...] = ("compile", "wait"), besides: Iterable[Interval] = ()
@@ -137,39 +135,39 @@ class GraphTotals:
         return union_seconds([*own, *besides])
 
 
-def _digest(graph: Graph) -> GraphSummary:
-    meetings = graph.meetings.values()
+def _summary(graph: Graph) -> GraphSummary:
+    workers = graph.workers.values()
     return GraphSummary(
         graph=graph,
         version=graph.version,
         state=graph.state,
         hits=graph.hits,
-        hits_after_wait=sum(meeting.hits_after_wait for meeting in graph.meetings.values()),
+        hits_after_wait=sum(worker.hits_after_wait for worker in workers),
         misses=graph.misses,
         failures=graph.failures,
         failures_met=graph.failures_met,
-        lock_waits=sum(len(meeting.waits) for meeting in meetings),
-        waiting=tuple((meeting, wait) for meeting in meetings if (wait := meeting.open_wait) is not None),
-        spans=tuple(span for meeting in meetings for span in _spans_of(graph, meeting)),
+        lock_waits=sum(len(worker.waits) for worker in workers),
+        waiting=tuple((worker, wait) for worker in workers if (wait := worker.open_wait) is not None),
+        spans=tuple(span for worker in workers for span in _spans_of(graph, worker)),
     )
 
 
-def _spans_of(graph: Graph, meeting: WorkerGraph) -> list[Span]:
+def _spans_of(graph: Graph, worker: WorkerGraph) -> list[Span]:
     spans = []
-    for one in meeting.attempts:
-        start = one.start if one.start is not None else _back(one)
-        if start is not None and (one.end is not None or not one.outcome):
-            exact = one.exact_start and (one.exact_end or not one.outcome)
-            spans.append(_span(graph, meeting, "compile", start, one.end, one.outcome, exact))
-    dated = ((wait.start, wait.end) for wait in meeting.waits if wait.start is not None)
-    spans.extend(_span(graph, meeting, "wait", start, end, "", True) for start, end in dated)
+    for attempt in worker.attempts:
+        start = attempt.start if attempt.start is not None else _back(attempt)
+        if start is not None and (attempt.end is not None or not attempt.outcome):
+            exact = attempt.exact_start and (attempt.exact_end or not attempt.outcome)
+            spans.append(_span(graph, worker, "compile", start, attempt.end, attempt.outcome, exact))
+    dated = ((wait.start, wait.end) for wait in worker.waits if wait.start is not None)
+    spans.extend(_span(graph, worker, "wait", start, end, None, True) for start, end in dated)
     return spans
 
 
-def _span(graph: Graph, meeting: WorkerGraph, kind: str, start: float, end: float | None, outcome: str, exact: bool
-          ) -> Span:  # fmt: skip
-    return Span(graph=graph.key, worker=meeting.worker, pid=meeting.pid, rank=meeting.rank, kind=kind, start=start,
-                end=end, outcome=outcome, exact=exact)  # fmt: skip
+def _span(graph: Graph, worker: WorkerGraph, kind: str, start: float, end: float | None, outcome: Outcome | None,
+          exact: bool) -> Span:  # fmt: skip
+    return Span(graph=graph.key, worker=worker.key, pid=worker.pid, rank=worker.rank, kind=kind, start=start,
+                end=end, outcome=outcome or "", exact=exact)  # fmt: skip
 
 
 def _back(attempt: Attempt) -> float | None:

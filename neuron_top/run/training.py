@@ -17,8 +17,7 @@ from neuron_top.events import (
     TrainingFamily,
     WorkerDied,
 )
-from neuron_top.run.history import Series
-from neuron_top.run.median import median
+from neuron_top.run.history import Series, median
 
 RECENT_STEPS = 20
 """Throughput and step time are medians over so many of the last reports."""
@@ -49,7 +48,7 @@ class RaisedError(msgspec.Struct, frozen=True, kw_only=True):
     offset: int | None
 
 
-class TrainingLedger:
+class TrainingTracker:
     """Progress of training; None until printed."""
 
     def __init__(self) -> None:

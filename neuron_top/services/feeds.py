@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from neuron_top.cache.location import is_bucket
 from neuron_top.ingest import assembly
 from neuron_top.ingest.feed import Feed
 from neuron_top.ingest.live import LiveFeed
@@ -26,6 +27,7 @@ __all__ = [
     "LogQuery",
     "Run",
     "STANDARD_INPUT",
+    "bucket_paths",
     "cache_roots",
     "estimator",
     "import_log_reader",
@@ -41,15 +43,25 @@ STANDARD_INPUT = assembly.STANDARD_INPUT
 def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None = None) -> LiveFeed:
     """The feed of these logs, folders, caches and telemetry files; without any, of this machine.
 
-    `piped`: a descriptor to read `-` from, for a screen that scrolls back through it. Raises NothingToShow for a path
-    that cannot exist.
+    `piped`: a descriptor to read `-` from, for a screen that scrolls back through it. Buckets among the paths have no
+    events of their own: a screen lists them, beside what runs here. Raises NothingToShow for a path that cannot exist.
     """
-    return assembly.paths_feed(settings, paths, piped) if paths else assembly.machine_feed(settings)
+    watched = [path for path in paths if not is_bucket(path)]
+    return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings)
+
+
+def bucket_paths(paths: Sequence[str]) -> list[str]:
+    """Those of the paths that are caches in S3: `s3://bucket/prefix`."""
+    return [path for path in paths if is_bucket(path)]
 
 
 def cache_roots(paths: Sequence[str]) -> list[str]:
-    """Those of the paths that are compile caches, in full."""
-    return [str(Path(path).resolve()) for path in paths if assembly.is_cache_root(Path(path))]
+    """Those of the paths that are compile caches, in full; buckets (`s3://bucket/prefix`) always are."""
+    return [
+        path if is_bucket(path) else str(Path(path).resolve())
+        for path in paths
+        if is_bucket(path) or assembly.is_cache_root(Path(path))
+    ]
 
 
 def searched_places(settings: Settings) -> str:

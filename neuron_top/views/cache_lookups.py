@@ -36,18 +36,18 @@ class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
 def cache_lookups(run: Run, _now: float) -> tuple[CacheLookup, ...]:
     """All lookups whose time is known, oldest first."""
     lookups = [
-        CacheLookup(time=time, kind=kind, graph=graph.key, worker=meeting.worker, rank=run.rank_of_meeting(meeting),
-               pid=meeting.pid)
+        CacheLookup(time=time, kind=kind, graph=graph.key, worker=worker.key, rank=run.rank_of(worker),
+                    pid=worker.pid)
         for graph in run.compiles.graphs.values()
-        for meeting in graph.meetings.values()
-        for time, kind in _dated(meeting)
+        for worker in graph.workers.values()
+        for time, kind in _dated(worker)
     ]  # fmt: skip
     return tuple(sorted(lookups, key=lambda lookup: lookup.time))
 
 
-def _dated(meeting: WorkerGraph) -> list[tuple[float, LookupResult]]:
-    dated = [(one.start, LookupResult.MISS) for one in meeting.attempts if one.start is not None]
-    if meeting.since is not None and meeting.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
-        is_hit = meeting.state is GraphState.HIT
-        dated.append((meeting.since, LookupResult.HIT if is_hit else LookupResult.CACHED_FAILURE))
+def _dated(worker: WorkerGraph) -> list[tuple[float, LookupResult]]:
+    dated = [(one.start, LookupResult.MISS) for one in worker.attempts if one.start is not None]
+    if worker.since is not None and worker.state in (GraphState.HIT, GraphState.CACHED_FAILURE):
+        is_hit = worker.state is GraphState.HIT
+        dated.append((worker.since, LookupResult.HIT if is_hit else LookupResult.CACHED_FAILURE))
     return dated

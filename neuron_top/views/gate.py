@@ -46,7 +46,7 @@ RULES = (
         "max-failed",
         ("failures", "cached_failures", "nameless_failures"),
         False,
-        "compiles that failed, now or (stored) before",
+        "failed compiles and cached failures",
     ),
     Rule("min-hit-rate", ("hit_rate",), True, "share of graphs that came from the cache, 0 to 1"),
     Rule("max-compile-share", ("compile_share",), False, "share of wall time spent compiling, 0 to 1"),
@@ -71,9 +71,21 @@ class GrowthRule(msgspec.Struct, frozen=True):
 
 
 GROWTH_RULES = (
-    GrowthRule("max-slowdown", "step_seconds", "time per step", "how much slower B's steps may be, as 0.1"),
-    GrowthRule("max-compile-growth", "compile_wall", "time spent compiling", "the same for time spent compiling"),
-    GrowthRule("max-memory-growth", "memory total", "peak memory per core", "the same for peak memory per core"),
+    GrowthRule(
+        "max-slowdown", "step_seconds", "time per step", "largest allowed growth of the time per step, such as 0.1"
+    ),
+    GrowthRule(
+        "max-compile-growth",
+        "compile_wall",
+        "time spent compiling",
+        "largest allowed growth of the time spent compiling",
+    ),
+    GrowthRule(
+        "max-memory-growth",
+        "memory total",
+        "peak memory per core",
+        "largest allowed growth of the peak memory per core",
+    ),
 )
 END = "exit-status"
 """Option of the verdict on how the command ended; nobody asks for it."""

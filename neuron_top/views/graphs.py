@@ -6,7 +6,7 @@ import msgspec
 
 from neuron_top.cache.model.failures import failure_of
 from neuron_top.run.estimate import Estimator, Range
-from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LinePlace, Precision, WorkerGraph
+from neuron_top.run.graph import Attempt, Duration, Graph, GraphState, LineRef, Precision, WorkerGraph
 from neuron_top.run.model import Run
 from neuron_top.views.progress import CompileCard, LockHolder, compile_card, lock_holder, waiters
 
@@ -18,7 +18,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     """Stable identity: the module where one was named, `unnamed N` else."""
     module: str | None
     state: str
-    """`known`, `extracted`, `waiting`, `compiling`, `hit`, `done`, `failed`, `cached failure`, `interrupted`."""
+    """`known`, `extracted`, `waiting`, `compiling`, `hit`, `compiled`, `failed`, `cached failure`, `interrupted`."""
     since: float | None
     elapsed: float | None
     """Seconds in this state; only while it compiles or waits."""
@@ -123,26 +123,26 @@ class GraphPage(msgspec.Struct, frozen=True, kw_only=True):
     cache_state: str | None
     """What the catalog last saw of its entry; None when it saw no change."""
     cache_root: str | None
-    lines: tuple[LinePlace, ...]
+    lines: tuple[LineRef, ...]
     """Where its newest log lines stand, oldest first."""
 
 
 def graph_table(run: Run, now: float, estimator: Estimator | None = None) -> GraphTable:
     """The compile screen."""
     known = estimator or Estimator()
-    until = run.until(now)
+    until = run.effective_now(now)
     rows = tuple(graph_row(run, graph, until, known) for graph in run.compiles.graphs.values())
     return GraphTable(now=now, card=compile_card(run, now, known), rows=rows)
 
 
 def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> GraphRow:
     """One graph as a row."""
-    digest, since = run.compiles.digest(graph), graph.state_since
-    active = graph.active_meeting
-    meeting = active or _compiled_by(graph)
+    digest, since = run.compiles.totals.summary(graph), graph.state_since
+    active = graph.active_worker
+    worker = active or _compiled_by(graph)
     elapsed = max(0.0, now - since) if since is not None and active is not None else None
     duration = graph.duration
-    ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
+    ranks = {rank for one in graph.workers.values() if (rank := run.rank_of(one)) is not None}
     compiling, waiting = digest.state is GraphState.COMPILING, waiters(graph)
     return GraphRow(
         key=graph.key,
@@ -154,12 +154,12 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
         if compiling
         else None,
         seconds=duration.seconds,
-        known=duration.known,
+        known=duration.precision,
         low=duration.low,
-        rank=run.rank_of_meeting(meeting) if meeting is not None else None,
-        pid=meeting.pid if meeting is not None else None,
+        rank=run.rank_of(worker) if worker is not None else None,
+        pid=worker.pid if worker is not None else None,
         ranks=tuple(sorted(ranks)),
-        workers=len(graph.meetings),
+        workers=len(graph.workers),
         hits=digest.hits,
         misses=digest.misses,
         failures=digest.failures,
@@ -182,7 +182,7 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
     if graph is None:
         return None
     entry = run.caches.entry(graph.module) if graph.module is not None else None
-    now = run.until(now)
+    now = run.effective_now(now)
     return GraphPage(
         now=now,
         row=graph_row(run, graph, now, estimator or Estimator()),
@@ -191,9 +191,9 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
         inputs=graph.inputs,
         message=graph.message,
         advice=failure_of(graph.message).advice if graph.message else "",
-        workers=tuple(_worker_row(run, meeting, now) for meeting in graph.meetings.values()),
+        workers=tuple(_worker_row(run, worker, now) for worker in graph.workers.values()),
         attempts=tuple(
-            _attempt_row(run, meeting, attempt) for meeting in graph.meetings.values() for attempt in meeting.attempts
+            _attempt_row(run, worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts
         ),
         hub_missing=tuple(graph.hub_missing),
         cache_state=entry.state if entry is not None else None,
@@ -203,56 +203,56 @@ def graph_page(run: Run, now: float, key: str, estimator: Estimator | None = Non
 
 
 def _compiled_by(graph: Graph) -> WorkerGraph | None:
-    meetings = list(graph.meetings.values())
-    compiled = [meeting for meeting in meetings if meeting.attempts]
-    return compiled[-1] if compiled else meetings[0] if meetings else None
+    workers = list(graph.workers.values())
+    compiled = [worker for worker in workers if worker.attempts]
+    return compiled[-1] if compiled else workers[0] if workers else None
 
 
 def _longest_wait(graph: Graph, now: float) -> float | None:
-    waits = [seconds for meeting in graph.meetings.values() if (seconds := _waited(meeting, now)) is not None]
+    waits = [seconds for worker in graph.workers.values() if (seconds := _waited(worker, now)) is not None]
     return max(waits, default=None)
 
 
-def _waited(meeting: WorkerGraph, now: float) -> float | None:
+def _waited(worker: WorkerGraph, now: float) -> float | None:
     known = [
         wait.seconds if wait.seconds is not None else (wait.end if wait.end is not None else now) - wait.start
-        for wait in meeting.waits
+        for wait in worker.waits
         if wait.start is not None
     ]
     return max(known, default=None)
 
 
-def _worker_row(run: Run, meeting: WorkerGraph, now: float) -> WorkerRow:
-    minutes = [wait.minutes for wait in meeting.waits if wait.minutes is not None]
+def _worker_row(run: Run, worker: WorkerGraph, now: float) -> WorkerRow:
+    minutes = [wait.minutes for wait in worker.waits if wait.minutes is not None]
     return WorkerRow(
-        rank=run.rank_of_meeting(meeting),
-        pid=meeting.pid,
-        node=meeting.node,
-        state=meeting.state.value,
-        since=meeting.since,
-        hits=meeting.hits,
-        hits_after_wait=meeting.hits_after_wait,
-        failures_met=meeting.failures_met,
-        extractions=meeting.extractions,
-        attempts=len(meeting.attempts),
-        loads=meeting.loads,
-        load_seconds=meeting.load_seconds,
-        wait_seconds=_waited(meeting, now),
+        rank=run.rank_of(worker),
+        pid=worker.pid,
+        node=worker.node,
+        state=worker.state.value,
+        since=worker.since,
+        hits=worker.hits,
+        hits_after_wait=worker.hits_after_wait,
+        failures_met=worker.failures_met,
+        extractions=worker.extractions,
+        attempts=len(worker.attempts),
+        loads=worker.loads,
+        load_seconds=worker.load_seconds,
+        wait_seconds=_waited(worker, now),
         wait_minutes=max(minutes, default=None),
     )
 
 
-def _attempt_row(run: Run, meeting: WorkerGraph, attempt: Attempt) -> AttemptRow:
+def _attempt_row(run: Run, worker: WorkerGraph, attempt: Attempt) -> AttemptRow:
     duration: Duration = attempt.duration
     return AttemptRow(
-        rank=run.rank_of_meeting(meeting),
-        pid=meeting.pid,
+        rank=run.rank_of(worker),
+        pid=worker.pid,
         compiler_pid=attempt.compiler_pid,
         start=attempt.start,
         end=attempt.end,
         seconds=duration.seconds,
-        known=duration.known,
-        outcome=attempt.outcome,
+        known=duration.precision,
+        outcome=attempt.outcome or "",
         cause=attempt.cause.value,
         code=attempt.code,
         exit_status=attempt.exit_status,

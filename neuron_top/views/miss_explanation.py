@@ -69,7 +69,7 @@ def question(run: Run, _now: float, key: str) -> MissQuery | None:
     graph = run.compiles.graphs.get(key)
     if graph is None or graph.module is None:
         return None
-    digest = run.compiles.digest(graph)
+    digest = run.compiles.totals.summary(graph)
     if not (digest.misses or digest.failures_met):
         return None
     changed = run.caches.entry(graph.module)
@@ -92,7 +92,7 @@ def questions(run: Run, now: float) -> tuple[MissQuery, ...]:
 
 def roots(run: Run) -> tuple[str, ...]:
     """The caches a run announced, the newest first, then the one that the environment of a recorded job names."""
-    told = list(reversed(run.compiles.cache_paths))
+    told = list(reversed(run.compiles.counts.cache_paths))
     if run.job.run:
         path = (named_by(run.job.environment)[0] or DEFAULT_ROOT).removeprefix("file://")
         told.append(path if path.startswith("/") or "://" in path else f"{run.job.directory}/{path}")

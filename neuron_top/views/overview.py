@@ -128,7 +128,7 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
 def header(run: Run, now: float) -> Header:
     """The job and where it stands."""
     job, silent = run.job, run.silent(now)
-    end = job.finished if job.finished is not None else run.until(now)
+    end = job.finished if job.finished is not None else run.effective_now(now)
     state, text = run.state, state_text(run.state, job)
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),

@@ -121,9 +121,9 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     """Compile progress, in distinct graphs."""
     over = run.job.finished is not None or run.silent(now) is not None
-    now = run.until(now)
+    now = run.effective_now(now)
     by_state: dict[GraphState, list[Graph]] = {state: [] for state in GraphState}
-    for digest in run.compiles.digests():
+    for digest in run.compiles.totals.summaries():
         by_state[digest.state].append(digest.graph)
     running = tuple(running_graph(run, graph, now, estimator) for graph in by_state[GraphState.COMPILING])
     counts = run.queue.counts
@@ -148,19 +148,19 @@ def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
         queue_done=counts.done if counts is not None else None,
         queue_total=counts.total if counts is not None else None,
         trial_run=run.queue.trial_running,
-        passes=run.compiles.passes,
-        fallbacks=sum(run.compiles.fallbacks.values()),
+        passes=run.compiles.counts.passes,
+        fallbacks=sum(run.compiles.counts.fallbacks.values()),
         seconds=seconds,
         share=min(1.0, seconds / elapsed) if elapsed else None,
-        wait_seconds=run.compiles.seconds_spent(end, ("wait",)),
+        wait_seconds=run.compiles.totals.seconds_spent(end, ("wait",)),
         over=over,
     )
 
 
 def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> RunningGraph:
     """A graph that a worker compiles or waits for: the worker that began first."""
-    meeting = graph.active_meeting
-    attempt = meeting.open_attempt if meeting is not None else None
+    worker = graph.active_worker
+    attempt = worker.open_attempt if worker is not None else None
     since = graph.state_since
     elapsed = max(0.0, now - since) if since is not None else None
     compiling = graph.state is GraphState.COMPILING
@@ -172,8 +172,8 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
         left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
         if compiling
         else None,
-        rank=run.rank_of_meeting(meeting) if meeting is not None else None,
-        pid=meeting.pid if meeting is not None else None,
+        rank=run.rank_of(worker) if worker is not None else None,
+        pid=worker.pid if worker is not None else None,
         dots=attempt.dots if attempt is not None else 0,
         lock=lock_holder(run, graph) if graph.state is GraphState.WAITING else None,
         waiters=waiters(graph),
@@ -183,20 +183,20 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
 
 def waiters(graph: Graph) -> int:
     """Workers that wait for a graph's lock now."""
-    return sum(meeting.state is GraphState.WAITING for meeting in graph.meetings.values())
+    return sum(worker.state is GraphState.WAITING for worker in graph.workers.values())
 
 
 def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
     """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache tells."""
-    for meeting in graph.meetings.values():
-        if meeting.open_attempt is not None:
-            rank = run.rank_of_meeting(meeting)
+    for worker in graph.workers.values():
+        if worker.open_attempt is not None:
+            rank = run.rank_of(worker)
             names = (
                 f"rank {rank}" if rank is not None else "",
-                f"pid {meeting.pid}" if meeting.pid is not None else "",
+                f"pid {worker.pid}" if worker.pid is not None else "",
             )
             return LockHolder(verdict="compiling here", holder=" ".join(name for name in names if name) or None,
-                              proof="a worker of this run compiles it", judged=meeting.since)  # fmt: skip
+                              proof="a worker of this run compiles it", judged=worker.since)  # fmt: skip
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     if entry is None or entry.lock is None:
         return None
@@ -209,17 +209,17 @@ def cache_card(run: Run) -> CacheCard:
     sizes = [root.size for root in roots if root.size is not None]
     free = [root.free for root in roots if root.free is not None]
     return CacheCard(
-        hit_rate=compiles.hit_rate,
-        lookup_hit_rate=compiles.lookup_hit_rate,
-        graphs_hit=compiles.graphs_hit,
-        graphs_missed=compiles.graphs_missed,
-        hits=compiles.hits,
-        hits_after_compile=compiles.hits_after_compile,
-        misses=compiles.misses,
-        misses_announced=compiles.misses_announced,
-        failures_met=compiles.failures_met,
-        hub_misses=compiles.hub_misses,
-        paths=tuple(compiles.cache_paths),
+        hit_rate=compiles.totals.hit_rate,
+        lookup_hit_rate=compiles.totals.lookup_hit_rate,
+        graphs_hit=compiles.totals.graphs_hit,
+        graphs_missed=compiles.totals.graphs_missed,
+        hits=compiles.totals.hits,
+        hits_after_compile=compiles.totals.hits_after_compile,
+        misses=compiles.totals.misses,
+        misses_announced=compiles.counts.misses_announced,
+        failures_met=compiles.totals.failures_met,
+        hub_misses=compiles.counts.hub_misses,
+        paths=tuple(compiles.counts.cache_paths),
         roots=tuple(root.root for root in roots),
         entries=sum(root.entries for root in roots) if roots else None,
         size=sum(sizes) if sizes else None,

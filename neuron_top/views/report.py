@@ -108,7 +108,7 @@ def report(
     """The report of a run as it stands; one that goes on is taken up to `now`."""
     run_summary = summary(run, now, limits)
     end = run.job.finished if run.job.finished is not None else (run.last_time if run.last_time is not None else now)
-    spans = closed(run.compiles.spans(), end)
+    spans = closed(run.compiles.totals.spans(), end)
     lines = graph_lines(run, memory or {})
     repeated = duplicates(lines, run)
     pytorchs = run.torch.spans()
@@ -120,7 +120,7 @@ def report(
         ReportBasis(run=run, summary=run_summary, spans=spans, lines=lines, training=training, tracing=tracing,
                     duplicates=repeated, end=end), prices
     )  # fmt: skip
-    simulated = precompiled(lines, run.compiles.seconds_spent(end), run.job.world_size)
+    simulated = precompiled(lines, run.compiles.totals.seconds_spent(end), run.job.world_size)
     errors = report_context.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),

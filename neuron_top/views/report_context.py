@@ -179,7 +179,7 @@ def series_of(run: Run) -> tuple[Series, ...]:
 
 def stage_lines(run: Run) -> tuple[StageLine, ...]:
     """The compiler's stages that took measurable time, the longest first."""
-    found = [StageLine(name=name, seconds=seconds) for name, seconds in run.compiles.stage_seconds.items()]
+    found = [StageLine(name=name, seconds=seconds) for name, seconds in run.compiles.counts.stage_seconds.items()]
     return tuple(sorted((one for one in found if one.seconds >= 0.001), key=lambda one: -one.seconds))
 
 
@@ -203,9 +203,9 @@ def environment(run: Run) -> tuple[tuple[str, str], ...]:
         ("git revision", job.git_revision),
         ("world size", str(job.world_size) if job.world_size is not None else ""),
         ("instance", run.cores.instance_type),
-        ("compiler", ", ".join(run.compiles.compiler_versions)),
+        ("compiler", ", ".join(run.compiles.counts.compiler_versions)),
         ("compiler folders", ", ".join(compilers)),
-        ("cache", ", ".join(run.compiles.cache_paths)),
+        ("cache", ", ".join(run.compiles.counts.cache_paths)),
         ("logs", ", ".join(job.sources)),
     )
     return (

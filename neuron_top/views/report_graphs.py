@@ -101,7 +101,7 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
     """All graphs, the slowest compiles first, then failures, then the rest in the order they were met."""
-    late = {graph.key for graph in run.compiles.new_since(run.training.warm_time)}
+    late = {graph.key for graph in run.compiles.totals.new_since(run.training.warm_time)}
     lines = [
         _graph_line(run, graph, memory.get(graph.key, Remembered()), late) for graph in run.compiles.graphs.values()
     ]
@@ -109,8 +109,8 @@ def graph_lines(run: Run, memory: Memory) -> tuple[GraphLine, ...]:
 
 
 def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> GraphLine:
-    digest = run.compiles.digest(graph)
-    ranks = {rank for one in graph.meetings.values() if (rank := run.rank_of_meeting(one)) is not None}
+    digest = run.compiles.totals.summary(graph)
+    ranks = {rank for one in graph.workers.values() if (rank := run.rank_of(one)) is not None}
     starts = [one.start for one in graph.attempts if one.start is not None]
     began = min(starts, default=graph.first)
     only_hit = digest.hits > 0 and not digest.misses
@@ -118,7 +118,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         key=graph.key,
         result=str(digest.state),
         seconds=graph.duration.seconds,
-        provenance=_BASES[graph.duration.known.value],
+        provenance=_BASES[graph.duration.precision.value],
         rank=_compiled_by(run, graph, min(ranks, default=None)),
         ranks=tuple(sorted(ranks)),
         hits=digest.hits,
@@ -127,7 +127,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         began=began,
         step=run.training.step_at(began) if digest.misses else None,
         after_warm_up=graph.key in late,
-        wait_seconds=max((seconds for one in graph.meetings.values() for seconds in _waits(one)), default=None),
+        wait_seconds=max((seconds for one in graph.workers.values() for seconds in _waits(one)), default=None),
         saved_seconds=known.seconds if only_hit else None,
         graph_bytes=graph.graph_bytes if graph.graph_bytes is not None else known.graph_bytes,
         artifact_bytes=graph.artifact_bytes if graph.artifact_bytes is not None else known.artifact_bytes,
@@ -142,11 +142,11 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
 
 
 def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
-    return next((run.rank_of_meeting(one) for one in graph.meetings.values() if one.attempts), otherwise)
+    return next((run.rank_of(one) for one in graph.workers.values() if one.attempts), otherwise)
 
 
-def _waits(meeting: WorkerGraph) -> Iterator[float]:
-    for wait in meeting.waits:
+def _waits(worker: WorkerGraph) -> Iterator[float]:
+    for wait in worker.waits:
         if wait.seconds is not None:
             yield wait.seconds
         elif wait.start is not None and wait.end is not None:
@@ -158,7 +158,7 @@ def _waits(meeting: WorkerGraph) -> Iterator[float]:
 def failure_lines(run: Run) -> tuple[FailureLine, ...]:
     """Graphs that failed or whose stored failure was met, those that a retry cannot help first."""
     found = []
-    for digest in run.compiles.digests():
+    for digest in run.compiles.totals.summaries():
         if not (digest.failures or digest.failures_met):
             continue
         graph = digest.graph
@@ -192,15 +192,15 @@ def wait_lines(run: Run) -> tuple[WaitLine, ...]:
     """Graphs whose lock was waited for, the longest wait first."""
     found = []
     for graph in run.compiles.graphs.values():
-        waited = {key: list(_waits(one)) for key, one in graph.meetings.items() if one.waits}
+        waited = {key: list(_waits(one)) for key, one in graph.workers.items() if one.waits}
         if not waited:
             continue
         seconds = [value for values in waited.values() for value in values]
-        ranks = {rank for key in waited if (rank := run.rank_of_meeting(graph.meetings[key])) is not None}
+        ranks = {rank for key in waited if (rank := run.rank_of(graph.workers[key])) is not None}
         found.append(
             WaitLine(
                 key=graph.key,
-                waits=sum(len(graph.meetings[key].waits) for key in waited),
+                waits=sum(len(graph.workers[key].waits) for key in waited),
                 longest_seconds=max(seconds, default=None),
                 total_seconds=sum(seconds),
                 ranks=tuple(sorted(ranks)),

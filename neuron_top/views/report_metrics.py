@@ -49,7 +49,7 @@ class ReportBasis(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def spent(self) -> float | None:
         """Seconds in which anybody compiled or waited; None where nothing tells of what was compiled."""
-        silent = any(line.attempts for line in self.lines) or self.run.compiles.passes > 0
+        silent = any(line.attempts for line in self.lines) or self.run.compiles.counts.passes > 0
         return self.summary.compile_seconds if self.summary.compile_seconds or not silent else None
 
 
@@ -72,7 +72,7 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     complete = not undated and (basis.whole or not basis.run.compiles.compiling)
     provenance = _provenance(exact=exact, complete=complete)
     summed = _compile_sum(basis)
-    alone = basis.run.compiles.seconds_spent(basis.end, ("compile",))
+    alone = basis.run.compiles.totals.seconds_spent(basis.end, ("compile",))
     dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind == "compile")
     yield metric("wall", "wall time", wall, "seconds", Provenance.MEASURED if basis.whole else Provenance.AT_LEAST,
                  "from the start to the end of the command" if basis.whole
@@ -106,7 +106,7 @@ def _compile_sum(basis: ReportBasis) -> float | None:
 def _counts(basis: ReportBasis) -> Iterator[Metric]:
     summary, run = basis.summary, basis.run
     late = sum(line.after_warm_up for line in basis.lines)
-    after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
+    after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.workers.values())
     for name, label, value, note in (
         ("graphs", "graphs", summary.graphs, "distinct graphs met"),
         ("graphs_hit", "graphs from the cache", summary.graphs_hit, "compiled by nobody in this run"),
@@ -173,17 +173,17 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
 def nameless_failures(run: Run) -> int:
     """Errors of a compiler whose log names no graph; where graphs failed, its errors are theirs."""
     compiles = run.compiles
-    if compiles.failures or compiles.failures_met:
+    if compiles.totals.failures or compiles.totals.failures_met:
         return 0
-    exits = sum(count for code, count in compiles.exit_codes.items() if code)
-    return max(exits, min(1, len(compiles.error_codes)), compiles.gave_up)
+    exits = sum(count for code, count in compiles.counts.exit_codes.items() if code)
+    return max(exits, min(1, len(compiles.counts.error_codes)), compiles.counts.gave_up)
 
 
 def _extracted(run: Run) -> int | None:
     """Graphs that a parallel compile listed, and those whose extraction a line told."""
     graphs = {place.rpartition("/")[0].rpartition("/")[2] for place in run.queue.listed}
     for graph in run.compiles.graphs.values():
-        if any(meeting.extractions for meeting in graph.meetings.values()):
+        if any(worker.extractions for worker in graph.workers.values()):
             graphs.add(graph.module or graph.key)
     return len(graphs) or None
 

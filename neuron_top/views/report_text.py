@@ -72,9 +72,9 @@ def _spent(run: Run, known: Metrics) -> str:
     if spent.value is None:
         return "How long compiling held it up cannot be told: the lines that would say so carry no time."
     if spent.value == 0:
-        if run.compiles.exit_codes or run.compiles.stage_seconds:
+        if run.compiles.counts.exit_codes or run.compiles.counts.stage_seconds:
             return "It is a compiler's own log: how long a run was held up by it cannot be told from it."
-        if run.compiles.error_codes and not run.compiles.failures_met:
+        if run.compiles.counts.error_codes and not run.compiles.totals.failures_met:
             return "A compiler's error is told, and no time that it took."
         if known["torch_graphs"].value:
             return "How long compiling held it up cannot be told: PyTorch's trace dates no compile."
@@ -108,10 +108,11 @@ def _slow(lines: Sequence[GraphLine], run: Run, known: Metrics) -> str:
         return f"The slowest of {counted(len(timed), 'compile')} took {took}, {share} of all added up ({name})."
     if any(line.attempts for line in lines):
         return "No compile's duration is known."
-    if run.compiles.passes:
-        return f"The compiler reported {counted(run.compiles.passes, 'success', 'successes')}, without naming a graph."
-    if any(run.compiles.stage_seconds.values()):
-        stage, seconds = max(run.compiles.stage_seconds.items(), key=lambda pair: pair[1])
+    if run.compiles.counts.passes:
+        passes = counted(run.compiles.counts.passes, "success", "successes")
+        return f"The compiler reported {passes}, without naming a graph."
+    if any(run.compiles.counts.stage_seconds.values()):
+        stage, seconds = max(run.compiles.counts.stage_seconds.items(), key=lambda pair: pair[1])
         return f"The compiler's longest stage, {stage}, took {duration_text(seconds)}."
     by_pytorch = known["torch_graphs"].value
     if by_pytorch:
@@ -140,8 +141,8 @@ def _went_wrong(summary: Summary, known: Metrics) -> Iterator[str]:
 def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
     """Errors that no line ties to a graph."""
     compiles = run.compiles
-    if not (compiles.failures or compiles.failures_met):
-        codes = [*compiles.error_codes, *(f"exit status {code}" for code in compiles.exit_codes if code)]
+    if not (compiles.totals.failures or compiles.totals.failures_met):
+        codes = [*compiles.counts.error_codes, *(f"exit status {code}" for code in compiles.counts.exit_codes if code)]
         if codes:
             yield f"the compiler ended with {', '.join(codes[:3])}"
     if errors:
@@ -151,7 +152,7 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
 def recommendations(run: Run, summary: Summary, lines: Sequence[GraphLine], duplicates: Sequence[Duplicate],
                     simulated: Sequence[Precompile]) -> tuple[str, ...]:  # fmt: skip
     """What would have made the run shorter, the largest gain first, each with its number; three at most."""
-    spent = run.compiles.seconds_spent(run.job.finished or run.last_time or 0.0)
+    spent = run.compiles.totals.seconds_spent(run.job.finished or run.last_time or 0.0)
     found = [*_beforehand(run, summary, simulated, spent), *_avoidable(lines, duplicates), *_retry(lines, spent)]
     return tuple(text for _, text in sorted(found, key=lambda pair: -pair[0])[:3])
 
@@ -206,7 +207,7 @@ def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
     bounds = sum(not span.exact for span in spans)
     if bounds:
         yield f"{counted(bounds, 'bar')} of the timeline at a bound: the log names no exact start or end."
-    placeless = [one.graph for one in run.compiles.digests() if one.misses and not one.spans]
+    placeless = [one.graph for one in run.compiles.totals.summaries() if one.misses and not one.spans]
     timeless = sum(graph.duration.seconds is None for graph in placeless)
     if timeless:
         yield f"{counted(timeless, 'compiled graph')} without any time, in no sum of seconds."
@@ -215,8 +216,9 @@ def _notes(run: Run, spans: Sequence[Span]) -> Iterator[str]:
             f"{counted(len(placeless) - timeless, 'compiled graph')} of known duration but not of known time: "
             "added up, and not on the timeline."
         )
-    if run.compiles.passes > run.compiles.misses:
-        yield f"{counted(run.compiles.passes, 'pass', 'passes')} of the compiler, more than compiles were announced."
+    if run.compiles.counts.passes > run.compiles.totals.misses:
+        passes = counted(run.compiles.counts.passes, "pass", "passes")
+        yield f"{passes} of the compiler, more than compiles were announced."
     if run.training.simulated_reports and not run.training.reports:
         yield "Graphs were only extracted: the numbers the script printed mean nothing."
     if run.job.malformed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.run.job import JobLedger
+from neuron_top.run.job import JobTracker
 from neuron_top.run.state import JobState
 
 __all__ = ["JobState", "job_text", "state_text"]
@@ -25,6 +25,6 @@ def job_text(state: JobState, *, exit_code: int | None = None, signal: str = "")
     return _WORDS.get(state, str(state))
 
 
-def state_text(state: JobState, job: JobLedger) -> str:
+def state_text(state: JobState, job: JobTracker) -> str:
     """The state of a run's job in words."""
     return job_text(state, exit_code=job.exit_code, signal=job.interrupted_by)

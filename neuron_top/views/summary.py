@@ -100,7 +100,7 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     end = job.finished if job.finished is not None else now
     wall = max(0.0, end - run.started) if run.started is not None else None
     spent = run.compiling_seconds(end)
-    spans = compiles.spans()
+    spans = compiles.totals.spans()
     lengths = {
         kind: [(span.end if span.end is not None else max(end, span.start)) - span.start
                for span in spans if span.kind == kind]
@@ -121,17 +121,17 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         compile_share=min(1.0, spent / wall) if wall else None,
         compile_sum_seconds=sum(lengths["compile"]),
         graphs=len(compiles.graphs),
-        graphs_hit=compiles.graphs_hit,
-        graphs_missed=compiles.graphs_missed,
+        graphs_hit=compiles.totals.graphs_hit,
+        graphs_missed=compiles.totals.graphs_missed,
         graphs_failed=sum(graph.failures > 0 for graph in compiles.graphs.values()),
-        hit_rate=compiles.hit_rate,
-        hits=compiles.hits,
-        misses=compiles.misses,
-        failures=compiles.failures,
-        cached_failures=compiles.failures_met,
-        fallbacks=sum(compiles.fallbacks.values()),
-        lock_waits=compiles.lock_waits,
-        lock_wait_seconds=compiles.seconds_spent(end, ("wait",)),
+        hit_rate=compiles.totals.hit_rate,
+        hits=compiles.totals.hits,
+        misses=compiles.totals.misses,
+        failures=compiles.totals.failures,
+        cached_failures=compiles.totals.failures_met,
+        fallbacks=sum(compiles.counts.fallbacks.values()),
+        lock_waits=compiles.totals.lock_waits,
+        lock_wait_seconds=compiles.totals.seconds_spent(end, ("wait",)),
         longest_wait_seconds=max(lengths["wait"], default=None),
         slowest=slowest(list(compiles.graphs.values())),
         steps=training.step,
@@ -154,7 +154,7 @@ def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, 
     known = [(graph.duration.seconds, graph) for graph in graphs if graph.duration.seconds is not None]
     known.sort(key=lambda pair: -pair[0])
     return tuple(
-        SlowGraph(key=graph.key, seconds=seconds, known=graph.duration.known, peak_rss_bytes=graph.peak_rss_bytes)
+        SlowGraph(key=graph.key, seconds=seconds, known=graph.duration.precision, peak_rss_bytes=graph.peak_rss_bytes)
         for seconds, graph in known[:most]
     )
 

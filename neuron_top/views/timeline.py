@@ -45,16 +45,16 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 def timeline(run: Run, now: float) -> Timeline:
     """Lanes by rank, then by process; bars by start."""
-    return _timeline(run, now, run.compiles.spans())
+    return _timeline(run, now, run.compiles.totals.spans())
 
 
 def whole_timeline(run: Run, now: float) -> Timeline:
     """The same with what PyTorch compiled by itself, in the lane of its process."""
-    return _timeline(run, now, [*run.compiles.spans(), *run.torch.spans()])
+    return _timeline(run, now, [*run.compiles.totals.spans(), *run.torch.spans()])
 
 
 def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
-    now = run.until(now)
+    now = run.effective_now(now)
     lanes: dict[str, list[Bar]] = {}
     who: dict[str, tuple[int | None, int | None]] = {}
     for span in spans:

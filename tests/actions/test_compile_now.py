@@ -1,6 +1,6 @@
 """Retry now: failed graphs compiled again, side by side, with progress; what changed meanwhile is left alone.
 
-The SDK's compiler is played by a script; `tests/parallel/test_retry_now.py` compiles real graphs.
+The SDK's compiler is played by a script; `tests/compile/parallel/test_retry_now.py` compiles real graphs.
 """
 
 from __future__ import annotations

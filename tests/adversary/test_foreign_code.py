@@ -20,7 +20,7 @@ from neuron_top.cache.signing import Keys
 from neuron_top.compile.server import server
 from tests.adversary.attacker import give_away, needs_root
 from tests.adversary.victim import ROOT, entries, victim_of
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1800), pytest.mark.xdist_group("compiles")]
 MODULE = "MODULE_" + "a" * 20 + "+d7517139"

@@ -16,18 +16,18 @@ from pathlib import Path
 import pytest
 
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Lookup
 from neuron_top.compile import side_channel
 from neuron_top.compile.wrapper.compile_end import disk_full, failure, is_disk_full
 from neuron_top.compile.wrapper.compiling import Graph
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
-from neuron_top.compile.wrapper.persistent_cache import State
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing, DiskFull
 from neuron_top.events import CompileCause, CompileEnded, decode
 from tests.adversary.attacker import LONG, mounted
 from tests.compile.fakes import GRAPH, Copying, wrapper
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 PAGE = 4096
 LARGE = Graph(key=GRAPH.key, data=lambda: b"a graph " * 2048)
@@ -53,7 +53,7 @@ def compiled_rightly(root: Path) -> bool:
     assert obtained.entry.artifact.read_bytes() == LARGE.data() * 2
     check_nothing_half_made(root)
     entry = one.entry(LARGE.key)
-    if entry.state() is State.HIT:
+    if entry.state() is Lookup.HIT:
         assert entry.broken_reason() == ""
         return True
     return False

@@ -22,6 +22,7 @@ import pytest
 from neuron_top.actions.execution.compile_child import compile_apart
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Lookup
 from neuron_top.cache.model.entry import State as States
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -29,7 +30,6 @@ from neuron_top.compile.server import client as client_module
 from neuron_top.compile.server.client import CompileClient
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
-from neuron_top.compile.wrapper.persistent_cache import State
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing, RefusedForSafety
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from neuron_top.run.model import Run
@@ -37,8 +37,8 @@ from tests.actions import caches, states
 from tests.adversary.attacker import LONG
 from tests.adversary.killed_rank import WAITERS, Ranks, ranks
 from tests.compile.fakes import GRAPH, Copying, wrapper
+from tests.compile.parallel import jobs
 from tests.compile.test_torch_backend import _forks
-from tests.parallel import jobs
 
 BOUNDED_SECONDS = 120.0
 """A rank that waits looks at the lock's owner once a second; a busy machine takes ten times as long as a quiet one."""
@@ -103,7 +103,7 @@ def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
     run = Run()
     for event in told:
         run.apply(event)
-    assert (run.compiles.failures, run.compiles.misses) == (0, 2)
+    assert (run.compiles.totals.failures, run.compiles.totals.misses) == (0, 2)
 
 
 @pytest.mark.parametrize("kind", [CompilerKilled, CompilerMissing])
@@ -113,7 +113,7 @@ def test_what_is_not_the_graphs_fault_is_told_and_never_stored(tmp_path: Path, k
         wrapper(tmp_path, one).get_or_compile(GRAPH)
     assert one.compiled == (2 if kind is CompilerKilled else 1)
     entry = wrapper(tmp_path).entry(GRAPH.key)
-    assert entry.state() is State.MISS
+    assert entry.state() is Lookup.MISS
     assert {path.name for path in entry.path.iterdir()} == {"model.fxgraph", "compile_flags.json"}
     assert not wrapper(tmp_path).get_or_compile(GRAPH).hit
 

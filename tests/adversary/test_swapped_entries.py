@@ -164,7 +164,7 @@ def test_a_graph_whose_header_was_forged_for_another_key_is_not_compiled_into_it
 
 def compile_all(folder: Path) -> subprocess.CompletedProcess[str]:
     """`neurontop compile --compile-only` on the attacked cache."""
-    from tests.parallel import jobs
+    from tests.compile.parallel import jobs
 
     environ = jobs.environment(folder, PYTHONPATH=str(ROOT))
     return subprocess.run(

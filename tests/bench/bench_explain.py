@@ -23,8 +23,8 @@ from neuron_top.cache.scan import index
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.explain.miss_causes import explain
 from tests.bench.figures import Figure
-from tests.explain.cases import NOW, OLD, stored
-from tests.explain.hlo_model import Step, training_step
+from tests.explain.one_change_cases import NOW, OLD, stored
+from tests.explain.transformer_step_hlo import Step, training_step
 
 ENTRIES = 50_000
 REAL = 50

@@ -77,7 +77,7 @@ def test_the_recording_holds_what_happened(here: Here) -> None:
         record = find_recording(store, "demo")
         run = load_run(store, record.id)
         events = list(store.replay(record.id))
-    assert (record.exit_code, record.pid, run.compiles.hits, run.job.exit_code) == (0, None, 1, 0)
+    assert (record.exit_code, record.pid, run.compiles.totals.hits, run.job.exit_code) == (0, None, 1, 0)
     assert isinstance(events[0], RunStarted)
     assert isinstance(events[-1], RunFinished)
     assert Path(record.folder, "output.log").read_text() == HIT + "\nstep\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 ROOT = Path(__file__).parents[2]
 JOB = """

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900), pytest.mark.xdist_group("compiles")]
 WORKER = r"""

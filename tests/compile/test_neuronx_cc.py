@@ -11,7 +11,7 @@ from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, CompilerKilled, CompilerMissing
 from neuron_top.events import Event, GraphDescribed
-from tests.explain.hlo_model import Step, training_step
+from tests.explain.transformer_step_hlo import Step, training_step
 
 VERSION = 'if [ "$1" = --version ]; then echo "NeuronX Compiler version 2.99.1234.0+0a1b2c3d"; exit 0; fi\n'
 

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 from neuron_top.events import decode
 from neuron_top.run.model import Run
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 
@@ -167,8 +167,8 @@ def test_a_graph_with_an_operator_of_the_script_is_compiled_in_the_job_and_that_
     for file in (tmp_path / "events").iterdir():
         for line in file.read_bytes().splitlines():
             seen.apply(decode(line))
-    assert sum(seen.compiles.fallbacks.values()) == 1
-    assert (seen.compiles.misses, seen.compiles.failures) == (1, 0)
+    assert sum(seen.compiles.counts.fallbacks.values()) == 1
+    assert (seen.compiles.totals.misses, seen.compiles.totals.failures) == (1, 0)
 
 
 def test_regional_compilation_of_accelerate_works() -> None:

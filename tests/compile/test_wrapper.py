@@ -17,13 +17,14 @@ import pytest
 
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
+from neuron_top.cache.model.entry import Lookup
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compiling import Graph
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
-from neuron_top.compile.wrapper.persistent_cache import EntryLock, State
+from neuron_top.compile.wrapper.persistent_cache import EntryLock
 from neuron_top.errors import CachedFailure, CacheUnusable, CompileError, RefusedForSafety
 from neuron_top.events import CompileBegan, CompileEnded, Event
 from tests.compile.fakes import GRAPH, Copying, obtain_once, wrapper
@@ -146,7 +147,7 @@ def test_a_failure_is_stored_and_replayed_until_a_retry_is_asked_for(own_caches:
     with pytest.raises(CachedFailure, match="--retry_failed_compilation"):
         wrapper(own_caches).get_or_compile(GRAPH)
     assert not wrapper(own_caches, retry_failed=True).get_or_compile(GRAPH).hit
-    assert entry.state() is State.HIT
+    assert entry.state() is Lookup.HIT
     assert not entry.failure.exists()
 
 
@@ -276,7 +277,7 @@ def test_a_graph_that_only_its_job_can_compile_is_left_to_the_job(own_caches: Pa
     entry = one.entry(GRAPH.key)
     with pytest.raises(CompileError, match="only be compiled in the job"):
         one.compile_entry(entry.path)
-    assert entry.state() is State.MISS
+    assert entry.state() is Lookup.MISS
     assert names(entry.path) == {"model.fxgraph", "compile_flags.json"}
     assert not wrapper(own_caches).get_or_compile(GRAPH).hit
 
@@ -295,7 +296,7 @@ def test_a_full_disk_costs_a_warning_not_the_job(own_caches: Path, capsys: pytes
     assert one.get_or_compile(GRAPH).entry.artifact.exists()
     assert "no space left" in capsys.readouterr().err
     left = one.entry(GRAPH.key)
-    assert left.state() is State.MISS
+    assert left.state() is Lookup.MISS
     assert not left.lock.exists()
 
 
@@ -378,7 +379,7 @@ def test_kills_at_random_instants_never_leave_a_false_hit_or_a_dead_end(own_cach
         victim.kill()
         victim.join()
         entry = wrapper(own_caches).entry(GRAPH.key)
-        assert entry.state() is not State.HIT or entry.broken_reason() == ""
+        assert entry.state() is not Lookup.HIT or entry.broken_reason() == ""
         if round_number % 3 == 2:
             obtained = wrapper(own_caches).get_or_compile(GRAPH)
             assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"

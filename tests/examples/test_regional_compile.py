@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from tests.compile.parallel import jobs
 from tests.examples import documents
-from tests.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 SMALL = [

@@ -14,8 +14,8 @@ import pytest
 
 from neuron_top.events import CompileCompleted, StepReported
 from neuron_top.parsers.reader import LogReader
+from tests.compile.parallel import jobs
 from tests.examples import documents
-from tests.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(1500), pytest.mark.xdist_group("compiles")]
 SCRIPT = Path(__file__).parents[2] / "assets" / "examples" / "train_bert_tp.py"

@@ -1,7 +1,9 @@
 """The wheel, built from the source archive, holds one top-level name and starts."""
 
+import re
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -12,12 +14,30 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source archive, and the wheel that was built from it."""
     target = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target), str(ROOT)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-    return next(target.glob("*.whl"))
+    return target
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+def test_the_source_archive_holds_what_its_documents_link_to(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    documents = ["README.md", "CONTRIBUTING.md", *(name for name in names if re.fullmatch(r"docs/[^/]*\.md", name))]
+    assert len(documents) >= 5
+    for document in documents:
+        for link in re.findall(r"\]\(([^)#\s]+)", (ROOT / document).read_text(encoding="utf-8")):
+            if "://" not in link and not link.startswith("mailto:"):
+                target = (ROOT / document).parent.joinpath(link).resolve().relative_to(ROOT).as_posix()
+                assert target in names or any(name.startswith(f"{target}/") for name in names), f"{document}: {link}"
 
 
 def test_the_wheel_has_one_top_level_name(wheel: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_the_store_holds_gives_the_run_that_was_shown() -> None:
     for event in kept.events:
         replayed.apply(event)
     assert len(kept.events) == len(events)
-    assert replayed.facts() == feed.read(lambda run, now: run.facts())
+    assert replayed.canonical() == feed.read(lambda run, now: run.canonical())
 
 
 def test_every_event_is_stamped_with_its_arrival_and_its_node() -> None:
@@ -148,7 +148,7 @@ def test_a_line_of_a_growing_log_is_on_the_screen_with_its_place(tmp_path: Path)
     feed.start(bell.rang.set)
     with path.open("ab") as log:
         log.write(LINE)
-    bell.wait_until(feed, lambda run, now: run.compiles.hits == 1)
+    bell.wait_until(feed, lambda run, now: run.compiles.totals.hits == 1)
     feed.stop()
     lines = feed.log_tail(10)
     assert [(line.text, line.offset, line.level) for line in lines] == [
@@ -163,14 +163,14 @@ def test_a_log_that_is_rotated_is_counted_once(tmp_path: Path) -> None:
     book, bell = LogBuffer(), Bell()
     feed = LiveFeed([LogFiles(lambda: [path], book)], book=book)
     feed.start(bell.rang.set)
-    bell.wait_until(feed, lambda run, now: run.compiles.hits == 1)
+    bell.wait_until(feed, lambda run, now: run.compiles.totals.hits == 1)
     # In one step: a look between two would see the log vanish and appear, which is told otherwise.
     (tmp_path / "train.log.1").hardlink_to(path)
     (tmp_path / "next").write_bytes(LINE + b"tail\n")
     (tmp_path / "next").replace(path)
-    bell.wait_until(feed, lambda run, now: run.compiles.hits == 2 and run.job.sources[str(path)].rotations == 1)
+    bell.wait_until(feed, lambda run, now: run.compiles.totals.hits == 2 and run.job.sources[str(path)].rotations == 1)
     feed.stop()
-    assert feed.read(lambda run, now: (run.compiles.hits, run.job.sources[str(path)].end)) == (2, len(LINE) + 5)
+    assert feed.read(lambda run, now: (run.compiles.totals.hits, run.job.sources[str(path)].end)) == (2, len(LINE) + 5)
 
 
 def test_the_store_gives_back_a_recording_in_batches(tmp_path: Path) -> None:

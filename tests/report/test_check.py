@@ -31,7 +31,8 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ("option", "kept", "broken"),
     [
         ("max-failed", 1, 0), ("min-hit-rate", 0.0, 0.5), ("max-compile-share", 0.5, 0.4),
-        ("max-compile-seconds", 50, 40), ("max-misses", 10, 1), ("max-late", 5, 1), ("max-wait-seconds", 60, 5),
+        ("max-compile-seconds", 50, 40), ("max-misses", 10, 1),
+        ("max-late-compiles", 5, 1), ("max-wait-seconds", 60, 5),
         ("min-throughput", 10, 11), ("max-wall-seconds", 100, 99),
     ],
 )  # fmt: skip
@@ -85,3 +86,12 @@ def test_the_size_of_a_cache_is_a_threshold_too(log: str, tmp_path: Path, capsys
     assert main(["check", log, "--cache", str(tmp_path / "cache"), "--max-size", "1"]) == 1
     assert "size of the cache" in capsys.readouterr().out
     assert main(["check", log, "--max-size", "1"]) == 2
+
+
+def test_the_spelling_of_the_first_release_is_taken_and_not_shown(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", log, "--max-late", "0", "--allow-unknown", "--json"]) == 0
+    (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
+    assert (verdict["option"], verdict["limit"]) == ("max-late-compiles", 0)
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    assert "--max-late " not in capsys.readouterr().out

@@ -103,7 +103,7 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
     assert (again.step, again.after_warm_up) == (4, True)
     assert again.spans == ((T0 + 41, T0 + 45), (T0 + 46, T0 + 48))
     assert view.headline[-1] == "1 function compiled by PyTorch after warm-up."
-    (late,) = judge(view, {"max-late": 0})
+    (late,) = judge(view, {"max-late-compiles": 0})
     assert (late.passed, late.value) == (False, 1)
     (chart,) = [chart for chart in charts(view) if chart.heading == "Timeline"]
     assert "torch 10" in chart.svg
@@ -342,9 +342,10 @@ def test_no_report_of_a_real_log_denies_what_its_lines_tell(name: str) -> None:
     """A log whose compiler passed, failed or ended with an error is never told as one in which nothing happened."""
     run = read_logs([str(corpus("logs", name))], 3600.0)
     view = report(run, end_of(run))
-    if run.compiles.passes or run.compiles.misses:
+    if run.compiles.counts.passes or run.compiles.totals.misses:
         assert "Nothing was compiled" not in " ".join(view.headline)
-    if any(run.compiles.exit_codes) or run.compiles.error_codes or run.compiles.failures or run.job.errors:
+    counts = run.compiles.counts
+    if any(counts.exit_codes) or counts.error_codes or run.compiles.totals.failures or run.job.errors:
         assert not view.headline[-1].startswith("No compile failed")
     if not any(line.attempts and line.seconds for line in view.graphs):
         assert view.precompile == ()

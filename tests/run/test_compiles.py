@@ -50,9 +50,9 @@ def run_of(*events: AnyEvent) -> Run:
 
 def test_a_hit_is_counted_per_rank_and_per_graph():
     compiles = run_of(*(CacheHit(module=A, pid=pid, at=1.0) for pid in range(32))).compiles
-    assert (compiles.hits, compiles.graphs_hit, compiles.misses) == (32, 1, 0)
-    assert compiles.hit_rate == 1.0
-    assert len(compiles.graphs[A].meetings) == 32
+    assert (compiles.totals.hits, compiles.totals.graphs_hit, compiles.totals.misses) == (32, 1, 0)
+    assert compiles.totals.hit_rate == 1.0
+    assert len(compiles.graphs[A].workers) == 32
 
 
 def test_hit_rates_by_graph_and_by_lookup_differ():
@@ -62,8 +62,8 @@ def test_hit_rates_by_graph_and_by_lookup_differ():
         *(CacheHit(module=A, pid=pid, at=4.0) for pid in (2, 3, 4)),
         CacheHit(module=B, pid=1, at=5.0),
     ).compiles
-    assert compiles.hit_rate == pytest.approx(1 / 2)  # A had to be compiled, whoever found it then
-    assert compiles.lookup_hit_rate == pytest.approx(4 / 5)
+    assert compiles.totals.hit_rate == pytest.approx(1 / 2)  # A had to be compiled, whoever found it then
+    assert compiles.totals.lookup_hit_rate == pytest.approx(4 / 5)
     assert compiles.graphs[A].state is GraphState.COMPILED
 
 
@@ -80,10 +80,10 @@ TELLERS = [
 def test_one_compile_told_by_log_lines_and_side_channel_in_any_order_is_one_miss(order: tuple[int, ...]):
     compiles = run_of(*(TELLERS[index] for index in order)).compiles
     graph = compiles.graphs[A]
-    assert (compiles.misses, compiles.graphs_missed, compiles.failures) == (1, 1, 0)
+    assert (compiles.totals.misses, compiles.totals.graphs_missed, compiles.totals.failures) == (1, 1, 0)
     assert list(compiles.graphs) == [A]
     assert (graph.state, compiles.compiling) == (GraphState.COMPILED, 0)
-    assert (graph.duration.seconds, graph.duration.known) == (4.9, Precision.MEASURED)
+    assert (graph.duration.seconds, graph.duration.precision) == (4.9, Precision.MEASURED)
 
 
 def test_a_compile_that_moves_into_the_job_is_one_compile():
@@ -92,8 +92,8 @@ def test_a_compile_that_moves_into_the_job_is_one_compile():
         CompileBegan(module=A, pid=1, at=2.0, inside_job=True),
         CompileEnded(module=A, pid=1, at=3.0, seconds=2.0, ok=True),
     ).compiles
-    assert (compiles.misses, compiles.failures, compiles.compiling) == (1, 0, 0)
-    assert [attempt.inside_job for meeting in compiles.graphs[A].meetings.values() for attempt in meeting.attempts] == [
+    assert (compiles.totals.misses, compiles.totals.failures, compiles.compiling) == (1, 0, 0)
+    assert [attempt.inside_job for worker in compiles.graphs[A].workers.values() for attempt in worker.attempts] == [
         True
     ]
 
@@ -107,7 +107,7 @@ def test_a_retry_after_a_failure_is_a_second_attempt_however_the_tellers_interle
         CompileEnded(module=A, pid=1, at=3.0, seconds=0.9, ok=True),
         CompileCompleted(module=A, pid=1, at=3.0, generation="G3"),
     ).compiles
-    assert (compiles.misses, compiles.failures) == (2, 1)
+    assert (compiles.totals.misses, compiles.totals.failures) == (2, 1)
     assert compiles.graphs[A].state is GraphState.COMPILED
 
 
@@ -118,8 +118,8 @@ def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
         CompilerPassed(source="log"),
         CompileCompleted(generation="G0", at=140.5, source="log"),
     )
-    assert (run.compiles.misses_announced, run.compiles.misses) == (1, 1)
-    assert run.compiles.graphs[A].duration.known is Precision.MEASURED
+    assert (run.compiles.counts.misses_announced, run.compiles.totals.misses) == (1, 1)
+    assert run.compiles.graphs[A].duration.precision is Precision.MEASURED
     assert run.compiles.graphs[A].duration.seconds == 40.0
 
 
@@ -131,7 +131,7 @@ def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
         announced[2], CacheHit(module=B, generation="G1", at=2.5, source="log"),
         RunFinished(run="r", exit_code=0, at=3.0),
     )  # fmt: skip
-    assert (run.compiles.hits, run.compiles.misses) == (2, 1)
+    assert (run.compiles.totals.hits, run.compiles.totals.misses) == (2, 1)
     unnamed = [graph for graph in run.compiles.graphs.values() if graph.module is None]
     assert [graph.state for graph in unnamed] == [GraphState.COMPILED]
 
@@ -139,7 +139,7 @@ def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
 def test_in_the_second_format_interleaved_lookups_of_unknown_processes_are_not_misses_yet():
     lookup = CachePathAnnounced(path="/c", generation="G1", at=1.0, source="log")
     hits = [CacheHit(module=module, generation="G1", at=2.0, source="log") for module in (A, B)]
-    assert run_of(lookup, lookup, *hits, RunFinished(run="r", exit_code=0, at=3.0)).compiles.misses == 0
+    assert run_of(lookup, lookup, *hits, RunFinished(run="r", exit_code=0, at=3.0)).compiles.totals.misses == 0
 
 
 def test_the_third_format_brackets_a_compile_between_its_start_and_the_next_header_of_its_process():
@@ -149,13 +149,13 @@ def test_the_third_format_brackets_a_compile_between_its_start_and_the_next_head
         CacheHit(module=B, pid=5, generation="G2", at=42.0),
     )
     duration = run.compiles.graphs[A].duration
-    assert (duration.seconds, duration.known) == (32.0, Precision.BRACKETED)
+    assert (duration.seconds, duration.precision) == (32.0, Precision.BRACKETED)
 
 
 def test_a_counter_line_of_the_same_process_ends_a_compile_exactly():
     counted = QueueCounted(pid=5, at=12.523, remaining=0, locked=0, failed=0, done=1, total=1)
     run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(), counted)
-    assert run.compiles.graphs[A].duration.known is Precision.MEASURED
+    assert run.compiles.graphs[A].duration.precision is Precision.MEASURED
     assert run.compiles.graphs[A].duration.seconds == pytest.approx(2.523)
 
 
@@ -166,7 +166,7 @@ def test_the_newest_format_measures_a_worker_by_the_distance_of_its_completions(
         CompileCompleted(module=B, pid=9, generation="G3", at=170.5),
     )
     assert [run.compiles.graphs[key].duration.seconds for key in (A, B)] == [50.0, 20.5]
-    assert {graph.duration.known for graph in run.compiles.graphs.values()} == {Precision.MEASURED}
+    assert {graph.duration.precision for graph in run.compiles.graphs.values()} == {Precision.MEASURED}
 
 
 def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends():
@@ -179,13 +179,13 @@ def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends
                   CompileCompleted(module=A, pid=1, generation="G3", at=30.0, seen=30.0, source="log")):  # fmt: skip
         run.apply(event)
     assert list(run.compiles.graphs) == [B, A]
-    assert (run.compiles.misses, run.compiles.compiling) == (1, 0)
+    assert (run.compiles.totals.misses, run.compiles.compiling) == (1, 0)
     assert run.compiles.graphs[A].duration.seconds == 20.0
 
 
 def test_dots_alone_are_no_compile_and_pass_alone_is_only_counted():
     compiles = run_of(CompilerProgress(dots=7), CompilerPassed(), CompilerPassed()).compiles
-    assert (compiles.graphs, compiles.passes, compiles.dots, compiles.misses) == ({}, 2, 7, 0)
+    assert (compiles.graphs, compiles.counts.passes, compiles.counts.dots, compiles.totals.misses) == ({}, 2, 7, 0)
 
 
 def test_pass_of_one_of_two_compilers_ends_neither():
@@ -200,10 +200,10 @@ def test_a_lock_wait_is_one_wait_however_often_it_is_reported_and_ends_with_the_
     assert run.compiles.graphs[A].state is GraphState.WAITING
     assert run.compiles.graphs[A].state_since == 0.0
     run.apply(CacheHit(module=A, pid=2, at=200.0))
-    meeting = next(iter(run.compiles.graphs[A].meetings.values()))
-    assert (len(meeting.waits), meeting.hits_after_wait, run.compiles.lock_lines) == (1, 1, 3)
-    assert (meeting.waits[0].start, meeting.waits[0].end, meeting.waits[0].minutes) == (0.0, 200.0, 3.0)
-    assert run.compiles.longest_wait_minutes == 3.0
+    worker = next(iter(run.compiles.graphs[A].workers.values()))
+    assert (len(worker.waits), worker.hits_after_wait, run.compiles.counts.lock_lines) == (1, 1, 3)
+    assert (worker.waits[0].start, worker.waits[0].end, worker.waits[0].minutes) == (0.0, 200.0, 3.0)
+    assert run.compiles.counts.longest_wait_minutes == 3.0
 
 
 FOUND = CacheHit(module=A, pid=2, at=9.0)
@@ -225,14 +225,14 @@ WAITED_FOR = ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_second
 def test_a_hit_after_a_wait_that_no_line_told_is_counted_once(events: tuple[AnyEvent, ...], after_wait: int) -> None:
     run = run_of(*events)
     assert (
-        sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.meetings.values())
+        sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.workers.values())
         == after_wait
     )
 
 
 def test_our_own_component_measures_a_wait_that_was_too_short_for_a_log_line():
     run = run_of(ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_seconds=4.0))
-    assert run.compiles.seconds_spent(99.0, ("wait",)) == pytest.approx(4.0)
+    assert run.compiles.totals.seconds_spent(99.0, ("wait",)) == pytest.approx(4.0)
 
 
 def test_compile_time_is_the_union_of_compiles_and_waits_not_their_sum():
@@ -244,14 +244,14 @@ def test_compile_time_is_the_union_of_compiles_and_waits_not_their_sum():
         ArtifactLoaded(module=A, pid=3, at=31.0, seconds=1.0, waited_seconds=20.0),
         CompileBegan(module=C, pid=1, at=40.0),
     )
-    assert run.compiles.seconds_spent(45.0) == pytest.approx(20.0 + 5.0)
+    assert run.compiles.totals.seconds_spent(45.0) == pytest.approx(20.0 + 5.0)
 
 
 def test_a_stored_failure_is_not_a_failure_of_this_run():
     compiles = run_of(CachedFailureHit(module=A, pid=1, at=1.0, message="from another day")).compiles
-    assert (compiles.failures, compiles.failures_met, compiles.misses) == (0, 1, 0)
+    assert (compiles.totals.failures, compiles.totals.failures_met, compiles.totals.misses) == (0, 1, 0)
     assert compiles.graphs[A].state is GraphState.CACHED_FAILURE
-    assert compiles.hit_rate == 0.0
+    assert compiles.totals.hit_rate == 0.0
 
 
 def test_a_killed_compile_is_told_from_one_that_failed():
@@ -263,21 +263,22 @@ def test_a_killed_compile_is_told_from_one_that_failed():
 
 def test_every_rank_extracts_a_graph_that_is_one_graph():
     compiles = run_of(*(GraphExtracted(module=A, pid=pid, at=1.0) for pid in range(8))).compiles
-    assert (compiles.extractions, len(compiles.graphs)) == (8, 1)
+    assert (compiles.counts.extractions, len(compiles.graphs)) == (8, 1)
     assert compiles.graphs[A].state is GraphState.EXTRACTED
 
 
 def test_the_report_of_a_parallel_compile_counts_graphs_that_no_line_named():
     run = run_of(GraphReported(path="p", module=A, ok=True, seconds=7.5), GraphReported(path="q", module=B, ok=False))
-    assert (run.compiles.misses, run.compiles.failures) == (2, 1)
+    assert (run.compiles.totals.misses, run.compiles.totals.failures) == (2, 1)
     assert run.compiles.graphs[A].duration.seconds == 7.5
 
 
 def test_the_report_does_not_count_again_what_lines_told():
     run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(),
                  GraphReported(path="p", module=A, ok=True, seconds=3.0))  # fmt: skip
-    assert run.compiles.misses == 1
-    assert (run.compiles.graphs[A].duration.seconds, run.compiles.graphs[A].duration.known) == (3.0, Precision.MEASURED)
+    assert run.compiles.totals.misses == 1
+    duration = run.compiles.graphs[A].duration
+    assert (duration.seconds, duration.precision) == (3.0, Precision.MEASURED)
 
 
 def test_a_compiler_process_that_names_its_graph_and_the_completion_line_are_one_compile():
@@ -286,7 +287,7 @@ def test_a_compiler_process_that_names_its_graph_and_the_completion_line_are_one
         CompileCompleted(module=A, pid=7, generation="G3", at=130.0),
         ProcessExited(pid=70, at=130.2, exit_code=0),
     )
-    assert (run.compiles.misses, run.compiles.compiling) == (1, 0)
+    assert (run.compiles.totals.misses, run.compiles.compiling) == (1, 0)
     assert run.compiles.graphs[A].duration.seconds == 30.0
 
 
@@ -298,16 +299,16 @@ def test_a_process_that_dies_leaves_its_compile_and_its_wait_interrupted():
         ProcessExited(pid=2, at=70.0),
     )
     assert run.compiles.compiling == 0
-    assert not run.compiles.waits()
+    assert not run.compiles.totals.waits()
     assert run.compiles.graphs[A].state is GraphState.INTERRUPTED
-    assert run.compiles.failures == 0
+    assert run.compiles.totals.failures == 0
 
 
 def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
     run = run_of(CompileBegan(module=A, pid=1, at=1.0), ProcessExited(pid=1, at=9.0),
                  CompileCompleted(module=A, pid=1, at=8.9, generation="G3"))  # fmt: skip
     assert run.compiles.graphs[A].state is GraphState.COMPILED
-    assert run.compiles.misses == 1
+    assert run.compiles.totals.misses == 1
 
 
 def test_dots_of_an_old_log_are_not_dated_by_the_day_it_is_read():
@@ -343,7 +344,7 @@ def test_a_recording_of_another_version_may_name_a_cause_that_is_not_known() -> 
 def test_a_compile_that_is_given_up_without_its_message_is_a_failed_graph() -> None:
     run = run_of(CompileStarted(module=A, pid=1, at=1.0), CompileGaveUp(module=A, pid=1, at=9.0, retries=0))
     assert run.compiles.graphs[A].state is GraphState.FAILED
-    assert (run.compiles.failures, run.compiles.gave_up) == (1, 1)
+    assert (run.compiles.totals.failures, run.compiles.counts.gave_up) == (1, 1)
 
 
 def test_a_failure_and_its_giving_up_are_one_failure() -> None:
@@ -352,7 +353,7 @@ def test_a_failure_and_its_giving_up_are_one_failure() -> None:
         CompileFailed(module=A, pid=1, at=9.0, message="x"),
         CompileGaveUp(module=A, pid=1, at=9.0, retries=0),
     )
-    assert run.compiles.failures == 1
+    assert run.compiles.totals.failures == 1
 
 
 def test_dots_between_a_pass_and_the_line_that_names_its_graph_make_no_further_graph() -> None:

@@ -16,15 +16,15 @@ from tests.corpus import CORPUS, corpus
 
 LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
 COUNTS = {
-    "hits": lambda run: run.compiles.hits,
-    "failed_hits": lambda run: run.compiles.failures_met,
-    "misses_announced": lambda run: run.compiles.misses_announced,
-    "pass": lambda run: run.compiles.passes,
-    "errors": lambda run: run.compiles.failures,
-    "extracted": lambda run: run.compiles.extractions,
-    "lock_waits": lambda run: run.compiles.lock_lines,
-    "hub_misses": lambda run: run.compiles.hub_misses,
-    "lock_wait_max_minutes": lambda run: run.compiles.longest_wait_minutes,
+    "hits": lambda run: run.compiles.totals.hits,
+    "failed_hits": lambda run: run.compiles.totals.failures_met,
+    "misses_announced": lambda run: run.compiles.counts.misses_announced,
+    "pass": lambda run: run.compiles.counts.passes,
+    "errors": lambda run: run.compiles.totals.failures,
+    "extracted": lambda run: run.compiles.counts.extractions,
+    "lock_waits": lambda run: run.compiles.counts.lock_lines,
+    "hub_misses": lambda run: run.compiles.counts.hub_misses,
+    "lock_wait_max_minutes": lambda run: run.compiles.counts.longest_wait_minutes,
 }
 
 
@@ -56,7 +56,7 @@ def test_durations_of_real_logs_are_measured_where_the_log_allows_it(name: str) 
     durations = expected.get("compile_durations_s") or {}
     for module, seconds in durations.items():
         found = run.compiles.graphs[module].duration
-        assert found.known is Precision.MEASURED
+        assert found.precision is Precision.MEASURED
         assert found.seconds == pytest.approx(seconds, abs=0.01)
 
 
@@ -71,4 +71,4 @@ def test_distinct_graphs_of_real_logs(name: str) -> None:
     missed = {graph.module for graph in graphs if graph.misses and graph.module}
     assert missed >= set(expected.get("modules_completed", [])) | set(expected.get("modules_started", []))
     if expected.get("compile_starts"):
-        assert run.compiles.misses >= expected["compile_starts"]
+        assert run.compiles.totals.misses >= expected["compile_starts"]

@@ -27,19 +27,19 @@ def run_of(events: list[AnyEvent]) -> Run:
 
 @given(event_lists)
 def test_events_that_went_through_json_give_the_same_run(events: list[AnyEvent]) -> None:
-    assert run_of(events).facts() == run_of([decode(encode(event)) for event in events]).facts()
+    assert run_of(events).canonical() == run_of([decode(encode(event)) for event in events]).canonical()
 
 
 @given(event_lists)
 def test_every_view_can_be_drawn_of_every_run_and_changes_nothing(events: list[AnyEvent]) -> None:
     run = run_of(events)
-    before = run.facts()
+    before = run.canonical()
     overview(run, NOW), summary(run, NOW), graph_table(run, NOW), timeline(run, NOW), core_table(run, NOW)
     for key in run.compiles.graphs:
         assert graph_page(run, NOW, key) is not None
     for key in run.cores.cores:
         assert core_page(run, NOW, key) is not None
-    assert run.facts() == before
+    assert run.canonical() == before
 
 
 @given(event_lists)
@@ -49,9 +49,9 @@ def test_counts_agree_with_each_other(events: list[AnyEvent]) -> None:
     states = (card.done, card.hit, card.failed, card.cached_failures, len(card.running), len(card.waiting),
               card.extracted, card.interrupted)  # fmt: skip
     assert sum(states) <= card.total == len(compiles.graphs)
-    assert compiles.failures <= compiles.misses
-    assert compiles.graphs_hit + compiles.graphs_missed <= len(compiles.graphs)
-    assert compiles.hit_rate is None or 0 <= compiles.hit_rate <= 1
+    assert compiles.totals.failures <= compiles.totals.misses
+    assert compiles.totals.graphs_hit + compiles.totals.graphs_missed <= len(compiles.graphs)
+    assert compiles.totals.hit_rate is None or 0 <= compiles.totals.hit_rate <= 1
     assert card.seconds >= card.wait_seconds >= 0
     assert card.share is None or 0 <= card.share <= 1
 
@@ -75,4 +75,4 @@ def test_alerts_have_unique_keys_and_say_what_to_do(events: list[AnyEvent]) -> N
 def test_told_again_by_a_second_reader_of_the_side_channel_the_run_is_another_but_never_breaks(
     events: list[AnyEvent], times: int
 ) -> None:
-    run_of(events * times).facts()
+    run_of(events * times).canonical()

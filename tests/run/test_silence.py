@@ -54,9 +54,9 @@ def test_a_log_that_grew_under_our_eyes_goes_on_until_it_is_silent_for_long() ->
     run = old_log()
     run.apply(ev.OutputGrew(path="/old/train.log", end=120, lines=4, seen=NOW))
     assert run.silent(NOW + SILENT_SECONDS) is None
-    assert run.until(NOW + 10) == NOW + 10
+    assert run.effective_now(NOW + 10) == NOW + 10
     assert run.silent(NOW + SILENT_SECONDS + 1) == SILENT_SECONDS + 1
-    assert run.until(NOW + SILENT_SECONDS + 1) == NOW
+    assert run.effective_now(NOW + SILENT_SECONDS + 1) == NOW
 
 
 def test_a_pipe_that_was_closed_is_silent_at_once() -> None:
@@ -72,7 +72,7 @@ def test_a_job_of_our_own_or_one_with_processes_is_never_called_silent() -> None
     seen.apply(ev.ProcessSeen(pid=4711, role="worker", seen=NOW))
     for run in (ours, seen):
         assert run.silent(NOW) is None
-        assert run.until(NOW) == NOW
+        assert run.effective_now(NOW) == NOW
 
 
 def test_a_file_that_is_followed_is_as_old_as_its_last_line_and_new_when_it_grows(tmp_path: Path) -> None:

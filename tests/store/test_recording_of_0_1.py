@@ -70,8 +70,8 @@ def test_an_old_recording_replays_to_the_run_that_was_shown(old_store: Path):
     compiled = graphs[0]
     assert (compiled.artifact_bytes, compiled.op_counts) == (123456, {"add": 7, "mm": 5})
     assert [attempt.artifact_bytes for attempt in compiled.attempts] == [123456]
-    assert [(worker.loads, worker.blocks) for worker in compiled.meetings.values()] == [(1, 4), (1, None)]
-    assert run.compiles.dots == 3
+    assert [(worker.loads, worker.blocks) for worker in compiled.workers.values()] == [(1, 4), (1, None)]
+    assert run.compiles.counts.dots == 3
     assert (run.torch.caches["fx-graph"].hit, run.torch.caches["fx-graph"].miss) == (1, 1)
     assert [process.exit_code for process in run.job.processes.values()] == [0, 1]
     assert (run.job.finished, run.job.exit_code) == (1_760_000_020.0, 0)

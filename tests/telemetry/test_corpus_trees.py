@@ -14,7 +14,7 @@ import pytest
 from neuron_top.events import CoreSample, CoresSampled
 from neuron_top.events.runtime import MEMORY_KINDS
 from neuron_top.parsers.neuron_ls import read_devices
-from neuron_top.run.cores import CoreLedger
+from neuron_top.run.cores import CoreTracker
 from neuron_top.telemetry.monitor import RUNTIME_GROUPS, SYSTEM_GROUPS, configuration
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.sysfs import SysfsTree
@@ -138,7 +138,7 @@ SERIES = (
 @pytest.mark.parametrize("name", SERIES)
 def test_a_published_square_wave_is_smoothed_and_its_peak_kept(name: str) -> None:
     rows = [row for row in csv.DictReader(corpus("telemetry", name).read_text().splitlines()) if row["util_nc0"]]
-    cores, seen, smooth = CoreLedger(), [], []
+    cores, seen, smooth = CoreTracker(), [], []
     for row in rows:
         busy, used = float(row["util_nc0"]) / 100, int(float(row["mem_used_mib"]) * MIB)
         sample = CoreSample(core=0, utilization=busy, memory=used)

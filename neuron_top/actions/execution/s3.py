@@ -61,6 +61,7 @@ def execute(
         try:
             run.marks(watch)
             if run.marks_taken:
+                run.tell(watch, f"waiting {drain_seconds:.0f} s for clients that saw a mark")
                 sleep(drain_seconds)
             run.rest()
         finally:
@@ -104,6 +105,10 @@ class _Execution:
             if not watch(Progress(len(self.taken), len(self.refused), steps, self.bytes, step.path)):
                 self.interrupted = True
                 return
+
+    def tell(self, watch: Callable[[Progress], bool], detail: str) -> None:
+        """Tell what goes on between two steps."""
+        watch(Progress(len(self.taken), len(self.refused), len(self.plan.steps), self.bytes, "", detail))
 
     def _mark(self, number: int, step: Step) -> None:
         objects = self._objects(step)

@@ -84,6 +84,14 @@ UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
 """States that change by themselves: looked at again on every refresh."""
 
 
+class Lookup(StrEnum):
+    """What a client gets that looks an entry up: mark first, then failure."""
+
+    HIT = "hit"
+    FAILED = "failed"
+    MISS = "miss"
+
+
 class Artifact(IntEnum):
     """What the cheap test says of `model.neff` or `model.inductor`."""
 

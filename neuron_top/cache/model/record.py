@@ -15,6 +15,7 @@ import msgspec
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import parse_key
 from neuron_top.cache.signing import UNSIGNED, Keys, Signature
+from neuron_top.escapes import visible
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -31,7 +32,7 @@ class FileFacts(msgspec.Struct, frozen=True):
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """`model.stats.json`. Seconds; `started` and `finished` since the epoch; peak memory of the compile process."""
 
-    module: str
+    module: str = ""
     compiler: str = ""
     compile_seconds: float | None = None
     peak_rss_bytes: int | None = None
@@ -57,12 +58,16 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
         content = self.content()
         return msgspec.structs.replace(self, digest=_digest_of(content), signature=keys.sign(content))
 
+    def identity_problem(self, module: str) -> str:
+        """Why this is not the record of `module`, as far as no key and no other file is needed to tell."""
+        if self.module != module:
+            return f"it belongs to {visible(self.module) or 'no module'}"
+        return "" if self.graph else "published by neuron-top 0.1: compiled again when it is next asked for"
+
     def problem(self, module: str, graph: str, keys: Keys) -> str:
         """Why this is not the record of `module`, made from `graph` (empty: not known); empty where it is."""
-        if self.module != module:
-            return f"it belongs to {self.module}"
-        if not self.graph:
-            return "its record does not tell the graph it was made from (published by neuron-top 0.1)"
+        if problem := self.identity_problem(module):
+            return problem
         key = parse_key(module)
         if (graph and self.graph != graph) or (key is not None and not self.graph.startswith(key.graph)):
             return "it was made from another graph"

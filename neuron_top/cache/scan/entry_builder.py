@@ -22,6 +22,7 @@ from neuron_top.cache.model.entry import (
 )
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
+from neuron_top.cache.model.record import stats_decoder
 from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
 from neuron_top.cache.tree import measure
@@ -240,11 +241,11 @@ class EntryBuilder:
 
     def _stats(self, name: str) -> None:
         try:
-            stats = _stats.decode(self._text(name, FLAGS_LIMIT))
+            stats = stats_decoder.decode(self._text(name, FLAGS_LIMIT))
         except msgspec.MsgspecError:
             return
         self.compile_seconds = stats.compile_seconds
-        self.record_problem = stats.problem(self.module)
+        self.record_problem = stats.identity_problem(self.module) if stats.files else ""
         self.published = {name: file.bytes for name, file in stats.files.items()}
 
     def _compare_published(self) -> None:
@@ -289,29 +290,3 @@ class EntryBuilder:
             tuple(self.problems or ()),
             self.graph_at,
         )
-
-
-class PublishedFile(msgspec.Struct, frozen=True):
-    """Length of a file of the artifact when it was published."""
-
-    bytes: int
-
-
-class CompileStats(msgspec.Struct, frozen=True):
-    """`model.stats.json` of a local compile, as far as the catalog needs it."""
-
-    module: str = ""
-    graph: str = ""
-    compile_seconds: float | None = None
-    files: dict[str, PublishedFile] = {}
-
-    def problem(self, module: str) -> str:
-        """Why a job would not load an artifact with this record; as much of it as needs no other file."""
-        if self.module and self.module != module:
-            return f"it belongs to {name_text(self.module)}"
-        if self.files and not self.graph:
-            return "published by neuron-top 0.1: compiled again when it is next asked for"
-        return ""
-
-
-_stats = msgspec.json.Decoder(CompileStats)  # made once, in one thread: see `cache/scan/index.py`

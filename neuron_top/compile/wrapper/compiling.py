@@ -17,12 +17,13 @@ import msgspec
 
 from neuron_top.cache.model.keys import ModuleKey
 from neuron_top.cache.model.record import Stats
+from neuron_top.cache.stored_entry import Artifact
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import compile_end, log_lines
 from neuron_top.compile.wrapper.cache_root import unusable
 from neuron_top.compile.wrapper.flags import WrapperOptions
-from neuron_top.compile.wrapper.persistent_cache import Artifact, Entry, EntryLock, discard
+from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock, discard
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.compile.wrapper.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing

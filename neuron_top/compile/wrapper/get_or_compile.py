@@ -18,8 +18,10 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.cache.model.entry import Lookup
 from neuron_top.cache.model.keys import ModuleKey, parse_key
 from neuron_top.cache.signing import keys_in_force
+from neuron_top.cache.stored_entry import Artifact, Unsound
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.wrapper import log_lines
@@ -28,7 +30,7 @@ from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
 from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, Graph
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
-from neuron_top.compile.wrapper.persistent_cache import Artifact, Entry, EntryLock, PersistentCache, State, Unsound
+from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock, PersistentCache
 from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
@@ -79,7 +81,7 @@ class Wrapper:
         if self.options.no_cache or self.options.extract_only:
             return None
         entry = self.entry(key)
-        if entry.state() is not State.HIT:
+        if entry.state() is not Lookup.HIT:
             return None
         try:
             return _hit(entry, entry.load())
@@ -93,7 +95,7 @@ class Wrapper:
         """
         entry = self.entry(graph.key)
         self.log.cache_path(self.options.cache_url)
-        if entry.state() is State.HIT:
+        if entry.state() is Lookup.HIT:
             if not entry.broken_reason(graph.digest):
                 self.log.hit(entry.artifact)
                 return True
@@ -182,7 +184,7 @@ class Wrapper:
             lock = EntryLock(entry)
             try:
                 if lock.acquire():
-                    if entry.state() is State.MISS or self._may_retry(entry, began):
+                    if entry.state() is Lookup.MISS or self._may_retry(entry, began):
                         return self._compiling.compile(entry, graph, lock, flags)
                     continue
             finally:
@@ -191,7 +193,7 @@ class Wrapper:
 
     def _looked_up(self, entry: Entry, digest: str, began: float) -> CompiledEntry | None:
         state = entry.state()
-        if state is State.HIT:
+        if state is Lookup.HIT:
             try:
                 artifact = entry.load(digest)
             except Unsound:
@@ -201,7 +203,7 @@ class Wrapper:
                     EntryLock(entry).break_if_dead()
                 self.log.hit(entry.artifact)
                 return _hit(entry, artifact)
-        elif state is State.FAILED and not self._may_retry(entry, began):
+        elif state is Lookup.FAILED and not self._may_retry(entry, began):
             entry.check()
             text = entry.failure_text()
             self.log.cached_failure(entry.artifact, text, retrying=False)
@@ -227,7 +229,7 @@ class Wrapper:
         try:
             if not lock.acquire():
                 return  # somebody is repairing it already: wait for that
-            if entry.state() is State.HIT and (reason := entry.broken_reason(digest)):
+            if entry.state() is Lookup.HIT and (reason := entry.broken_reason(digest)):
                 kept = entry.set_aside()
                 self.log.remark(f"Artifact in {entry.path} is not used: {reason}; kept as {kept}, recompiling")
         finally:
@@ -237,7 +239,7 @@ class Wrapper:
         """The artifact of a hit could not be loaded: set it aside, so that the next `get_or_compile` compiles again."""
         lock = EntryLock(entry)
         try:
-            if lock.acquire() and entry.state() is State.HIT:
+            if lock.acquire() and entry.state() is Lookup.HIT:
                 kept = entry.set_aside()
                 self.log.remark(f"Artifact in {entry.path} cannot be loaded: {reason}; kept as {kept}, recompiling")
         finally:
@@ -257,7 +259,7 @@ class Wrapper:
         cache = PersistentCache(folder, self.compiler.directory(), private=True)
         names = self.compiler.artifact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artifact_names=names)
-        if entry.state() is State.HIT:
+        if entry.state() is Lookup.HIT:
             with contextlib.suppress(Unsound):
                 return _hit(entry, entry.load(graph.digest))
         return self._compiling.compile(entry, graph, None)

@@ -1,19 +1,13 @@
-"""One compile cache on disk: look up, load, lock, publish, record a failure, set a broken entry aside.
+"""One compile cache on disk as its writer sees it: store a graph, lock, publish, record a failure, set an entry aside.
 
 Safe against a kill at any instant: every file is written under a temporary name in its entry and renamed when it is
-complete, `model.done` comes last, and an artifact counts only with its mark *and* the digests in its record
-(`model.stats.json`), which also names the key and the graph that it was made from. Whatever
-else a killed process leaves is recognized as unfinished by the next one, which does the work again.
-
-Only one process works on an entry: the one that holds `<graph>.lock`. The lock is a hard link to the record of its
-owner, so it never exists without one; a waiter that finds the owner dead takes over under a `flock` on the entry's
-directory, which dies with its holder and makes the check and the removal one step.
+complete, and `model.done` comes last. Whatever else a killed process leaves is recognized as unfinished by the next
+one, which does the work again. Only the process that holds the entry's lock works on it (`cache/locks/protocol.py`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import hashlib
 import os
 import stat
@@ -28,100 +22,22 @@ from neuron_top.cache import trust
 from neuron_top.cache.locks import lock_owner, protocol
 from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames, graph_header
-from neuron_top.cache.model.graph_header import NotThisGraph
-from neuron_top.cache.model.keys import ModuleKey, flags_data, flags_hash, parse_key
-from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache.model.keys import ModuleKey, flags_data
+from neuron_top.cache.model.record import Stats
 from neuron_top.cache.signing import Keys
+from neuron_top.cache.stored_entry import StoredEntry, facts_of
 from neuron_top.compile.wrapper.cache_root import unusable
-from neuron_top.errors import FileMalformed
 
 _OTHERS_WRITE = 0o022
 
 
-class State(enum.Enum):
-    """What a look-up found."""
-
-    HIT = "hit"
-    FAILED = "failed"
-    MISS = "miss"
-
-
-class Unsound(Exception):
-    """An artifact is not what was published under its key; the text says what is wrong."""
-
-
-class Artifact(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of an artifact, read once: what was checked is what is loaded."""
-
-    files: dict[str, bytes]
-    guards: str = ""
-
-
-class Entry:
-    """One `MODULE_<graph>+<flags>` directory. The names of its files are the compiler's."""
-
-    def __init__(
-        self,
-        path: Path,
-        root: Path,
-        *,
-        graph_name: str,
-        artifact_names: Sequence[str],
-        keys: Keys | None = None,
-        private: bool = False,
-    ) -> None:
-        self.path, self.root, self.keys, self._private = path, root, keys or Keys(), private
-        self.graph = path / graph_name
-        self.artifact = path / artifact_names[0]
-        self.artifacts = tuple(path / name for name in artifact_names)
-        self.done, self.failure = path / filenames.DONE, path / filenames.FAILURE_LOG
-        self.lock = path / (graph_name + filenames.LOCK_SUFFIX)
-
-    @property
-    def module(self) -> str:
-        """The key, `MODULE_…`."""
-        return self.path.name
-
-    def state(self) -> State:
-        """Mark first, then failure, as the SDK's clients look. A mark without its files is a miss."""
-        if self.done.exists() and all(path.exists() for path in self.artifacts):
-            return State.HIT
-        return State.FAILED if self.failure.exists() else State.MISS
-
-    def stats(self) -> Stats | None:
-        """What is known of the last compile, None where nothing (readable) is."""
-        try:
-            return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
-        except (OSError, msgspec.MsgspecError):
-            return None
-
-    def failure_text(self) -> str:
-        """The stored message of a failed compile, empty where there is none."""
-        try:
-            return self.failure.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-
-    @property
-    def _local(self) -> bool:
-        """Whether it is one of our own compiler's, whose graph is a pickle and whose artifact is loaded here."""
-        return self.graph.name == filenames.FX_GRAPH
-
-    def opened(self) -> trust.Folder:
-        """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
-        try:
-            with contextlib.ExitStack() as above:
-                folder = trust.open_own(str(self.root)) if self._private else trust.open_folder(str(self.root))
-                for name in self.path.relative_to(self.root).parts:
-                    folder = above.enter_context(folder).folder(name)
-                return folder
-        except trust.Untrusted as reason:
-            raise trust.refusal(reason) from None
+class Entry(StoredEntry):
+    """An entry that is written to."""
 
     def make(self) -> None:
         """Make its folder, and make sure that it is ours. Raises CacheUnusable, RefusedForSafety."""
         with self._as_unusable():
-            if self._private:
+            if self.private:
                 trust.make_folders(str(self.path))
             else:
                 self._make_checked()
@@ -136,110 +52,6 @@ class Entry:
         except trust.Untrusted as reason:
             raise trust.refusal(reason) from None
 
-    def check(self) -> None:
-        """Raises RefusedForSafety where others can change what lies here; a missing entry is fine."""
-        with contextlib.suppress(OSError), self.opened():
-            pass
-
-    def load(self, graph: str = "") -> Artifact:
-        """The artifact's files, each read once and found to be what was published for `graph` under this key.
-
-        Raises Unsound, RefusedForSafety.
-        """
-        try:
-            with self.opened() as folder:
-                return self._checked(folder, graph)
-        except trust.NoPlainFile as reason:
-            raise Unsound(str(reason)) from None
-        except trust.Untrusted as reason:
-            raise trust.refusal(reason) from None
-        except FileNotFoundError as problem:  # evicted since it was looked up: a miss, not an accident
-            raise Unsound(f"{Path(problem.filename or self.path).name} is gone") from None
-        except OSError as problem:
-            raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
-
-    def _checked(self, folder: trust.Folder, graph: str) -> Artifact:
-        if not self._local:
-            self._compare_sdks(self.stats())
-            return Artifact(files={})
-        try:
-            stats = stats_decoder.decode(folder.read(filenames.STATS))
-        except (FileNotFoundError, msgspec.MsgspecError):
-            raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
-        if problem := stats.problem(self.module, graph, self.keys):
-            raise Unsound(problem)
-        files = {path.name: folder.read(path.name) for path in self.artifacts}
-        for name, data in files.items():
-            if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
-                raise Unsound(f"{name} is not what was published")
-        return Artifact(files=files, guards=stats.guards)
-
-    def _compare_sdks(self, stats: Stats | None) -> None:
-        """A NEFF is not loaded here, and the SDK keeps no record; where one of ours is, the NEFF must be as it says."""
-        if stats is None:
-            return
-        if stats.module != self.module:
-            raise Unsound(f"it belongs to {stats.module}")
-        for path in self.artifacts:
-            if stats.files.get(path.name) != _facts_of(path):
-                raise Unsound(f"{path.name} is not what was published")
-
-    def broken_reason(self, graph: str = "") -> str:
-        """Empty when it can be loaded, else what is wrong with which file. Raises RefusedForSafety."""
-        try:
-            self.load(graph)
-        except Unsound as reason:
-            return str(reason)
-        return ""
-
-    def stored_graph(self) -> tuple[str, bytes]:
-        """(digest, body) of the graph that lies here, through the gate.
-
-        Raises FileMalformed where there is none of this entry, RefusedForSafety.
-        """
-        try:
-            data = self._read(self.graph.name)
-            if not self._local:
-                return "", data
-            header, body = graph_header.checked(data, self.module, self.keys)
-        except NotThisGraph as reason:
-            raise FileMalformed(self.graph, f"the graph of this entry, but {reason}; collect it again") from None
-        return header.graph, body
-
-    def stored_flags(self) -> tuple[str, ...]:
-        """The flags it was stored with. Raises FileMalformed where there are none to be read, RefusedForSafety."""
-        key = parse_key(self.module)
-        for name in filenames.FLAGS_NAMES:
-            if not (self.path / name).exists():
-                continue
-            data = self._read(name)
-            if key is not None and key.flags is not None and flags_hash(data) != key.flags:
-                raise FileMalformed(self.path / name, "the flags whose hash stands in the entry's name")
-            try:
-                text = data.decode("utf-8")
-                return tuple(text.split() if name.endswith(".txt") else msgspec.json.decode(text, type=list[str]))
-            except (UnicodeDecodeError, msgspec.MsgspecError):
-                raise FileMalformed(self.path / name, "a JSON list of flags") from None
-        raise FileMalformed(self.path, "a flags file: the flags to compile it with are not known")
-
-    def _read(self, name: str) -> bytes:
-        """A file of a graph that is to be compiled. Raises FileMalformed, RefusedForSafety."""
-        try:
-            with self.opened() as folder:
-                return folder.read(name)
-        except trust.Untrusted as reason:
-            raise trust.refusal(reason) from None
-        except OSError as problem:
-            raise FileMalformed(self.path / name, f"a readable file ({problem.strerror or problem})") from None
-
-    def holds_graph(self, graph: str) -> bool:
-        """Whether the graph's file is here, whole, and that of `graph` (empty: whatever the key says)."""
-        try:
-            stored, _ = self.stored_graph()
-        except FileMalformed:
-            return False
-        return stored == graph or not graph
-
     def store_graph(self, body: bytes, graph: str, flags: Sequence[str], description: bytes | None = None) -> str:
         """Write the graph, its flags and its description; files that hold the same already stay as they are.
 
@@ -247,7 +59,7 @@ class Entry:
         CacheUnusable, RefusedForSafety.
         """
         self.make()
-        data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self._local else body
+        data = graph_header.wrap(body, module=self.module, graph=graph, keys=self.keys) if self.is_local else body
         with self._as_unusable():
             self._write(self.path / filenames.FLAGS_NAMES[0], flags_data(flags))
             if description is not None:
@@ -267,7 +79,7 @@ class Entry:
 
     def publishing(self, made: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
         """The steps of `publish`, in the order that leaves no false hit wherever they stop."""
-        files = {name: _facts_of(path) for name, path in made.items()}
+        files = {name: facts_of(path) for name, path in made.items()}
         complete = msgspec.structs.replace(stats, module=self.module, files=files).sealed(self.keys)
         return [
             lambda: self.done.unlink(missing_ok=True),
@@ -404,11 +216,6 @@ def discard(paths: Iterable[Path]) -> None:
     for path in paths:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
-
-
-def _facts_of(path: Path) -> FileFacts:
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-        return file_facts(file)
 
 
 def _opener(path: str, flags: int) -> int:

@@ -16,7 +16,7 @@ from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
-from neuron_top.views.model import LinePlace, Precision
+from neuron_top.views.model import LineRef, Precision
 
 FACT_CELLS = 15
 """Cells in front of a fact."""
@@ -69,7 +69,7 @@ def graph_page_lines(
     return strips
 
 
-def _line(look: Theme, place: LinePlace, text: str | None, width: int) -> Strip:
+def _line(look: Theme, place: LineRef, text: str | None, width: int) -> Strip:
     """One of a graph's log lines: its text, or where it stood if that can't be read."""
     line = Line(look, width).gap(2)
     if text is not None:

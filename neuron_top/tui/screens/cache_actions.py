@@ -49,7 +49,7 @@ class CacheActions:
         self._screen.notice(f"planning for {counted(len(rows), 'entry', 'entries')}")
         self._in_thread(partial(self._make_plan, verb, roots.pop(), paths))
 
-    def _make_plan(self, verb: Verb, root: str, paths: list[str]) -> None:
+    def _make_plan(self, verb: Verb, root: str, paths: list[str], assume_exclusive: bool = False) -> None:
         shown = -1
 
         def watch(done: int, total: int) -> None:
@@ -59,12 +59,15 @@ class CacheActions:
                 shown = percent
                 self._notice(f"{percent} % of {bytes_text(total)} verified")
 
-        plans = self._screen.host.services.caches.alternatives(verb, root, paths, watch)
-        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans))
+        caches = self._screen.host.services.caches
+        plans = caches.alternatives(verb, root, paths, watch, assume_exclusive=assume_exclusive)
+        again = None if assume_exclusive else partial(self._make_plan, verb, root, paths, assume_exclusive=True)
+        self._screen.app.call_from_thread(self._show_plans, _with_shared_caveats(plans), again)
 
-    def _show_plans(self, plans: Sequence[Plan]) -> None:
+    def _show_plans(self, plans: Sequence[Plan], plan_exclusive: Callable[[], None] | None) -> None:
+        again = partial(self._in_thread, plan_exclusive) if plan_exclusive is not None else None
         executions = [PlanExecution(plan=plan) for plan in plans]
-        self._screen.host.open(PlanPage(executions, self._screen.host.services.caches, self._executed))
+        self._screen.host.open(PlanPage(executions, self._screen.host.services.caches, self._executed, again))
 
     def _executed(self, execution: PlanExecution) -> None:
         self.newest = execution

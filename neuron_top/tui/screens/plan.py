@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.services.caches import CacheService, action_of
-from neuron_top.services.confirmation import ForcedUnlockPrompt
+from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
@@ -43,13 +43,23 @@ class PlanPage(LiveScreen):
     may_leave = False
 
     def __init__(
-        self, executions: Sequence[PlanExecution], caches: CacheService, executed: Callable[[PlanExecution], None]
+        self,
+        executions: Sequence[PlanExecution],
+        caches: CacheService,
+        executed: Callable[[PlanExecution], None],
+        plan_exclusive: Callable[[], None] | None = None,
     ) -> None:
-        """`executed` is called when a plan was executed."""
+        """`executed` is called when a plan was executed; `plan_exclusive`, to plan again as somebody who states that
+        no other host or container uses the cache, when that was confirmed here."""
         super().__init__()
-        self._caches, self._executed = caches, executed
+        self._caches, self._executed, self._plan_exclusive = caches, executed, plan_exclusive
         self.choices = [] if caches.read_only else [each for each in executions if each.can_confirm]
         self.execution = self.choices[0] if self.choices else executions[0]
+        plan = self.execution.plan
+        self.asks_exclusive = bool(
+            not self.choices and plan.steps and plan.refused and plan_exclusive is not None and not caches.read_only
+        )
+        """The plan is refused only because others may use the cache, too."""
         self.chosen = 0
         """0 is Cancel, n the n-th of `choices`."""
         self.typed = ""
@@ -94,14 +104,19 @@ class PlanPage(LiveScreen):
         """Whether there is anything to do, and nothing forbids it."""
         return bool(self.choices)
 
+    @property
+    def word(self) -> str:
+        """What must be typed to confirm what is selected; "" when enter is enough."""
+        return EXCLUSIVE_WORD if self.asks_exclusive else self.execution.typed
+
     # Keys
 
     def action_shift(self, by: int) -> None:
         """Select the next choice."""
-        if self.is_question and self.can_act:
-            step = 1 if by > 0 else -1
-            self.chosen = (self.chosen + step) % (1 + len(self.choices))
-            self._choose(self.choices[max(0, self.chosen - 1)])
+        if not self.is_question or not (self.can_act or self.asks_exclusive):
+            return
+        self.chosen = (self.chosen + (1 if by > 0 else -1)) % (1 + max(1, len(self.choices)))
+        self._choose(self.choices[max(0, self.chosen - 1)] if self.choices else self.execution)
 
     def _choose(self, execution: PlanExecution) -> None:
         """Show another of the choices."""
@@ -115,15 +130,17 @@ class PlanPage(LiveScreen):
         """Do what is selected."""
         if self.is_working:
             return
-        word = self.execution.typed
         if not self.is_question or self.chosen == 0:
             self.dismiss()
-        elif self.forced.current is not None:
+        elif self.forced.current is not None and not self.asks_exclusive:
             self._answer()
-        elif self.typed == word:
-            self._begin(self.execution)
+        elif self.typed != self.word:
+            self.notice(f"type {self.word} first")
+        elif self.asks_exclusive and self._plan_exclusive is not None:
+            self.dismiss()
+            self._plan_exclusive()
         else:
-            self.notice(f"type {word} first")
+            self._begin(self.execution)
 
     def _answer(self) -> None:
         """One forced lock: the word removes it, enter alone skips it; after the last, what was confirmed is done."""
@@ -152,13 +169,12 @@ class PlanPage(LiveScreen):
 
     def on_key(self, event: Key) -> None:
         """Take the letters of the word that must be typed; none of them is a command meanwhile."""
-        word = self.execution.typed
-        if not self.is_question or self.chosen == 0 or not word:
+        if not self.is_question or self.chosen == 0 or not self.word:
             return
         if event.key == "backspace":
             self.typed = self.typed[:-1]
         elif event.character and event.character.isprintable():
-            if len(self.typed) < len(word):
+            if len(self.typed) < len(self.word):
                 self.typed += event.character
         else:
             return
@@ -234,17 +250,19 @@ class PlanPage(LiveScreen):
             return [line.put(self._progress_text(), look.accent).strip()]
         if not self.is_question:
             return [_button(line, look, "Close", chosen=True).strip()]
-        if not self.can_act:
+        if not self.can_act and not self.asks_exclusive:
             reason = "read-only mode" if self._caches.read_only else "there is nothing to do"
             return [line.put(self.execution.plan.refused or reason, look.quiet).strip()]
-        word = self.execution.typed
-        if self.chosen and self.forced.question:
+        word = self.word
+        if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
             line.put(self.forced.question, look.text)
             return [line.strip(), Line(look, width).gap(2).put(question, look.warn).strip()]
         _button(line, look, "Cancel", chosen=self.chosen == 0).gap(3)
         for number, execution in enumerate(self.choices, 1):
             _button(line, look, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
+        if self.asks_exclusive:
+            _button(line, look, "No other host or container uses this cache", chosen=self.chosen == 1)
         below = Line(look, width).gap(2)
         if word and self.chosen:
             below.put(f"type {word} to confirm: {self.typed}_", look.warn)

@@ -1,7 +1,7 @@
 """Misses made by changing exactly one thing, and the answer that must come first.
 
 `hlo_cases` change a training step as an HLO module, `cache_cases` what surrounds a graph, `torch_cases` a real training
-script. `python -m tests.explain.table` writes docs/explain.md from them.
+script. `python -m tests.explain.write_page` writes docs/explain.md from them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.explain.miss_causes import Explanation, explain
 from tests.builders import BF16, COMPILER, F32, FAILURE_LOG, module_name, neff, write_entry
-from tests.explain.hlo_model import Step, of_another_kind, training_step
+from tests.explain.transformer_step_hlo import Step, of_another_kind, training_step
 
 OTHER_COMPILER = "neuronxcc-2.19.8089.0+8ab9f450"
 OLD, NOW = 7200.0, 60.0
@@ -224,7 +224,7 @@ def torch_cases() -> Iterator[Case]:
     """One choice of a real training script, traced by PyTorch: forward, backward and optimizer graphs."""
     import torch
 
-    from tests.explain.script import Script
+    from tests.explain.small_transformer import Script
 
     base = Script()
     for name, expected, which, before, now in (
@@ -274,13 +274,13 @@ def _local(root: Path, script: object, which: str, number: int, age: float, **ch
 
 @functools.cache
 def _described(script: object, which: str) -> Any:
-    from tests.explain.script import traced
+    from tests.explain.small_transformer import traced
 
     return traced(script, which)  # type: ignore[arg-type]
 
 
 def _torch_version_case(root: Path) -> Explanation:
-    from tests.explain.script import Script
+    from tests.explain.small_transformer import Script
 
     _local(root, Script(), "forward", 1, OLD, torch="2.12.0")
     return found(root, _local(root, Script(), "forward", 2, NOW))

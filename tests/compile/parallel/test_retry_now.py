@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
 

@@ -1,6 +1,6 @@
-"""A third set of misses, written with its expected answers before the rules met it: `table.py` keeps what came of that.
+"""The third unseen set of misses, written with its expected answers before the rules met it (see `write_page.py`).
 
-Real graphs of five kinds of training jobs (`third_jobs.py`) that shaped no rule, and flags that no case had changed.
+Real graphs of five kinds of training jobs (`gqa_vit_unet_jobs.py`) that shaped no rule, and flags no case had changed.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import torch
 
-from tests.explain import traced
-from tests.explain.cases import Case
-from tests.explain.third_jobs import Job, graphs
+from tests.explain import traced_graphs
+from tests.explain.gqa_vit_unet_jobs import Job, graphs
+from tests.explain.one_change_cases import Case
 
 G = Job()
 SGD = replace(G, optimizer="SGD", rate=0.1)
@@ -23,7 +23,7 @@ S = Job(model="skips", batch=2, length=16, width=8, classes=5)
 R = Job(model="recommender", batch=16, length=4, classes=500)
 W = Job(model="parallel", batch=8)
 
-THIRD: tuple[traced.Change, ...] = (
+THIRD: tuple[traced_graphs.Change, ...] = (
     ("batch 4 → 5", "batch size", "forward", G, replace(G, batch=5)),
     ("sequence 12 → 16", "sequence length", "forward", G, replace(G, length=16)),
     ("sequence 12 → 9", "sequence length", "backward", G, replace(G, length=9)),
@@ -86,4 +86,4 @@ THIRD: tuple[traced.Change, ...] = (
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    yield from traced.cases(THIRD, graphs)
+    yield from traced_graphs.cases(THIRD, graphs)

@@ -2,7 +2,7 @@
 
 FIRST (perceptron, convolutions) was met by the rules as they stood, and what it got wrong was then put right. SECOND
 (attention by hand, a recurrent cell, other optimizers, HLO modules of other jobs) was written at the same time with its
-expected answers and met afterwards. `table.py` keeps what came of the first meeting: those are the honest shares.
+expected answers and met afterwards. `write_page.py` keeps the shares of the first meeting.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import torch
 
-from tests.explain import traced, unseen_hlo
-from tests.explain.cases import Case
-from tests.explain.jobs import Job, graphs
-from tests.explain.traced import Change
+from tests.explain import decoder_conv_hlo_cases, traced_graphs
+from tests.explain.mlp_conv_rnn_jobs import Job, graphs
+from tests.explain.one_change_cases import Case
+from tests.explain.traced_graphs import Change
 
 DENSE, IMAGES = Job(), Job(model="convolutions", length=16, width=8)
 ADAM = replace(DENSE, optimizer="Adam", rate=1e-3)
@@ -103,10 +103,10 @@ SECOND: tuple[Change, ...] = (
 
 def first_cases() -> Iterator[Case]:
     """The set that was met once and then put right."""
-    yield from traced.cases(FIRST, graphs)
+    yield from traced_graphs.cases(FIRST, graphs)
 
 
 def second_cases() -> Iterator[Case]:
     """The set that was met last."""
-    yield from traced.cases(SECOND, graphs)
-    yield from unseen_hlo.cases()
+    yield from traced_graphs.cases(SECOND, graphs)
+    yield from decoder_conv_hlo_cases.cases()

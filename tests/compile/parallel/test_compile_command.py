@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 pytestmark = [pytest.mark.torch, pytest.mark.e2e, pytest.mark.timeout(900)]
 

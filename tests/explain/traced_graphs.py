@@ -15,7 +15,7 @@ from torch._dynamo.backends.common import aot_autograd
 from neuron_top.compile.graphs import description
 from neuron_top.explain.miss_causes import Explanation
 from tests.builders import neff, write_entry
-from tests.explain.cases import FLAGS, NOW, OLD, Case, found
+from tests.explain.one_change_cases import FLAGS, NOW, OLD, Case, found
 
 Graphs = Mapping[str, description.GraphDescription]
 Change = tuple[str, str, str, Any, Any]

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from tests.explain import traced
+from tests.explain import traced_graphs
 
 
 @dataclass(frozen=True)
@@ -237,15 +237,15 @@ def _sample(job: Job) -> tuple[Any, ...]:
     return (torch.randint(0, job.classes, (job.batch, job.length)),)
 
 
-def graphs(job: Job) -> traced.Graphs:
-    """The graphs of one step, see `traced.step_graphs`."""
-    traced.fresh()
+def graphs(job: Job) -> traced_graphs.Graphs:
+    """The graphs of one step, see `traced_graphs.step_graphs`."""
+    traced_graphs.fresh()
     with _workers(job):
         model = _MODELS[job.model](job).to(job.dtype)
         if job.norm_dtype is not None:
             for norm in (one for one in model.modules() if isinstance(one, nn.RMSNorm)):
                 norm.to(job.norm_dtype)
-        return traced.step_graphs(_step(job, model), _sample(job), _update(job, model))
+        return traced_graphs.step_graphs(_step(job, model), _sample(job), _update(job, model))
 
 
 @contextmanager

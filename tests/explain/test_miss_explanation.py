@@ -18,8 +18,8 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import MissQuery, question, questions, roots
 from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
-from tests.explain.cases import FLAGS, NOW, OLD, stored
-from tests.explain.hlo_model import Step, training_step
+from tests.explain.one_change_cases import FLAGS, NOW, OLD, stored
+from tests.explain.transformer_step_hlo import Step, training_step
 from tests.report.samples import A, B, C, compiled, hit, made
 
 

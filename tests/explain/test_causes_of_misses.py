@@ -18,11 +18,11 @@ from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, simil
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
 from tests.builders import F32, field, instruction, shape
-from tests.explain import unseen_hlo
-from tests.explain.cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
-from tests.explain.hlo_model import Step, of_another_kind, training_step
+from tests.explain import decoder_conv_hlo_cases
+from tests.explain.one_change_cases import FLAGS, NOW, OLD, Case, answers, cache_cases, hlo_cases, stored, torch_cases
+from tests.explain.transformer_step_hlo import Step, of_another_kind, training_step
 
-NAMED = [*hlo_cases(), *cache_cases(), *unseen_hlo.cases()]
+NAMED = [*hlo_cases(), *cache_cases(), *decoder_conv_hlo_cases.cases()]
 
 
 @pytest.mark.parametrize("case", NAMED, ids=lambda case: case.name)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from tests.explain import traced
+from tests.explain import traced_graphs
 
 
 @dataclass(frozen=True)
@@ -152,11 +152,11 @@ _MODELS: dict[str, Callable[[Job], nn.Module]] = {
 }  # fmt: skip
 
 
-def graphs(job: Job) -> traced.Graphs:
-    """The graphs of one step, see `traced.step_graphs`."""
-    traced.fresh()
+def graphs(job: Job) -> traced_graphs.Graphs:
+    """The graphs of one step, see `traced_graphs.step_graphs`."""
+    traced_graphs.fresh()
     model = _MODELS[job.model](job).to(job.dtype)
-    return traced.step_graphs(_step(job, model), _sample(job), _update(job, model))
+    return traced_graphs.step_graphs(_step(job, model), _sample(job), _update(job, model))
 
 
 def _sample(job: Job) -> tuple[Any, ...]:

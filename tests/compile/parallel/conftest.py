@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parallel import jobs
+from tests.compile.parallel import jobs
 
 
 @pytest.fixture(scope="session")

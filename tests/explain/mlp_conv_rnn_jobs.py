@@ -1,7 +1,7 @@
 """Training jobs of several kinds, traced by PyTorch, each choice changeable alone: what the unseen cases are made from.
 
-Disjoint from `script.py` on purpose: other models (perceptron, convolutions, attention written by hand, a recurrent
-cell), other losses, other optimizers. The rules of `neuron_top.explain` were written without them.
+Disjoint from `small_transformer.py` on purpose: other models (perceptron, convolutions, attention written by hand, a
+recurrent cell), other losses, other optimizers. The rules of `neuron_top.explain` were written without them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tests.explain import traced
+from tests.explain import traced_graphs
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,11 @@ def _sample(job: Job) -> Any:
     return torch.randint(0, job.classes, (job.batch, job.length), dtype=job.whole_numbers)
 
 
-def graphs(job: Job) -> traced.Graphs:
-    """The graphs of one step, see `traced.step_graphs`."""
-    traced.fresh()
+def graphs(job: Job) -> traced_graphs.Graphs:
+    """The graphs of one step, see `traced_graphs.step_graphs`."""
+    traced_graphs.fresh()
     model = _MODELS[job.model](job).to(job.dtype).train(job.training)
-    return traced.step_graphs(_step(job, model), (_sample(job),), _update(job, model))
+    return traced_graphs.step_graphs(_step(job, model), (_sample(job),), _update(job, model))
 
 
 def _step(job: Job, model: nn.Module) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""The command line's front door: help at once, clear errors, documented exit codes."""
+"""The command line's entry point: help at once, clear errors, documented exit codes."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from neuron_top import __version__
-from neuron_top.cli import main as front_door
+from neuron_top.cli import main as entry_point
 
 HEAVY = {"textual", "dash", "plotly", "pandas", "torch"}
 
@@ -19,7 +19,7 @@ def started(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_help_lists_every_command_and_the_exit_codes() -> None:
     result = started("--help")
     assert result.returncode == 0
-    for row in front_door.COMMANDS:
+    for row in entry_point.COMMANDS:
         assert f"  {row.name} " in result.stdout
     assert "exit status" in result.stdout
 
@@ -35,8 +35,8 @@ def test_an_unknown_command_is_a_usage_error_that_names_the_known_ones() -> None
     assert "tally" in result.stderr
 
 
-@pytest.mark.parametrize("row", front_door.COMMANDS, ids=lambda row: row.name)
-def test_every_command_teaches_itself_without_loading_a_screen(row: front_door.Command) -> None:
+@pytest.mark.parametrize("row", entry_point.COMMANDS, ids=lambda row: row.name)
+def test_every_command_teaches_itself_without_loading_a_screen(row: entry_point.Command) -> None:
     code = (
         f"import sys; from neuron_top.cli.main import main\n"
         f"try: main([{row.name!r}, '--help'])\nexcept SystemExit as end: assert not end.code, end.code\n"

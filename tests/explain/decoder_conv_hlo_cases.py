@@ -1,4 +1,4 @@
-"""The HLO modules of the second unseen set (`unseen.py`): a decoder that serves, and convolutions on many workers."""
+"""HLO modules of the second unseen set (`mlp_conv_rnn_cases.py`): a serving decoder, convolutions on many workers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from neuron_top.explain.miss_causes import Explanation
 from tests.builders import BF16
-from tests.explain.cases import NOW, OLD, Case, found, stored
-from tests.explain.hlo_jobs import Inference, Sharded, inference, sharded
+from tests.explain.decoder_conv_hlo import Inference, Sharded, inference, sharded
+from tests.explain.one_change_cases import NOW, OLD, Case, found, stored
 
 DECODER, WHOLE = Inference(), Sharded()
 HLO: tuple[tuple[str, str, bytes, bytes], ...] = (

@@ -1,6 +1,6 @@
-"""A fourth set of misses, written with its expected answers before the rules met it; `table.py` keeps what came of it.
+"""The fourth unseen set of misses, written with its expected answers before the rules met it (see `write_page.py`).
 
-Real graphs of four kinds of training jobs (`fourth_jobs.py`) and HLO modules changed in what no case had changed.
+Real graphs of four kinds of training jobs (`moe_lora_audio_jobs.py`), and HLO modules changed as in no other case.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import replace
 
 import torch
 
-from tests.explain import traced, unseen_hlo
-from tests.explain.cases import Case
-from tests.explain.fourth_jobs import Job, graphs
-from tests.explain.hlo_jobs import Inference, Sharded, inference, sharded
+from tests.explain import decoder_conv_hlo_cases, traced_graphs
+from tests.explain.decoder_conv_hlo import Inference, Sharded, inference, sharded
+from tests.explain.moe_lora_audio_jobs import Job, graphs
+from tests.explain.one_change_cases import Case
 
 T = Job()
 E = Job(model="experts", batch=6, length=5)
 S = Job(model="sound", batch=3, length=160, width=8, classes=6)
 A = Job(model="adapted", batch=12, optimizer="SGD", rate=0.1, options=(("momentum", 0.9),))
 
-FOURTH: tuple[traced.Change, ...] = (
+FOURTH: tuple[traced_graphs.Change, ...] = (
     ("last batch of 3, translator", "batch size", "backward", T, replace(T, batch=3)),
     ("source 10 → 14 tokens", "sequence length", "forward", T, replace(T, length=14)),
     ("target 8 → 6 tokens", "sequence length", "backward", T, replace(T, answer=6)),
@@ -77,5 +77,5 @@ HLO = (
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    yield from traced.cases(FOURTH, graphs)
-    yield from unseen_hlo.cases(HLO)
+    yield from traced_graphs.cases(FOURTH, graphs)
+    yield from decoder_conv_hlo_cases.cases(HLO)

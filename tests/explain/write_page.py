@@ -1,6 +1,6 @@
 """Writes docs/explain.md: every case with the answer that came first, in a table for each set.
 
-    python -m tests.explain.table
+    python -m tests.explain.write_page
 
 What the rules said when they first met an unseen set is history that cannot be measured again: MET keeps it.
 """
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.explain import fourth, third
-from tests.explain.cases import CacheLookup, answers, cache_cases, hlo_cases, torch_cases
-from tests.explain.unseen import first_cases, second_cases
+from tests.explain import gqa_vit_unet_cases, moe_lora_audio_cases
+from tests.explain.mlp_conv_rnn_cases import first_cases, second_cases
+from tests.explain.one_change_cases import CacheLookup, answers, cache_cases, hlo_cases, torch_cases
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "explain.md"
 
@@ -46,8 +46,8 @@ FOURTH_MET = Met(43, 46, (
 _HEAD = """# What `neurontop explain` answers
 
 Each row is a miss made by changing exactly one thing; the answer is the cause named first. Written by
-`python -m tests.explain.table`. Cases marked HLO are HLO modules that the tests write, no compiler made them; those
-marked forward, backward, optimizer and clip are graphs of real training scripts, traced by PyTorch.
+`python -m tests.explain.write_page`. Cases marked HLO are HLO modules that the tests write, no compiler made them;
+those marked forward, backward, optimizer and clip are graphs of real training scripts, traced by PyTorch.
 
 How far this goes, by set:
 
@@ -120,5 +120,10 @@ def _cell(text: str) -> str:
 if __name__ == "__main__":
     DOCUMENT.parent.mkdir(exist_ok=True)
     seen = answers([*hlo_cases(), *cache_cases(), *torch_cases()])
-    unseen = (answers(first_cases()), answers(second_cases()), answers(third.cases()), answers(fourth.cases()))
+    unseen = (
+        answers(first_cases()),
+        answers(second_cases()),
+        answers(gqa_vit_unet_cases.cases()),
+        answers(moe_lora_audio_cases.cases()),
+    )
     DOCUMENT.write_text(document(seen, *unseen), encoding="utf-8")

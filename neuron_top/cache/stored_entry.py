@@ -1,0 +1,207 @@
+"""An entry as a job or a compiler reads it: through the gate, and only what was published for it under its key.
+
+An artifact counts only with its mark and with the digests in its record (`model.stats.json`), which also names the key
+and the graph that it was made from. Each file is read once: what was checked is what is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.cache import trust
+from neuron_top.cache.model import filenames, graph_header
+from neuron_top.cache.model.entry import Lookup
+from neuron_top.cache.model.graph_header import NotThisGraph
+from neuron_top.cache.model.keys import flags_hash, parse_key
+from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache.signing import Keys
+from neuron_top.errors import FileMalformed
+
+
+class Unsound(Exception):
+    """An artifact is not what was published under its key; the text says what is wrong."""
+
+
+class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of an artifact, read once: what was checked is what is loaded."""
+
+    files: dict[str, bytes]
+    guards: str = ""
+
+
+class StoredEntry:
+    """One `MODULE_<graph>+<flags>` folder. The names of its files are the compiler's."""
+
+    def __init__(
+        self,
+        path: Path,
+        root: Path,
+        *,
+        graph_name: str,
+        artifact_names: Sequence[str],
+        keys: Keys | None = None,
+        private: bool = False,
+    ) -> None:
+        self.path, self.root, self.keys, self.private = path, root, keys or Keys(), private
+        self.graph = path / graph_name
+        self.artifact = path / artifact_names[0]
+        self.artifacts = tuple(path / name for name in artifact_names)
+        self.done, self.failure = path / filenames.DONE, path / filenames.FAILURE_LOG
+        self.lock = path / (graph_name + filenames.LOCK_SUFFIX)
+
+    @property
+    def module(self) -> str:
+        """The key, `MODULE_…`."""
+        return self.path.name
+
+    def state(self) -> Lookup:
+        """Mark first, then failure, as the SDK's clients look. A mark without its files is a miss."""
+        if self.done.exists() and all(path.exists() for path in self.artifacts):
+            return Lookup.HIT
+        return Lookup.FAILED if self.failure.exists() else Lookup.MISS
+
+    def stats(self) -> Stats | None:
+        """What is known of the last compile, None where nothing (readable) is."""
+        try:
+            return stats_decoder.decode((self.path / filenames.STATS).read_bytes())
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def failure_text(self) -> str:
+        """The stored message of a failed compile, empty where there is none."""
+        try:
+            return self.failure.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is one of our own compiler's, whose graph is a pickle and whose artifact is loaded here."""
+        return self.graph.name == filenames.FX_GRAPH
+
+    def opened(self) -> trust.Folder:
+        """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
+        try:
+            with contextlib.ExitStack() as above:
+                folder = trust.open_own(str(self.root)) if self.private else trust.open_folder(str(self.root))
+                for name in self.path.relative_to(self.root).parts:
+                    folder = above.enter_context(folder).folder(name)
+                return folder
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
+
+    def check(self) -> None:
+        """Raises RefusedForSafety where others can change what lies here; a missing entry is fine."""
+        with contextlib.suppress(OSError), self.opened():
+            pass
+
+    def load(self, graph: str = "") -> Artifact:
+        """The artifact's files, each read once and found to be what was published for `graph` under this key.
+
+        Raises Unsound, RefusedForSafety.
+        """
+        try:
+            with self.opened() as folder:
+                return self._checked(folder, graph)
+        except trust.NoPlainFile as reason:
+            raise Unsound(str(reason)) from None
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
+        except FileNotFoundError as problem:  # evicted since it was looked up: a miss, not an accident
+            raise Unsound(f"{Path(problem.filename or self.path).name} is gone") from None
+        except OSError as problem:
+            raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
+
+    def _checked(self, folder: trust.Folder, graph: str) -> Artifact:
+        if not self.is_local:
+            self._compare_sdks(self.stats())
+            return Artifact(files={})
+        try:
+            stats = stats_decoder.decode(folder.read(filenames.STATS))
+        except (FileNotFoundError, msgspec.MsgspecError):
+            raise Unsound(f"{filenames.STATS} is missing or unreadable") from None
+        if problem := stats.problem(self.module, graph, self.keys):
+            raise Unsound(problem)
+        files = {path.name: folder.read(path.name) for path in self.artifacts}
+        for name, data in files.items():
+            if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
+                raise Unsound(f"{name} is not what was published")
+        return Artifact(files=files, guards=stats.guards)
+
+    def _compare_sdks(self, stats: Stats | None) -> None:
+        """A NEFF is not loaded here, and the SDK keeps no record; where one of ours is, the NEFF must be as it says."""
+        if stats is None:
+            return
+        if stats.module != self.module:
+            raise Unsound(f"it belongs to {stats.module}")
+        for path in self.artifacts:
+            if stats.files.get(path.name) != facts_of(path):
+                raise Unsound(f"{path.name} is not what was published")
+
+    def broken_reason(self, graph: str = "") -> str:
+        """Empty when it can be loaded, else what is wrong with which file. Raises RefusedForSafety."""
+        try:
+            self.load(graph)
+        except Unsound as reason:
+            return str(reason)
+        return ""
+
+    def stored_graph(self) -> tuple[str, bytes]:
+        """(digest, body) of the graph that lies here, through the gate.
+
+        Raises FileMalformed where there is none of this entry, RefusedForSafety.
+        """
+        try:
+            data = self._read(self.graph.name)
+            if not self.is_local:
+                return "", data
+            header, body = graph_header.checked(data, self.module, self.keys)
+        except NotThisGraph as reason:
+            raise FileMalformed(self.graph, f"the graph of this entry, but {reason}; collect it again") from None
+        return header.graph, body
+
+    def stored_flags(self) -> tuple[str, ...]:
+        """The flags it was stored with. Raises FileMalformed where there are none to be read, RefusedForSafety."""
+        key = parse_key(self.module)
+        for name in filenames.FLAGS_NAMES:
+            if not (self.path / name).exists():
+                continue
+            data = self._read(name)
+            if key is not None and key.flags is not None and flags_hash(data) != key.flags:
+                raise FileMalformed(self.path / name, "the flags whose hash stands in the entry's name")
+            try:
+                text = data.decode("utf-8")
+                return tuple(text.split() if name.endswith(".txt") else msgspec.json.decode(text, type=list[str]))
+            except (UnicodeDecodeError, msgspec.MsgspecError):
+                raise FileMalformed(self.path / name, "a JSON list of flags") from None
+        raise FileMalformed(self.path, "a flags file: the flags to compile it with are not known")
+
+    def _read(self, name: str) -> bytes:
+        """A file of a graph that is to be compiled. Raises FileMalformed, RefusedForSafety."""
+        try:
+            with self.opened() as folder:
+                return folder.read(name)
+        except trust.Untrusted as reason:
+            raise trust.refusal(reason) from None
+        except OSError as problem:
+            raise FileMalformed(self.path / name, f"a readable file ({problem.strerror or problem})") from None
+
+    def holds_graph(self, graph: str) -> bool:
+        """Whether the graph's file is here, whole, and that of `graph` (empty: whatever the key says)."""
+        try:
+            stored, _ = self.stored_graph()
+        except FileMalformed:
+            return False
+        return stored == graph or not graph
+
+
+def facts_of(path: Path) -> FileFacts:
+    """Digest and size of a plain file. Raises OSError, for a link too."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        return file_facts(file)

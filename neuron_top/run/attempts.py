@@ -1,0 +1,259 @@
+"""When compiles began and ended, by whatever tells of it: lines, our component, the process table, a report.
+
+What a line proves differs by generation (specs of the log formats, "What can be derived"): the oldest announces
+misses, the second only look-ups, the third names the start, the newest only the end. Each rule stands once, in the
+method of its event; `graph.py` keeps two messages about one compile from counting it twice.
+"""
+
+from __future__ import annotations
+
+from neuron_top.events import (
+    CacheMissed,
+    CompileBegan,
+    CompileCompleted,
+    CompileEnded,
+    CompileFailed,
+    CompileGaveUp,
+    CompileLogEvent,
+    CompilerPassed,
+    CompilerProgress,
+    CompileStarted,
+    GraphReported,
+    LockWaited,
+    ProcessExited,
+    ProcessSeen,
+    QueueCounted,
+)
+from neuron_top.run.compile_counts import CompileCounts
+from neuron_top.run.graph import Attempt, Graph, Message, Outcome, WorkerGraph
+from neuron_top.run.graph_tracker import GraphTracker
+from neuron_top.run.lookups import Lookups, worker_key
+
+
+class Attempts:
+    """The part of the compile tracker that opens and closes attempts."""
+
+    def __init__(self, graphs: GraphTracker, lookups: Lookups, counts: CompileCounts) -> None:
+        self._graphs, self._lookups, self._counts = graphs, lookups, counts
+        self._unassigned_passes = 0
+        self._by_compiler: dict[str, tuple[Graph, WorkerGraph]] = {}
+
+    # --- lines of the job ---
+
+    def heard(self, event: CompileLogEvent) -> None:
+        """A header of a process is the late bound of what it had open, and the early one of what ends next."""
+        if isinstance(event, CompileCompleted | CompileFailed):
+            return  # these tell the end themselves
+        key = worker_key(event)
+        if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
+            for graph, worker, attempt in self._graphs.running_of(key):
+                if Message.BEGAN not in worker.message_counts and event.time != attempt.start:
+                    worker.message_counts[Message.FINISHED] = len(worker.attempts)
+                    self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, inferred=True)
+        self._header(key, event.time)
+
+    def started(self, event: CacheMissed | CompileStarted) -> None:
+        """A miss was announced, or the compiler called."""
+        graph, worker = self._graphs.of_event(event)
+        self._graphs.end_wait(worker, event.time)
+        announced = isinstance(event, CacheMissed)
+        attempt = worker.attempt(Message.MISSED if announced else Message.STARTED)
+        self._graphs.open(graph, worker, attempt, event.time, exact=not announced and event.at is not None)
+
+    def progress(self, event: CompilerProgress) -> None:
+        """Dots stand for a compile; they belong to the one that runs, where only one does."""
+        self._counts.dots += event.dots
+        pending = self._lookups.oldest_pending()
+        if not self._graphs.running:
+            if pending is not None:
+                self._add_unnamed(pending[0], pending[1], event.node)
+            elif self._lookups.newest is not None:  # else no wrapper has spoken: dots of something else
+                self._add_unnamed(f"{event.node}/{event.source}", event.time, event.node)
+        if len(self._graphs.running) == 1:
+            self._graphs.running[0][2].dots += event.dots
+
+    def passed(self, event: CompilerPassed) -> None:
+        """PASS names nothing: it ends the one compile that runs, or all once as many have passed as are running."""
+        self._counts.passes += 1
+        pending = self._lookups.oldest_pending()
+        if pending is not None and not self._graphs.running:
+            self._add_unnamed(pending[0], pending[1], event.node)
+        running = [entry for entry in self._graphs.running if Message.BEGAN not in entry[1].message_counts]
+        self._unassigned_passes = self._unassigned_passes + 1 if running else 0
+        if running and self._unassigned_passes >= len(running):
+            self._unassigned_passes = 0
+            for graph, worker, attempt in running:
+                self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, inferred=True)
+
+    def completed(self, event: CompileCompleted) -> None:
+        """A line tells the end; the oldest format's names no graph."""
+        if event.module is None:
+            self._exited(event)
+            return
+        graph, worker = self._graphs.of_event(event)
+        self._graphs.end_wait(worker, event.time)
+        attempt = worker.attempt(Message.FINISHED)
+        self._start_backwards(attempt, event)
+        self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, exact=event.at is not None)
+        self._lookups.completed(worker_key(event), event.time)
+        self._graphs.header(worker_key(event), event.time)
+
+    def _exited(self, event: CompileCompleted) -> None:
+        """The oldest format names no graph when it ends; its compiles are one after the other in each process."""
+        key = worker_key(event)
+        running = self._graphs.running_of(key) or self._graphs.running
+        ended = self._graphs.undated(key) or next(iter(running), None)
+        if ended is not None:
+            graph, worker, attempt = ended
+            worker.message_counts[Message.FINISHED] = len(worker.attempts)
+            self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, exact=event.at is not None)
+        self._header(key, event.time)
+
+    def failed(self, event: CompileFailed) -> None:
+        """A line tells that a compile failed; an end that was inferred gives way to it."""
+        graph, worker = self._graphs.of_event(event)
+        self._graphs.end_wait(worker, event.time)
+        last = worker.attempts[-1] if worker.attempts else None
+        finished = worker.message_counts.get(Message.FINISHED, 0)
+        if last is not None and last.inferred and finished >= len(worker.attempts):
+            attempt = last
+        else:
+            attempt = worker.attempt(Message.FINISHED)
+        attempt.message = event.message or attempt.message
+        attempt.code = event.code or attempt.code
+        attempt.exit_status = event.exit_status if event.exit_status is not None else attempt.exit_status
+        graph.message = event.message or graph.message
+        self._start_backwards(attempt, event)
+        self._graphs.close(graph, worker, attempt, event.time, Outcome.FAILED, exact=event.at is not None)
+        self._lookups.completed(worker_key(event), event.time)
+
+    def given_up(self, event: CompileGaveUp) -> None:
+        """The wrapper's last word on a graph: itself a failure where no message of one came before."""
+        if event.module is None:
+            return
+        _graph, worker = self._graphs.of_event(event)
+        if not worker.attempts or worker.attempts[-1].outcome is not Outcome.FAILED:
+            self.failed(
+                CompileFailed(
+                    at=event.at, seen=event.seen, source=event.source, node=event.node, offset=event.offset,
+                    pid=event.pid, rank=event.rank, generation=event.generation, module=event.module,
+                    message=f"given up after {event.retries} retries; the compiler's message was not printed",
+                )
+            )  # fmt: skip
+
+    # --- our own compile component ---
+
+    def began(self, event: CompileBegan) -> None:
+        """Our component started a compiler, or moved the compile into the job's own process."""
+        graph, worker = self._graphs.of_event(event)
+        self._graphs.end_wait(worker, event.time)
+        last = worker.open_attempt
+        if event.inside_job and last is not None and Message.BEGAN in worker.message_counts:
+            last.inside_job = True  # one compile, moved
+            return
+        attempt = worker.attempt(Message.BEGAN)
+        attempt.compiler_pid, attempt.inside_job = event.compiler_pid, event.inside_job
+        self._graphs.open(graph, worker, attempt, event.time, exact=True)
+        if event.compiler_pid is not None:
+            self._by_compiler[f"{event.node}/{event.compiler_pid}"] = (graph, worker)
+
+    def ended(self, event: CompileEnded) -> None:
+        """Our component finished, with measured seconds."""
+        graph, worker = self._graphs.of_event(event)
+        attempt = worker.attempt(Message.ENDED)
+        attempt.seconds, attempt.cause = event.seconds, event.cause
+        attempt.peak_rss_bytes, attempt.artifact_bytes = event.peak_rss_bytes, event.artifact_bytes
+        graph.artifact_bytes = event.artifact_bytes if event.artifact_bytes is not None else graph.artifact_bytes
+        if event.time is not None:  # it was told to have begun once its process worked: preparing it took time before
+            began = event.time - event.seconds
+            attempt.start, attempt.exact_start = min(began, attempt.start or began), True
+        outcome = Outcome.FAILED if event.cause.is_last_word else Outcome.INTERRUPTED
+        self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE if event.ok else outcome, exact=True)
+
+    # --- what other families say about graphs ---
+
+    def queue_counted(self, event: QueueCounted) -> None:
+        """A counter line ends the compile of its own process to the millisecond."""
+        key = worker_key(event)
+        if event.pid is not None:
+            undated = self._graphs.undated(key)
+            for graph, worker, attempt in [*self._graphs.running_of(key), *([undated] if undated else [])]:
+                self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, exact=event.at is not None)
+        self._header(key, event.time)
+
+    def reported(self, event: GraphReported) -> None:
+        """The parallel compile's report: the only word on many graphs, and the measured time of others."""
+        if event.module is None:
+            return
+        graph = self._graphs.graph(event.module, event.time)
+        graph.reported_seconds = event.seconds if event.seconds is not None else graph.reported_seconds
+        graph.reported_retries = event.retry
+        if graph.misses or event.ok is None:
+            return
+        worker = self._graphs.worker(graph, f"{event.node}/", None, None, event.node)
+        attempt = worker.attempt(Message.REPORTED)
+        unnamed = self._graphs.claim_unnamed()
+        if unnamed is not None:
+            attempt.start, attempt.end, attempt.dots = unnamed.start, unnamed.end, unnamed.dots
+        attempt.seconds = event.seconds
+        self._graphs.close(graph, worker, attempt, attempt.end, Outcome.DONE if event.ok else Outcome.FAILED)
+
+    def process_seen(self, event: ProcessSeen) -> None:
+        """A compiler process that names its graph: the start, exact, whatever the log says or does not."""
+        if event.role != "compiler" or event.module is None:
+            return
+        graph = self._graphs.graph(event.module, event.time)
+        running = next((entry for entry in self._graphs.running if entry[0] is graph), None)
+        if running is not None:
+            worker, attempt = running[1], running[2]
+        else:
+            worker = self._graphs.worker(graph, f"{event.node}/", None, event.rank, event.node)
+            attempt = worker.attempt(Message.SEEN)
+            start = event.started or event.time
+            self._graphs.open(graph, worker, attempt, start, exact=event.started is not None)
+        attempt.compiler_pid = event.pid
+        self._by_compiler[f"{event.node}/{event.pid}"] = (graph, worker)
+
+    def process_exited(self, event: ProcessExited) -> None:
+        """What a process had open when it ended was interrupted, unless a late line still says otherwise."""
+        key = f"{event.node}/{event.pid}"
+        for graph, worker, attempt in self._graphs.running_of(key):
+            self._graphs.close(graph, worker, attempt, event.time, Outcome.INTERRUPTED, inferred=True)
+        if (compiled := self._by_compiler.pop(key, None)) is None:
+            return
+        graph, worker = compiled
+        last = worker.open_attempt
+        if last is not None and worker.pid is None:  # nobody but the process table tells of this compile
+            last.exit_status = event.exit_code
+            outcome = Outcome.DONE if event.exit_code in (0, None) else Outcome.FAILED
+            self._graphs.close(graph, worker, last, event.time, outcome, exact=True, inferred=True)
+
+    def run_over(self, at: float | None, node: str) -> None:
+        """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
+        for key, time in self._lookups.unanswered():
+            self._add_unnamed(key, time, node)
+        for graph, worker, attempt in list(self._graphs.running):
+            self._graphs.close(graph, worker, attempt, at, Outcome.INTERRUPTED, inferred=True)
+
+    # --- what stands behind several events ---
+
+    def _header(self, key: str, time: float | None) -> None:
+        self._lookups.header(key, time)
+        self._graphs.header(key, time)
+
+    def _start_backwards(self, attempt: Attempt, event: CompileCompleted | CompileFailed) -> None:
+        """Where only the end is told: the start is at the dots that nobody had claimed, or after the last header."""
+        if attempt.start is not None:
+            return
+        unnamed = self._graphs.claim_unnamed()
+        start, exact = self._lookups.early_bound(worker_key(event))
+        if unnamed is not None:
+            attempt.dots = unnamed.dots
+            if unnamed.start is not None and (start is None or unnamed.start >= start):
+                start, exact = unnamed.start, False
+        if start is not None and event.time is not None and start <= event.time:
+            attempt.start, attempt.exact_start = start, exact
+
+    def _add_unnamed(self, key: str, time: float | None, node: str) -> None:
+        self._lookups.answered(key)
+        self._graphs.add_unnamed(key, time, None, None, node)

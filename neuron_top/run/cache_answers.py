@@ -1,0 +1,118 @@
+"""What the cache answered to a job's look-ups: hits, stored failures, waits for a lock, graphs stored for later."""
+
+from __future__ import annotations
+
+from neuron_top.events import (
+    ArtifactLoaded,
+    CachedFailureHit,
+    CacheHit,
+    CachePathAnnounced,
+    GraphExtracted,
+    HubMissed,
+    LockWaited,
+)
+from neuron_top.run.compile_counts import CompileCounts, add_new
+from neuron_top.run.graph import GraphState, Outcome, Wait
+from neuron_top.run.graph_tracker import GraphTracker
+from neuron_top.run.lookups import Lookups, worker_key
+from neuron_top.run.totals import GraphTotals
+
+
+class CacheAnswers:
+    """The part of the compile tracker that follows look-ups to their answers."""
+
+    def __init__(self, graphs: GraphTracker, lookups: Lookups, totals: GraphTotals, counts: CompileCounts) -> None:
+        self._graphs, self._lookups, self._totals, self._counts = graphs, lookups, totals, counts
+
+    def path_announced(self, event: CachePathAnnounced) -> None:
+        """A look-up began; the second format tells of a miss by nothing but the next one."""
+        add_new(self._counts.cache_paths, event.path)
+        if event.generation == "G1" and event.module is None:
+            key = worker_key(event)
+            missed = self._lookups.announced(key, event.time, identified=event.pid is not None)
+            if missed is not None:
+                self._graphs.add_unnamed(key, missed, event.pid, event.rank, event.node)
+
+    def hit(self, event: CacheHit) -> None:
+        """The artifact was there; one that can be used proves that its compile has ended."""
+        self._lookups.answered(worker_key(event))
+        graph, worker = self._graphs.of_event(event)
+        graph.locate(event.root, event.compiler)
+        worker.hits += 1
+        worker.hits_seen_to_wait += worker.open_wait is not None
+        self._graphs.end_wait(worker, event.time)
+        worker.state, worker.since = GraphState.HIT, event.time
+        for _, compiling, attempt in [entry for entry in self._graphs.running if entry[0] is graph]:
+            self._graphs.close(graph, compiling, attempt, event.time, Outcome.DONE, inferred=True)
+        self._graphs.settle(graph, GraphState.HIT, event.time)
+
+    def cached_failure(self, event: CachedFailureHit) -> None:
+        """The cache answered with a stored failure."""
+        self._lookups.answered(worker_key(event))
+        graph, worker = self._graphs.of_event(event)
+        graph.locate(event.root, event.compiler)
+        self._graphs.end_wait(worker, event.time)
+        worker.failures_met += 1
+        worker.retries += event.retrying
+        worker.state, worker.since = GraphState.CACHED_FAILURE, event.time
+        graph.message = event.message or graph.message
+        self._graphs.settle(graph, GraphState.CACHED_FAILURE, event.time)
+
+    def extracted(self, event: GraphExtracted) -> None:
+        """The graph was stored for a later compile."""
+        self._counts.extractions += 1
+        self._lookups.answered(worker_key(event))
+        graph, worker = self._graphs.of_event(event)
+        graph.locate(event.root, event.compiler)
+        worker.extractions += 1
+        worker.state, worker.since = GraphState.EXTRACTED, event.time
+        self._graphs.settle(graph, GraphState.EXTRACTED, event.time)
+
+    def hub_missed(self, event: HubMissed) -> None:
+        """The hub's cache lacks a file of an entry: no miss of the local one."""
+        self._counts.hub_misses += 1
+        if event.module is not None:
+            graph = self._graphs.graph(event.module, event.time)
+            graph.locate(None, event.compiler)
+            if event.file and event.file not in graph.hub_missing:
+                graph.hub_missing.append(event.file)
+
+    def waited(self, event: LockWaited) -> None:
+        """A worker says that it waits for another's compile."""
+        self._counts.lock_lines += 1
+        graph, worker = self._graphs.of_event(event)
+        graph.locate(event.root, event.compiler)
+        wait = worker.open_wait
+        if wait is None:
+            ago = (event.minutes or 0.0) * 60.0
+            wait = Wait(start=event.time - ago if event.time is not None else None)
+            worker.waits.append(wait)
+            worker.state, worker.since = GraphState.WAITING, wait.start
+        wait.lines += 1
+        wait.last = event.time
+        if event.minutes is not None:
+            wait.minutes = max(wait.minutes or 0.0, event.minutes)
+            longest = self._counts.longest_wait_minutes
+            self._counts.longest_wait_minutes = max(longest or 0.0, event.minutes)
+
+    def loaded(self, event: ArtifactLoaded) -> None:
+        """Our component loaded an artifact, and measured for how long it had waited for it."""
+        _graph, worker = self._graphs.of_event(event)
+        worker.loads += 1
+        worker.load_seconds += event.seconds
+        worker.loads_after_wait += event.waited_seconds > 0 and not worker.attempts
+        if event.waited_seconds <= 0 or event.time is None:
+            return
+        start = event.time - event.seconds - event.waited_seconds
+        if not worker.waits or (worker.waits[-1].end or start) < start - 1.0:
+            worker.waits.append(Wait())
+        wait = worker.waits[-1]
+        wait.seconds, wait.start, wait.end = event.waited_seconds, start, start + event.waited_seconds
+
+    def stop_waits(self, time: float | None, key: str | None = None) -> None:
+        """Waits (of one worker, or all) that nothing ended were interrupted."""
+        for graph, worker, _wait in self._totals.waits():
+            if key is None or worker.key == key:
+                self._graphs.touch(graph)
+                self._graphs.end_wait(worker, time)
+                worker.state, worker.since = GraphState.INTERRUPTED, time
