@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 
 from neuron_top.errors import RefusedForSafety
+from neuron_top.plain_files import NotAPlainFile, open_plain
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -37,17 +38,10 @@ def open_file(path: Path, flags: int) -> int:
 
     Raises OSError, RefusedForSafety when something else lies there or it belongs to another user.
     """
-    # Non-blocking: a pipe in its place must not stop us.
-    handle = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise RefusedForSafety(f"{path} is no plain file: {_WAY_OUT}")
-        _check_owner(path, facts)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
+        return open_plain(path, flags | os.O_CREAT, mode=FILE_MODE, check=lambda _, facts: _check_owner(path, facts))
+    except NotAPlainFile:
+        raise RefusedForSafety(f"{path} is not a plain file: {_WAY_OUT}") from None
 
 
 def _make_above(folder: Path) -> None:

@@ -7,7 +7,6 @@ platform's configuration folder; `neurontop config` prints every value with wher
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.errors import FileMalformed, UsageError
+from neuron_top.plain_files import NotAPlainFile, open_plain
 
 APP = "neuron-top"
 _LONGEST_FILE = 1 << 20
@@ -155,11 +155,10 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     """The file's text. Raises OSError, ValueError, FileMalformed for what is no plain file of ordinary length."""
-    # Non-blocking: a pipe in its place must not stop us.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise FileMalformed(path, "a plain file")
+    try:
+        handle = open_plain(path, follow=True)
+    except NotAPlainFile:
+        raise FileMalformed(path, "a plain file") from None
     with open(handle, "rb") as file:
         data = file.read(_LONGEST_FILE + 1)
     if len(data) > _LONGEST_FILE:

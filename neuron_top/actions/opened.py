@@ -13,11 +13,11 @@ from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
+from neuron_top.plain_files import open_plain
 
 OPEN_FOLDERS = 32
 """Folders below a root that are held open: more than a path has parts, fewer than a process may have open."""
 _NEW = ".new"
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -69,9 +69,7 @@ class OpenRoot:
 
     def read(self, name: str, limit: int) -> bytes:
         """The beginning of a file of the root itself; a link or a pipe is refused. Raises OSError."""
-        with open(os.open(name, _READ, dir_fd=self._handle), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(errno.EINVAL, "no file", name)
+        with open(open_plain(name, dir_fd=self._handle), "rb") as file:
             return file.read(limit)
 
     def facts(self, name: str) -> os.stat_result:

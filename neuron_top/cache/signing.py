@@ -28,6 +28,7 @@ import msgspec
 
 from neuron_top import private_files, settings
 from neuron_top.errors import NeuronTopError, RefusedForSafety, UsageError
+from neuron_top.plain_files import NotAPlainFile, open_plain
 
 KEY_FILE_VARIABLE = "NEURONTOP_CACHE_KEY_FILE"
 OWN_KEY = "cache.key"
@@ -86,24 +87,24 @@ def keys_in_force(environ: Mapping[str, str] = os.environ) -> Keys:
 
 def shared_key(path: str) -> bytes:
     """The key in a file that others may not read. Raises UsageError."""
-    place = os.path.abspath(os.path.expanduser(path))
-    wrong = f"{KEY_FILE_VARIABLE} names {place}, "
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise UsageError(f"{wrong}which cannot be read ({reason}): make it with `openssl rand -out FILE 32`") from None
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(handle)
-        raise UsageError(f"{wrong}which is not a file")
-    with open(handle, "rb") as file:
+    file_path = os.path.abspath(os.path.expanduser(path))
+    wrong = f"{KEY_FILE_VARIABLE} names {file_path}, "
+
+    def check(_: int, facts: os.stat_result) -> None:
         if facts.st_uid not in (os.geteuid(), 0):
             raise UsageError(f"{wrong}which belongs to user {facts.st_uid}: a key of somebody else's protects nothing")
         if facts.st_mode & 0o077:
             mode = stat.S_IMODE(facts.st_mode)
-            raise UsageError(f"{wrong}which others may read or change (mode {mode:o}): chmod 600 {place}")
-        secret = file.read()
+            raise UsageError(f"{wrong}which others may read or change (mode {mode:o}): chmod 600 {file_path}")
+
+    try:
+        with open(open_plain(file_path, follow=True, check=check), "rb") as file:
+            secret = file.read()
+    except NotAPlainFile:
+        raise UsageError(f"{wrong}which is not a file") from None
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise UsageError(f"{wrong}which cannot be read ({reason}): make it with `openssl rand -out FILE 32`") from None
     if len(secret) < LEAST_BYTES:
         raise UsageError(f"{wrong}which holds {len(secret)} bytes: a key needs at least {LEAST_BYTES}")
     return secret
@@ -140,16 +141,17 @@ def _make_key(path: Path) -> None:
 
 
 def _private_bytes(path: Path) -> bytes | None:
+    """A key that only this user can read; None for anything else."""
+
+    def check(_: int, facts: os.stat_result) -> None:
+        if facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
+            raise PermissionError(f"others can read {path}")
+
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open(open_plain(path, check=check), "rb") as file:
+            secret = file.read()
     except OSError:
         return None
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
-        os.close(handle)
-        return None
-    with open(handle, "rb") as file:
-        secret = file.read()
     return secret if len(secret) >= LEAST_BYTES else None
 
 

@@ -32,6 +32,7 @@ import stat
 from collections.abc import Mapping
 
 from neuron_top.errors import RefusedForSafety
+from neuron_top.plain_files import NotAPlainFile, open_plain
 
 TRUST_VARIABLE = "NEURONTOP_TRUST_CACHE"
 FOLDER_MODE = 0o755
@@ -81,18 +82,26 @@ class Folder:
 
     def read(self, name: str) -> bytes:
         """The whole file `name`, from the descriptor that was checked. Raises Untrusted or OSError."""
-        handle = self._opened(name, os.O_RDONLY | os.O_NONBLOCK)  # non-blocking: a pipe must not stop us
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            os.close(handle)
-            raise NoPlainFile(f"{self.path}/{name} is not a plain file")
+        self._check_name(name)
+        path, rules = f"{self.path}/{name}", self._rules
+        try:
+            handle = open_plain(
+                name,
+                dir_fd=self._handle,
+                follow=rules.vouched,
+                check=lambda handle, facts: rules.check_file(handle, facts, path),
+            )
+        except (NotAPlainFile, NotADirectoryError):
+            raise NoPlainFile(f"{path} is a link or not a plain file") from None
         with open(handle, "rb") as file:
-            self._rules.check_file(handle, facts, f"{self.path}/{name}")
             return file.read()
 
-    def _opened(self, name: str, flags: int) -> int:
+    def _check_name(self, name: str) -> None:
         if name in ("", ".", "..") or "/" in name:
             raise Untrusted(f"{name!r} is not a name in {self.path}")
+
+    def _opened(self, name: str, flags: int) -> int:
+        self._check_name(name)
         follow = 0 if self._rules.vouched else os.O_NOFOLLOW
         try:
             return os.open(name, flags | follow | os.O_CLOEXEC, dir_fd=self._handle)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,12 +19,12 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.events import Event, encode
+from neuron_top.plain_files import open_plain
 
 DIRECTORY = "NEURONTOP_EVENTS_DIR"
 OPERATORS_TOLD = 64
 """Kinds of operators that an event carries: enough to tell one graph from another."""
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _torn: set[Path] = set()
 """Files whose disk took the last line only in part: the next line begins on a line of its own."""
 
@@ -42,18 +41,18 @@ def tell(event: Event, environ: Mapping[str, str] = os.environ) -> None:
         if event.at is None:
             event = msgspec.structs.replace(event, at=time.time())
         path = Path(directory, f"{os.getpid()}.jsonl")
-        handle = os.open(path, _FLAGS, 0o600)
+        handle = open_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, check=_check_ours)
         try:
-            if _is_our_file(os.fstat(handle)):
-                line = (b"\n" if path in _torn else b"") + encode(event) + b"\n"
-                whole = os.write(handle, line) == len(line)
-                _torn.discard(path) if whole else _torn.add(path)
+            line = (b"\n" if path in _torn else b"") + encode(event) + b"\n"
+            whole = os.write(handle, line) == len(line)
+            _torn.discard(path) if whole else _torn.add(path)
         finally:
             os.close(handle)
 
 
-def _is_our_file(facts: os.stat_result) -> bool:
-    return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and facts.st_nlink == 1
+def _check_ours(_: int, facts: os.stat_result) -> None:
+    if facts.st_uid != os.geteuid() or facts.st_nlink != 1:
+        raise PermissionError("the file of this process's events is not its own")
 
 
 def rank(environ: Mapping[str, str] = os.environ) -> int | None:

@@ -27,6 +27,7 @@ from neuron_top.cache.model.record import Stats
 from neuron_top.cache.signing import Keys
 from neuron_top.cache.stored_entry import StoredEntry, facts_of
 from neuron_top.compile.wrapper.cache_root import unusable
+from neuron_top.plain_files import open_plain
 
 _OTHERS_WRITE = 0o022
 
@@ -226,15 +227,10 @@ def _opener(path: str, flags: int) -> int:
 def _holds(path: Path, data: bytes) -> bool:
     """Whether `path` is a plain file with exactly these bytes."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(open_plain(path), "rb") as file:
+            return os.fstat(file.fileno()).st_size == len(data) and file.read() == data
     except OSError:
         return False
-    facts = os.fstat(handle)
-    if not stat.S_ISREG(facts.st_mode) or facts.st_size != len(data):
-        os.close(handle)
-        return False
-    with open(handle, "rb") as file:
-        return file.read() == data
 
 
 def _finish(path: Path) -> None:
