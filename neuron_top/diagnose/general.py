@@ -46,8 +46,9 @@ _CASCADING = frozenset(
      "ExecuteUserScriptError"}
 )  # fmt: skip
 _OPENING = re.compile(
-    r"(?:(?:Error|ERROR|Fatal|FATAL|Exception)(?::|!| -| to | in | while | during | when | from | opening | reading "
-    r"| loading | executing )\s*\S|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
+    r"(?:[\w.-]{1,40}: )?(?:(?:Error|ERROR|Fatal|FATAL|Exception)"
+    r"(?::|!| -| to | in | while | during | when | from | opening | reading | loading | executing )\s*\S"
+    r"|(?i:(?:failed|unable) to |cannot |could not |can't ))\S*"
 )
 _REPORTED = re.compile(
     r"(?i)\b(?:encountered|failed with|got|raised|caught|hit|threw) (?:an? |the )?(?:\w+ ){0,2}?(?:error"

@@ -221,9 +221,12 @@ ROWS: tuple[Recognizer, ...] = (
         "internal compiler error",
         _C.COMPILE_ERROR,
         _W.REASON,
-        _words("internal tensorizer error|internal transformation|backend exited with|compiler assertion"),
+        _words(
+            "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
+        ),
         re.compile(
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
+            r"|No operations were successfully partitioned"
         ),
         _REPORT,
     ),
@@ -372,7 +375,7 @@ ROWS: tuple[Recognizer, ...] = (
         re.compile(
             r"Unable to determine Neuron Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
-            r"|/dev/neuron\d*.{0,60}(?:No such|denied|busy)|(?:open|access) /dev/neuron"
+            r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
             r"|One or more engines are running|Failed to reset nd|(?i:neuron driver (?:is )?not (?:loaded"
             r"|installed|found))"
         ),
@@ -385,9 +388,11 @@ ROWS: tuple[Recognizer, ...] = (
         _W.STATEMENT,
         _words(
             "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
-            "|neuron runtime"
+            "|neuron runtime|initialize backend|neuron.sock|neuron-rtd"
         ),
         re.compile(
+            r"Unable to initialize backend '?neuron|(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
+            r"|Is neuron-rtd running|"
             r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
             r"|could not).{0,60}nrt_init"
             r"|(?i:neuron runtime.{0,40}(?:could not|failed|cannot) .{0,20}initiali[sz]ed?)|NRT_UNINITIALIZED"
@@ -526,10 +531,11 @@ ROWS: tuple[Recognizer, ...] = (
             "no module named|cannot import name|shared object file|undefined symbol|command not found|: not found"
             "|modulenotfounderror|importerror|packagenotfounderror|distributionnotfound|no matching distribution"
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
-            "|no such file or directory: 'neuron|glibc|libxml2"
+            "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package"
         ),
         re.compile(
-            r"\bNo module named\b|cannot import name|cannot open shared object file|undefined symbol|command not found"
+            r"\bNo module named\b|cannot import name|Unable to locate package|cannot open shared object file"
+            r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
             r"|DistributionNotFound|No matching distribution found|satisfies the requirement|executable file not found"
             r"|(?:is|are) not installed\b|No such file or directory: ['\"](?:\S*/)?neuronx?-\w+['\"]|version `GLIBC"

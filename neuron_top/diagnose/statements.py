@@ -48,6 +48,10 @@ class Speaker(StrEnum):
     KERNEL = "kernel"
 
 
+Process = tuple[int | None, int | None, str]
+"""Rank, process id, and what stands in front of its lines."""
+
+
 class Statement(msgspec.Struct):
     """One thing that one process said."""
 
@@ -66,10 +70,13 @@ class Statement(msgspec.Struct):
     function: str = ""
     """Of the runtime: component and function."""
 
+    host: str = ""
+    """What a launcher puts in front of the lines of one machine or task."""
+
     @property
-    def process(self) -> tuple[int | None, int | None]:
+    def process(self) -> Process:
         """Whose lines go together."""
-        return self.rank, self.pid
+        return self.rank, self.pid, self.host
 
 
 _LEVELS = {
@@ -135,6 +142,7 @@ _LOGGER = re.compile(
     r"|[\w.-]{1,60}:(?=\S)(?!//))\s*(?:- )?"
 )
 """What stands between level and words: `[file.py:12]`, `module:function:12 -`, Python's `name:`."""
+_SOURCE = re.compile(r"^\S{1,300}:\d{1,7}\] ?")
 _SUFFIX = re.compile(r"\s*\[repeated (\d{1,9})x across [^\]]{1,60}\].*$")
 _ESCAPED_ANSI = re.compile(r"\\(?:u001b|x1b|033|e)\[[0-9;]{0,12}m")
 _ESCAPES = {r"\"": '"', r"\t": "\t", r"\'": "'", r"\/": "/"}
@@ -210,6 +218,7 @@ def _statement(record: base.Record, line: int, offset: int) -> Statement:
         statement.speaker = Speaker.WRAPPER
     elif record.shape == "xla":
         statement.speaker = Speaker.FRAMEWORK
+        statement.text = _SOURCE.sub("", text, count=1)
     elif record.shape == "runtime":
         _read_runtime(statement)
     else:

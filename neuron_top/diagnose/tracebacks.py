@@ -11,7 +11,7 @@ from enum import Enum
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.findings import Finding
-from neuron_top.diagnose.statements import Level, Statement
+from neuron_top.diagnose.statements import Level, Process, Statement
 
 _BEGIN = re.compile(r"Traceback \(most recent call last\)|^Traceback:?$|goroutine \d+ \[running\]")
 _IGNORED = "Exception ignored in"
@@ -24,6 +24,7 @@ _FRAME = re.compile(
     r"|\S+\.py in \S+|Cell In|Input In|\"{3}$|-+$|={3,}|\(\S+ pid=|ray::"
 )
 """Lines between the heading and the exception, besides those that are indented."""
+_LEAD = re.compile(r"(?:(?P<number>\d{1,5})|[\w.-]{1,60}): ")
 _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _LINK_LINES = 12
@@ -55,8 +56,10 @@ class Tracebacks:
     """Reads the statements of a log, each process for itself; keeps which are inside a traceback."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[int | None, int | None], _Open] = {}
+        self._open: dict[Process, _Open] = {}
         self._ignores_next = False
+        self._leads: dict[str, int | None] = {}
+        """What some launcher puts in front of each line (`node-3: `, `3: `), and the rank that it tells."""
 
     @property
     def open(self) -> bool:
@@ -70,9 +73,18 @@ class Tracebacks:
 
     def read(self, statement: Statement) -> tuple[Part, re.Match[str] | None]:
         """What the statement is; for an exception its parts (None where it is to be ignored)."""
+        self._without_lead(statement)
         key = statement.process
         state = self._open.get(key)
-        if _BEGIN.search(statement.text):
+        begin = _BEGIN.search(statement.text)
+        if begin is not None:
+            lead = _LEAD.fullmatch(statement.text, 0, begin.start())
+            if lead is not None:
+                self._leads[lead[0]] = int(lead["number"]) if lead["number"] else None
+                statement.text, statement.host = statement.text[begin.start() :], lead[0]
+                statement.rank = self._leads[lead[0]] if statement.rank is None else statement.rank
+                key = statement.process
+                state = self._open.get(key)
             if state is None or state.in_frames or not state.left:
                 state = self._begin(key, statement)
             state.in_frames, state.left = True, _MOST_LINES
@@ -88,17 +100,25 @@ class Tracebacks:
             return Part.OUTSIDE, None
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
 
-    def _begin(self, key: tuple[int | None, int | None], statement: Statement) -> _Open:
+    def _without_lead(self, statement: Statement) -> None:
+        """Take off what stands in front of each line of a traceback, where its heading has shown what that is."""
+        for lead, rank in self._leads.items() if self._open else ():
+            if statement.text.startswith(lead):
+                body = statement.text[len(lead) :]
+                statement.indented, statement.text, statement.host = body[:1].isspace(), body.strip(), lead
+                statement.rank = rank if statement.rank is None else statement.rank
+                return
+
+    def _begin(self, key: Process, statement: Statement) -> _Open:
         if len(self._open) >= _MOST_PROCESSES:
             self._open.clear()
+            self._leads.clear()
         state = _Open(ignored=self._ignores_next, level=statement.level)
         self._ignores_next = False
         self._open[key] = state
         return state
 
-    def _inside(
-        self, key: tuple[int | None, int | None], state: _Open, statement: Statement
-    ) -> tuple[Part, re.Match[str] | None]:
+    def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[Part, re.Match[str] | None]:
         if not statement.text or statement.indented or _FRAME.match(statement.text):
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
@@ -113,9 +133,7 @@ class Tracebacks:
             return Part.EXCEPTION, None
         return Part.EXCEPTION, raised
 
-    def _behind(
-        self, key: tuple[int | None, int | None], state: _Open, statement: Statement
-    ) -> tuple[Part, re.Match[str] | None]:
+    def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[Part, re.Match[str] | None]:
         link = _LINK.search(statement.text)
         if link is None:
             return Part.OUTSIDE, None

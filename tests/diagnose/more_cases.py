@@ -1,0 +1,354 @@
+"""A second set of logs of our own, written after the rules and before they were tried on them."""
+
+from __future__ import annotations
+
+from tests.diagnose.cases import Case
+
+MORE_CASES = (
+    Case(
+        "srun's task numbers",
+        "script_error",
+        """
+0: loading
+3: Traceback (most recent call last):
+1: Traceback (most recent call last):
+3:   File "/job/a.py", line 3, in <module>
+1:   File "/job/a.py", line 3, in <module>
+3:     check(x)
+>>>3: ArithmeticError: scale of layer 7 is zero
+1:     check(x)
+1: ArithmeticError: scale of layer 7 is zero
+srun: error: node-1: tasks 1,3: Exited with exit code 1
+""",
+        "failed",
+    ),
+    Case(
+        "a host's name in front of each line",
+        "script_error",
+        """
+ip-10-0-1-7: Traceback (most recent call last):
+ip-10-0-1-9: step 3
+ip-10-0-1-7:   File "/job/a.py", line 3, in <module>
+ip-10-0-1-7:     check(x)
+>>>ip-10-0-1-7: LookupError: shard 9 of the index is missing
+""",
+    ),
+    Case(
+        "a device that the container engine cannot pass in",
+        "runtime_init",
+        """
+>>>docker: Error response from daemon: error gathering device information while adding custom device "/dev/neuron0": no such file or directory.
+""",
+    ),
+    Case(
+        "a package that is nowhere",
+        "missing_dependency",
+        """
+Reading package lists... Done
+>>>E: Unable to locate package aws-neuronx-tools
+""",
+    ),
+    Case(
+        "pip finds nothing",
+        "missing_dependency",
+        """
+Looking in indexes: https://index.example.org/simple
+>>>ERROR: Could not find a version that satisfies the requirement neuronx-cc==9.9.* (from versions: none)
+ERROR: No matching distribution found for neuronx-cc==9.9.*
+""",
+    ),
+    Case(
+        "a back end of JAX that does not start",
+        "runtime_init",
+        """
+Traceback (most recent call last):
+  File "a.py", line 2, in <module>
+    jax.devices()
+>>>RuntimeError: Unable to initialize backend 'neuron': INTERNAL: no device answered
+""",
+    ),
+    Case(
+        "the old runtime daemon",
+        "runtime_init",
+        """
+2021-05-05 10:00:00.123456: E tensorflow/neuron/runtime.cc:12] grpc server unix:/run/neuron.sock is unavailable. Is neuron-rtd running?
+""".replace("2021", ">>>2021"),
+    ),
+    Case(
+        "a trace without a single operator",
+        "compile_error",
+        """
+INFO:Neuron:There are 3 ops of 1 different types in the TorchScript
+>>>RuntimeError: No operations were successfully partitioned and compiled to neuron for this model - aborting trace!
+""",
+    ),
+    Case(
+        "a managed training job's report",
+        "missing_dependency",
+        """
+Traceback (most recent call last):
+  File "train.py", line 1, in <module>
+    import peft
+>>>ModuleNotFoundError: No module named 'peft'
+2026-01-01 10:00:00 Uploading - Uploading generated training model
+sagemaker.exceptions.UnexpectedStatusException: Error for Training job x: Failed. Reason: AlgorithmError: ExecuteUserScriptError:
+ExitCode 1
+ErrorMessage "ModuleNotFoundError: No module named 'peft'"
+""",
+        "failed",
+    ),
+    Case(
+        "Slurm's word on memory",
+        "host_oom",
+        """
+step 3
+>>>slurmstepd: error: Detected 1 oom_kill event in StepId=99.0. Some of the step tasks have been OOM Killed.
+srun: error: node-4: task 0: Out Of Memory
+""",
+    ),
+    Case(
+        "Ray's memory monitor",
+        "host_oom",
+        """
+>>>ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.
+""",
+    ),
+    Case(
+        "a pod that cannot be placed",
+        "runtime_init",
+        """
+Events:
+  Type     Reason            Age   From               Message
+>>>  Warning  FailedScheduling  12s   default-scheduler  0/3 nodes are available: 3 Insufficient aws.amazon.com/neuron.
+""",
+    ),
+    Case(
+        "an image that cannot be pulled",
+        "network",
+        """
+>>>  Warning  Failed     3s    kubelet  Failed to pull image "reg.example.org/x:1": rpc error: code = Unknown desc = dial tcp: lookup reg.example.org: no such host
+""",
+    ),
+    Case(
+        "a hub that refuses",
+        "network",
+        """
+Traceback (most recent call last):
+  File "/x/hub.py", line 9, in get
+    response.raise_for_status()
+>>>requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://hub.example.org/api/models/x
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+    load()
+hub.errors.GatedRepoError: 401 Client Error. Cannot access gated repo for url https://hub.example.org/x
+""",
+    ),
+    Case(
+        "a port that is taken",
+        "network",
+        """
+>>>[rank0]: RuntimeError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use
+""",
+    ),
+    Case(
+        "workers that did not come",
+        "collective",
+        """
+>>>torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 3/4 clients joined.
+""",
+    ),
+    Case(
+        "a watchdog of collectives",
+        "collective",
+        """
+>>>[rank2]:[E611 10:00:00.123456789 ProcessGroup.cpp:629] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE) ran for 1800000 milliseconds before timing out.
+terminate called after throwing an instance of 'c10::DistBackendError'
+""",
+    ),
+    Case(
+        "a process of its own dies of an exception",
+        "script_error",
+        """
+Process SpawnProcess-3:
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/multiprocessing/process.py", line 314, in _bootstrap
+    self.run()
+  File "worker.py", line 7, in run
+    raise OSError("tokenizer.json holds no merges")
+>>>OSError: tokenizer.json holds no merges
+""",
+    ),
+    Case(
+        "Python's own fault handler",
+        "script_error",
+        """
+loading
+>>>Fatal Python error: Aborted
+
+Thread 0x00007f (most recent call first):
+  File "a.py", line 3 in step
+""",
+        "failed",
+    ),
+    Case(
+        "Windows' line ends",
+        "script_error",
+        """
+loading\r
+Traceback (most recent call last):\r
+  File "a.py", line 3, in <module>\r
+    go()\r
+>>>TypeError: go() missing 1 required positional argument: 'x'\r
+""",
+    ),
+    Case(
+        "a program that cannot be loaded",
+        "runtime_exec",
+        """
+>>>2026-Mar-03 10:00:00.123456  900:900  ERROR  NMGR:kmgr_load_nn                              Failed to load NN: /x/a.neff, err: 2
+2026-Mar-03 10:00:00.223456  900:900  ERROR   NRT:nrt_infodump                              Failure: NRT_INVALID in nrt_load()
+RuntimeError: Could not load the model status=2 message=Invalid
+""",
+    ),
+    Case(
+        "a program of a newer compiler",
+        "bad_usage",
+        """
+>>>2026-Mar-03 10:00:00.123456  900:900  ERROR  TDRV:parse_instr                               Unsupported hardware operator code 233 found in neff a.neff
+RuntimeError: Could not load the model status=10 message=Unsupported NEFF
+""",
+    ),
+    Case(
+        "an old driver",
+        "runtime_init",
+        """
+>>>2026-Mar-03 10:00:00.123456  900:900  ERROR  TDRV:check_driver                              This runtime requires Neuron Driver version 2.19 or greater. Please upgrade aws-neuronx-dkms package.
+2026-Mar-03 10:00:00.223456  900:900  ERROR   NRT:nrt_init                                  Failed to initialize devices, error:1
+""",
+    ),
+    Case(
+        "a kernel function that breaks its rules",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "kernel.py", line 12, in add
+    nl.store(out, x)
+>>>SyntaxError: tile of 200 partitions is larger than 128
+""",
+    ),
+    Case(
+        "a compile that the launcher's parent reports",
+        "compile_error",
+        """
+2026-05-06 10:00:01.000001:  41  [ERROR]: Failed compilation with ['neuronx-cc', 'compile', '/tmp/x/model.MODULE_11112222333344445555+0a1b2c3d.hlo_module.pb']:
+>>>2026-05-06T10:00:01Z Non-signal exit. Backend exited with code 1 and stderr: [INTERNAL_ERROR] [NCC_IXYZ001] operand of the gather has no layout
+[libneuronxla 2.9.100.0]
+2026-05-06 10:00:02.000001:  40  [INFO]: Compilation summary - Total graphs: 3, Success: 2, Failed: 1
+""",
+    ),
+    Case(
+        "a parallel compile of which one graph failed",
+        "compile_error",
+        """
+2026-05-06 10:00:02.000001:  40  [INFO]: Current remaining items are 0, locked are 0, failed are 1, done are 2, total is 3
+>>>2026-05-06 10:00:02.000001:  40  [INFO]: Compilation summary - Total graphs: 3, Success: 2, Failed: 1
+""",
+    ),
+    Case(
+        "a recovery by an elastic launcher",
+        "",
+        """
+[rank0]: Traceback (most recent call last):
+[rank0]:   File "a.py", line 1, in <module>
+[rank0]: ConnectionError: storage did not answer
+W0302 09:18:04.165000 46217 torch/distributed/elastic/agent/server/api.py:708] Worker group is unhealthy. Restarting worker group
+{'loss': 2.1, 'epoch': 0.1}
+{'loss': 2.0, 'epoch': 0.2}
+{'loss': 1.9, 'epoch': 0.3}
+{'loss': 1.8, 'epoch': 0.4}
+{'loss': 1.7, 'epoch': 0.5}
+{'loss': 1.6, 'epoch': 0.6}
+""",
+        recovered=True,
+    ),
+    Case(
+        "a server that goes on after a bad request",
+        "",
+        "INFO 03-04 10:00:00 [api_server.py:100] Application startup complete.\n"
+        "ERROR 03-04 10:00:01 [serving.py:20] request 7 asks for more tokens than the model has\n"
+        + 'INFO:     10.0.0.1:4000 - "POST /v1/completions HTTP/1.1" 200 OK\n'
+        * 4,
+    ),
+    Case(
+        "an output buffer that is printed behind the traceback",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "a.py", line 9, in <module>
+    evaluate()
+>>>ZeroDivisionError: division by zero
+E0302 09:18:05.100000 46217 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: 0 (pid: 46304) of binary: /usr/bin/python3
+step 1 loss: 2.1
+step 2 loss: 2.0
+step 3 loss: 1.9
+step 4 loss: 1.8
+step 5 loss: 1.7
+step 6 loss: 1.6
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+""",
+    ),
+    Case(
+        "model output that talks of errors",
+        "",
+        """
+Prompt: why does my program fail?
+Answer: An error often means that a file is missing. You can retry, or read the log; nothing is fatal here.
+[Main] done in 12.1s
+""",
+    ),
+    Case(
+        "settings that are printed",
+        "",
+        """
+{'on_error': 'abort', 'max_failed': 0, 'fatal': False, 'timeout': 1800}
+fail_on_nan: false
+error_log: /var/log/x
+exit_code_on_failure: 70
+""",
+    ),
+    Case(
+        "git has no repository",
+        "",
+        """
+fatal: not a git repository (or any of the parent directories): .git
+{'loss': 2.1}
+{'loss': 2.0}
+""",
+    ),
+    Case(
+        "an internal word of the compiler's chatter",
+        "",
+        """
+2024-05-01T16:44:02Z Running error_injector
+2024-05-01T16:44:02Z error_injector finished after 0.001 seconds
+2024-05-01T16:44:16Z Compiler status PASS
+""",
+    ),
+    Case(
+        "a job that prints its time after it failed",
+        "script_error",
+        """
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+>>>NameError: name 'modle' is not defined
+
+real\t0m3.343s
+user\t0m2.984s
+sys\t0m0.249s
+""",
+        "failed",
+    ),
+)
