@@ -52,11 +52,12 @@ not the rest of a size that a terminal has broken (`.492GB`)."""
 class Record:
     """One record of a line: its header, read, and the text behind it."""
 
-    __slots__ = ("at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "tag", "text")
+    __slots__ = ("at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "source", "tag", "text")
 
-    def __init__(self, text: str, offset: int) -> None:
+    def __init__(self, text: str, offset: int, source: str = "") -> None:
         self.text = text
         self.offset = offset
+        self.source = source
         self.at: float | None = None
         self.pid: int | None = None
         """Of the process that printed it: the header's own, else what the prefix tells."""
@@ -87,7 +88,7 @@ class Family(Protocol):
         """Events of this record; None = not ours, an empty list = ours, more to come. Never raises."""
         raise NotImplementedError
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """What can be told of something begun, now that the stream is quiet, though it has not ended."""
         raise NotImplementedError
 
@@ -105,7 +106,7 @@ class LineFamily:
         """Nothing spans lines here."""
         return []
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """Nothing is kept."""
         return []
 
@@ -114,26 +115,28 @@ class LineFamily:
         return []
 
 
-def records(text: str, offset: int) -> list[Record]:
+def records(text: str, offset: int, source: str = "") -> list[Record]:
     """The records of one segment of a line, ANSI codes already gone."""
     first = HEADER.match(text)
     if first is not None and text.count(":", first.end()) < 2:
-        return _apart(_headed(first, text[first.end() :].lstrip(_BLANKS), offset))  # nothing in front, no second header
+        return _apart(
+            _headed(first, text[first.end() :].lstrip(_BLANKS), offset, source)
+        )  # nothing in front, no second header
     prefix, body = prefixes.split(text)
     result: list[Record] = []
     dots, body = _split_dots(body)
     while dots and len(result) < _MOST_RECORDS:  # MPI puts its prefix in front of every single dot
-        result.append(_bare("." * dots, prefix, offset, DOTS))
+        result.append(_bare("." * dots, prefix, offset, source, DOTS))
         again, body = prefixes.split(body)
         prefix = prefix if again is prefixes.NO_PREFIX else again
         dots, body = _split_dots(body)
     found = list(HEADER.finditer(body)) if "20" in body else []
     lead = body[: found[0].start()] if found else body
     if lead.strip() or not (found or result):
-        result.append(_bare(lead, prefix, offset))
+        result.append(_bare(lead, prefix, offset, source))
     for index, header in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(body)
-        record = _headed(header, body[header.end() : end].lstrip(_BLANKS), offset)
+        record = _headed(header, body[header.end() : end].lstrip(_BLANKS), offset, source)
         record.rank = prefix.rank
         record.pid = prefix.pid if record.pid is None else record.pid
         result += _apart(record)
@@ -149,20 +152,20 @@ def _apart(record: Record) -> list[Record]:
     if found is None or "['" in text[: found.start()]:  # an argv is quoted text
         return [record]
     record.text = text[: found.start()]
-    second = Record(text[found.start() :], record.offset)
+    second = Record(text[found.start() :], record.offset, record.source)
     second.rank, second.pid = record.rank, record.pid
     return [record, second]
 
 
-def _bare(text: str, prefix: prefixes.Prefix, offset: int, shape: str = "") -> Record:
-    record = Record(text, offset)
+def _bare(text: str, prefix: prefixes.Prefix, offset: int, source: str, shape: str = "") -> Record:
+    record = Record(text, offset, source)
     record.rank, record.pid, record.level = prefix.rank, prefix.pid, prefix.level
     record.shape = shape
     return record
 
 
-def _headed(header: re.Match[str], text: str, offset: int) -> Record:
-    record = Record(text, offset)
+def _headed(header: re.Match[str], text: str, offset: int, source: str) -> Record:
+    record = Record(text, offset, source)
     date, clock, digits, pid, level, tag, bracket, xla, rdate, rclock, rdigits = header.groups()
     if rdate:
         record.shape = "runtime"
@@ -198,8 +201,8 @@ def clip(text: str) -> str:
 
 
 def common(record: Record) -> dict[str, Any]:
-    """The fields every event of a log line has."""
-    return {"at": record.at, "offset": record.offset, "pid": record.pid, "rank": record.rank}
+    """The fields every event of a log line has: an event is stamped with them here, where it is made."""
+    return {"at": record.at, "source": record.source, "offset": record.offset, "pid": record.pid, "rank": record.rank}
 
 
 def marked(record: Record, level: str, text: str) -> LineMarked:

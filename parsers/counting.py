@@ -11,7 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from neuron_top.events import AnyEvent
-from neuron_top.parsers.families import COUNTED, COUNTED_MARKS, search
+from neuron_top.parsers.families import COUNTED, COUNTED_KEYWORDS, search
 from neuron_top.parsers.reader import OLD_CODE, LogReader, line_of
 from neuron_top.parsers.tally import Tally
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONG = 8 << 20
 """Bytes after which a log is worth loading the tools for counting in bulk."""
-_SEARCH = search(COUNTED_MARKS)
+_SEARCH = search(COUNTED_KEYWORDS)
 
 
 class CountingReader(LogReader):
@@ -39,7 +39,7 @@ class CountingReader(LogReader):
             self._settle(self._bulk)
         return events
 
-    def _marks(self, block: bytes) -> list[int]:
+    def _keywords(self, block: bytes) -> list[int]:
         return _ends_of_marks(block)
 
     def _read(self, block: bytes) -> list[AnyEvent]:
@@ -57,12 +57,12 @@ class CountingReader(LogReader):
         return events
 
     def _sift(self, block: bytes, bulk: Bulk) -> list[AnyEvent]:
-        """Take the common lines out, then read those of the rest that hold a mark."""
+        """Take the common lines out, then read those of the rest that hold a keyword."""
         events: list[AnyEvent] = []
         if self.tally.durations.in_order:
-            return self._walk(block, self._marks(block))
+            return self._walk(block, self._keywords(block))
         sifted = bulk.sift(block, begins_a_line=self._line_start == self._offset)
-        marks = self._marks(sifted.rest)
+        keywords = self._keywords(sifted.rest)
         position = counted = index = 0
         while position < len(block):
             if self.spanning or self.tally.durations.in_order:
@@ -70,10 +70,10 @@ class CountingReader(LogReader):
                 position = counted = self._line(block, position, events)
                 continue
             place = sifted.place(position)
-            index = bisect_right(marks, place, index)
-            if index == len(marks):
+            index = bisect_right(keywords, place, index)
+            if index == len(keywords):
                 break
-            position = self._line(block, sifted.origin(line_of(sifted.rest, place, marks[index])), events)
+            position = self._line(block, sifted.origin(line_of(sifted.rest, place, keywords[index])), events)
         sifted.count(bulk.said, counted, len(block))
         return events
 

@@ -44,7 +44,7 @@ class Durations:
         """An exact time may hang on each line of a process: so it is with the workers of parallel compile."""
         return bool(self._workers)
 
-    def meet(self, pid: int | None, at: float | None) -> None:
+    def add_header(self, pid: int | None, at: float | None) -> None:
         """A wrapper header: any line of a process is a bound for what it compiles."""
         if at is None or pid is None or (pid not in self._heard and len(self._heard) >= _MOST):
             return

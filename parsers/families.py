@@ -1,7 +1,7 @@
 """The table of families: adding one is adding a row.
 
-`marks` are byte strings of which each line of the family holds at least one; a line without any mark is not looked
-at, unless a family is in the middle of something. Marks are short and shared where words are (`ompil` stands in
+`keywords` are byte strings of which each line of the family holds at least one; a line without any is not looked
+at, unless a family is in the middle of something. Keywords are short and shared where words are (`ompil` stands in
 `Compiler`, `Compilation`, `compiling`, `recompiled`). The order is the order in which a record is offered.
 """
 
@@ -28,7 +28,7 @@ class Row(NamedTuple):
     """One family: how to make its reader, the bytes that give its lines away, the shapes of record it reads."""
 
     make: Callable[[], Family]
-    marks: tuple[bytes, ...]
+    keywords: tuple[bytes, ...]
     shapes: tuple[str, ...] = ("",)
     counted: bool = True
     """False for families that add nothing to the published counts and claim no line that another would count."""
@@ -90,35 +90,35 @@ FAMILIES = (
 
 SHAPES = ("wrapper", "runtime", "xla", DOTS, "")
 COUNTED = tuple(row for row in FAMILIES if row.counted)
-MARKS = tuple(dict.fromkeys(mark for row in FAMILIES for mark in row.marks))
-COUNTED_MARKS = tuple(dict.fromkeys(mark for row in COUNTED for mark in row.marks))
+KEYWORDS = tuple(dict.fromkeys(keyword for row in FAMILIES for keyword in row.keywords))
+COUNTED_KEYWORDS = tuple(dict.fromkeys(keyword for row in COUNTED for keyword in row.keywords))
 
 _OWNERS: dict[str, int] = {}
 for _number, _row in enumerate(FAMILIES):
-    for _mark in _row.marks:
-        _OWNERS[_mark.decode()] = _OWNERS.get(_mark.decode(), 0) | 1 << _number
+    for _keyword in _row.keywords:
+        _OWNERS[_keyword.decode()] = _OWNERS.get(_keyword.decode(), 0) | 1 << _number
 _BITS = list(_OWNERS.values())
-_ALWAYS = sum(1 << number for number, row in enumerate(FAMILIES) if "\n" in row.marks[0].decode())
+_ALWAYS = sum(1 << number for number, row in enumerate(FAMILIES) if "\n" in row.keywords[0].decode())
 _WORDS = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.DFA)
-"""All marks in text, overlapping ones too: one word may stand in the marks of several families."""
+"""All keywords in text, overlapping ones too: one word may stand in the keywords of several families."""
 
 
-def search(marks: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
-    """An engine for marks in raw bytes; the table of states is a few hundred kilobytes, and 2.5 times as fast."""
+def search(keywords: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
+    """An engine for keywords in raw bytes; the table of states is a few hundred kilobytes, and 2.5 times as fast."""
     return ahocorasick_rs.BytesAhoCorasick(
-        marks,
+        keywords,
         matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
         implementation=ahocorasick_rs.Implementation.DFA,
     )
 
 
 def bit(row: Row) -> int:
-    """The bit that stands for a family in what `marked` gives."""
+    """The bit that stands for a family in what `families_in` gives."""
     return 1 << FAMILIES.index(row)
 
 
-def marked(text: str) -> int:
-    """The families whose marks a line holds, a bit each; dots are told by the shape of a record instead."""
+def families_in(text: str) -> int:
+    """The families whose keywords a line holds, a bit each; dots are told by the shape of a record instead."""
     found = _ALWAYS
     for number, _, _ in _WORDS.find_matches_as_indexes(text, overlapping=True):
         found |= _BITS[number]

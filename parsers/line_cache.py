@@ -6,11 +6,10 @@ hang on nothing but the line. So a remembered line gives exactly what reading it
 
 from __future__ import annotations
 
-import copy
 import re
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from neuron_top.events import (
     AnyEvent,
@@ -57,15 +56,9 @@ class Again(NamedTuple):
 
     def events(self, offset: int) -> list[AnyEvent]:
         """Its events, as if it had been read."""
-        found = []
-        for event in self.seen.events:
-            event = copy.copy(event)
-            msgspec.structs.force_setattr(event, "offset", offset)
-            if self.seen.tag:
-                msgspec.structs.force_setattr(event, "at", self.at)
-                msgspec.structs.force_setattr(event, "pid", self.pid)
-            found.append(event)
-        return found
+        if self.seen.tag:
+            return [replace(event, offset=offset, at=self.at, pid=self.pid) for event in self.seen.events]
+        return [replace(event, offset=offset) for event in self.seen.events]
 
 
 class LineCache:

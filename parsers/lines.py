@@ -6,11 +6,14 @@ LINE_LIMIT = 64 * 1024
 """Longer lines are given in pieces: progress bars may write megabytes of carriage returns without a line end."""
 
 
-class LineBuffer:
+class LineSplitter:
     """Keeps the unfinished end of the stream, less than `limit` bytes of it."""
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
+    def __init__(self, limit: int = LINE_LIMIT, offset: int = 0) -> None:
+        """`offset`: where in its file the stream begins."""
         self._limit = limit
+        self.offset = offset
+        """Where the next block begins."""
         self._parts: list[bytes] = []
         self._size = 0
 
@@ -25,12 +28,14 @@ class LineBuffer:
         end += (len(whole) - end) // self._limit * self._limit
         self._parts, self._size = [], 0
         self._keep(whole[end:])
+        self.offset += end
         return whole[:end]
 
     def rest(self) -> bytes:
         """The unfinished line, which the end of the stream finishes."""
         whole = b"".join(self._parts)
         self._parts, self._size = [], 0
+        self.offset += len(whole)
         return whole
 
     def peek(self) -> bytes:

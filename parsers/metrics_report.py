@@ -75,7 +75,7 @@ class MetricsReport:
         self._take(field[1], field[2].strip())
         return []
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """A report is told when it is complete."""
         return []
 

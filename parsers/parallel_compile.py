@@ -88,7 +88,7 @@ class ParallelCompile:
                 return inside
         return self._read(record)
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """Lists and totals are told when they are complete."""
         return []
 

@@ -63,7 +63,7 @@ class Problems:
         """Nothing is kept that other lines would complete."""
         return []
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """Nothing is kept."""
         return []
 

@@ -1,6 +1,6 @@
 """`LogReader`: console output in any portions → events. Pure: the same bytes give the same events, however cut.
 
-Most lines of a log say nothing to us. All marks of all families are searched at once in the raw bytes
+Most lines of a log say nothing to us. All keywords of all families are searched at once in the raw bytes
 (Aho-Corasick, the engine ripgrep uses); only lines that hold one are decoded and offered to the families. While a
 family is inside something that spans lines, every line is looked at. A line that came before word for word is not
 read again.
@@ -12,22 +12,20 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-import msgspec
-
 from neuron_top import escapes
 from neuron_top.events import AnyEvent
 from neuron_top.parsers import base, families, json_lines, wide
 from neuron_top.parsers.base import Family
 from neuron_top.parsers.compiler import error_codes
-from neuron_top.parsers.families import FAMILIES, MARKS, Row
+from neuron_top.parsers.families import FAMILIES, KEYWORDS, Row
 from neuron_top.parsers.line_cache import LineCache
 from neuron_top.parsers.line_unwrapper import LineUnwrapper
-from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
+from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.tally import Tally
 
 _WINDOW = 1 << 20
 """Bytes searched at once: bounds the list of matches."""
-_SEARCH = families.search(MARKS)
+_SEARCH = families.search(KEYWORDS)
 OLD_CODE = re.compile(rb"\[[A-Z]{3}\d{3}\]")
 """The compiler's older error codes, which share no letters."""
 
@@ -35,18 +33,19 @@ OLD_CODE = re.compile(rb"\[[A-Z]{3}\d{3}\]")
 class LogReader:
     """Reads one stream of lines; `source` becomes the `source` of its events (`log:<path>`)."""
 
-    def __init__(self, source: str, *, rows: Sequence[Row] = FAMILIES) -> None:
+    def __init__(self, source: str, *, offset: int = 0, rows: Sequence[Row] = FAMILIES) -> None:
+        """`offset`: where in its file the stream begins."""
         self.source = source
+        self._begins = offset
         self.tally = Tally()
         self._head: bytes | None = b""
         """The first bytes, until they tell how the text is encoded."""
         self._wide: wide.WideLines | None = None
         """Set for a log in UTF-16."""
-        self._buffer = LineBuffer()
-        self._wraps = LineUnwrapper()
-        self._repeats = LineCache()
-        self._offset = 0
-        self._line_start = 0
+        self._buffer = LineSplitter()
+        self._unwrapper = LineUnwrapper()
+        self._line_cache = LineCache()
+        self._offset = self._line_start = offset
         """Where the first line of the next block begins: before the block, if that line came in pieces."""
         made = [(row.make(), row) for row in rows]
         self._families = [family for family, _ in made]
@@ -72,27 +71,35 @@ class LogReader:
                 events += self._read(block)
         return events
 
+    def feed_block(self, block: bytes) -> list[AnyEvent]:
+        """As `feed`, of a block as a LineSplitter gives it; a reader is fed either blocks or portions."""
+        if self._head is not None:
+            block = self._begin(block)
+        if self._wide is not None:
+            return self._wide_lines(self._wide.take(block))
+        return self._read(block) if block else []
+
     def flush(self) -> list[AnyEvent]:
         """The end of the stream: the unfinished line, and what families kept."""
         events = self.feed(self._decide(self._head)) if self._head else []
         events += self._wide_lines(self._wide.rest()) if self._wide else self._read(self._buffer.rest())
-        for text, offset, parts in self._wraps.flush():
+        for text, offset, parts in self._unwrapper.flush():
             events += self._whole(text, offset, parts)
         for family in self._families:
-            events += self._stamped(family.flush())
+            events += self._counted(family.flush())
         self._open = []
         return events
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """What is told of a stream that is quiet for a moment: a failure at its end waits for no further line.
 
         Should its message go on after all, those lines stand for themselves.
         """
         events: list[AnyEvent] = []
-        for text, offset, parts in self._wraps.flush():
+        for text, offset, parts in self._unwrapper.flush():
             events += self._whole(text, offset, parts)
         for family in self._open:
-            events += self._stamped(family.settle())
+            events += self._counted(family.flush_idle())
         self._open = [family for family in self._families if family.open]
         return events
 
@@ -105,7 +112,7 @@ class LogReader:
     @property
     def spanning(self) -> bool:
         """True while the next line may belong to something begun."""
-        return bool(self._open) or self._wraps.holding
+        return bool(self._open) or self._unwrapper.holding
 
     def _begin(self, data: bytes) -> bytes:
         """What is there to read, once the first bytes have told how they are encoded."""
@@ -125,35 +132,35 @@ class LogReader:
         events: list[AnyEvent] = []
         for line, offset in lines:
             self.tally.measure(line)
-            if self.spanning or self.tally.wants_samples or self._marks(line):
-                self._line_start = offset
+            if self.spanning or self.tally.wants_samples or self._keywords(line):
+                self._line_start = self._begins + offset
                 self._line(line, 0, events)
         return events
 
     def _read(self, block: bytes) -> list[AnyEvent]:
         """Lines of a block that begins where a line (or a piece of a long one) begins."""
         self.tally.measure(block)
-        events = self._walk(block, self._marks(block))
+        events = self._walk(block, self._keywords(block))
         self._passed(block)
         return events
 
-    def _marks(self, block: bytes) -> list[int]:
-        """Where the marks of a block end, in order."""
-        marks = [end for _, _, end in _SEARCH.find_matches_as_indexes(block)]
+    def _keywords(self, block: bytes) -> list[int]:
+        """Where the keywords of a block end, in order."""
+        keywords = [end for _, _, end in _SEARCH.find_matches_as_indexes(block)]
         if block[:1] == b".":
-            marks.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
+            keywords.insert(0, 1)  # dots are marked by the line end in front of them, which the block before has
         codes = [found.end() for found in OLD_CODE.finditer(block)]
-        return sorted(marks + codes) if codes else marks
+        return sorted(keywords + codes) if codes else keywords
 
-    def _walk(self, block: bytes, marks: list[int]) -> list[AnyEvent]:
+    def _walk(self, block: bytes, keywords: list[int]) -> list[AnyEvent]:
         events: list[AnyEvent] = []
         index, position = 0, 0
         while position < len(block):
             if not self.spanning and not self.tally.wants_samples:
-                index = bisect_right(marks, position, index)
-                if index == len(marks):
+                index = bisect_right(keywords, position, index)
+                if index == len(keywords):
                     break
-                position = line_of(block, position, marks[index])
+                position = line_of(block, position, keywords[index])
             position = self._line(block, position, events)
         return events
 
@@ -178,15 +185,15 @@ class LogReader:
 
     def _again(self, raw: bytes, offset: int) -> list[AnyEvent]:
         """Events of a line outside anything begun: remembered, or read and remembered."""
-        again = self._repeats.recall(raw)
+        again = self._line_cache.recall(raw)
         if again is None or (not again.seen.known and self.tally.wants_samples):
             known = self.tally.known
             events = self._text(raw, offset)
             if not self.spanning:
-                self._repeats.learn(raw, self._records, events, known=self.tally.known > known)
+                self._line_cache.learn(raw, self._records, events, known=self.tally.known > known)
             return events
         if again.seen.tag:
-            self.tally.head(again.seen.tag, again.pid, again.at)
+            self.tally.add_header(again.seen.tag, again.pid, again.at)
         self.tally.known += again.seen.known
         events = again.events(offset)
         for event in events:
@@ -197,7 +204,7 @@ class LogReader:
         text = escapes.strip_ansi(raw.decode("utf-8", "replace"))
         events: list[AnyEvent] = []
         for line in json_lines.lines(text) if text.startswith('{"') else (text,):
-            for whole, begin, parts in self._wraps.take(line, offset):
+            for whole, begin, parts in self._unwrapper.take(line, offset):
                 events += self._whole(whole, begin, parts)
         return events
 
@@ -205,20 +212,20 @@ class LogReader:
         """Events of a line that came in so many parts."""
         events: list[AnyEvent] = []
         claimed = False
-        marked = families.marked(text)
+        marked = families.families_in(text)
         segments = filter(None, text.split("\r")) if "\r" in text else (text,)
-        self._records = [record for segment in segments for record in base.records(segment, offset)]
+        self._records = [record for segment in segments for record in base.records(segment, offset, self.source)]
         for record in self._records:
             made = self._record(record, marked)
             claimed = claimed or made is not None
             events += made or []
-        self.tally.read(text, parts if claimed else 0)
-        return self._stamped(events)
+        self.tally.add_line(text, parts if claimed else 0)
+        return self._counted(events)
 
     def _record(self, record: base.Record, marked: int) -> list[AnyEvent] | None:
         """Events of a record, and of what it ends; None if nobody knows it."""
-        self.tally.meet(record)
-        self.tally.look(record.text)
+        self.tally.add_record(record)
+        self.tally.scan_text(record.text)
         ended = [event for family in self._open for event in family.ended_by(record)] if self._open else []
         codes = error_codes(record)
         made = self._offer(record, marked)
@@ -237,13 +244,12 @@ class LogReader:
                     return events
         return None
 
-    def _stamped(self, events: list[AnyEvent]) -> list[AnyEvent]:
+    def _counted(self, events: list[AnyEvent]) -> list[AnyEvent]:
         for event in events:
-            msgspec.structs.force_setattr(event, "source", self.source)
             self.tally.add(event)
         return events
 
 
-def line_of(block: bytes, position: int, mark: int) -> int:
-    """Where the line begins that holds the mark ending at `mark`, at or behind `position`."""
-    return max(position, block.rfind(b"\n", position, mark) + 1)
+def line_of(block: bytes, position: int, keyword: int) -> int:
+    """Where the line begins that holds the keyword ending at `keyword`, at or behind `position`."""
+    return max(position, block.rfind(b"\n", position, keyword) + 1)

@@ -108,13 +108,13 @@ class Runtime:
         report.take(record.text)
         return []
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """The reports being read: what has not come of their breakdowns will not come."""
         return [event for key in list(self._reports) for event in self._close(key)]
 
     def flush(self) -> list[AnyEvent]:
         """The reports being read, and allocations that were never reported in full."""
-        return self.settle() + self._settle(None)
+        return self.flush_idle() + self._settle(None)
 
     def _headed(self, record: Record) -> list[AnyEvent]:
         found = _STANDARD.match(record.text) or _COLLECTIVES.match(record.text)

@@ -117,14 +117,14 @@ class Tally:
         if b"\x1b" in block:
             self.ansi_sequences += len(ANSI_COLOR.findall(block))
 
-    def meet(self, record: Record) -> None:
+    def add_record(self, record: Record) -> None:
         """A record's header."""
         if record.shape == "runtime":
             self.runtime_lines += 1
         elif record.shape == "wrapper":
-            self.head(record.tag, record.header_pid, record.at)
+            self.add_header(record.tag, record.header_pid, record.at)
 
-    def head(self, tag: str, pid: int | None, at: float | None) -> None:
+    def add_header(self, tag: str, pid: int | None, at: float | None) -> None:
         """A wrapper's header."""
         self.tags[tag] += 1
         if pid is not None:
@@ -134,9 +134,9 @@ class Tally:
                 self.first = at
             if self.last is None or at > self.last:
                 self.last = at
-        self.durations.meet(pid, at)
+        self.durations.add_header(pid, at)
 
-    def look(self, text: str) -> None:
+    def scan_text(self, text: str) -> None:
         """Keys, roots and versions in the text of a record, wherever they stand; the same text only once."""
         if text in self._looked_at:
             return
@@ -156,7 +156,7 @@ class Tally:
             for status in _EXIT_STATUS.findall(text):
                 self._keep("exit_status_in_tracebacks", int(status))
 
-    def read(self, text: str, known: int) -> None:
+    def add_line(self, text: str, known: int) -> None:
         """How many lines this text came in, if it was known; some of the others are kept for people to look at."""
         if known:
             self.known += known

@@ -34,7 +34,7 @@ from neuron_top.events import (
     TritonKernelsCompiled,
 )
 from neuron_top.parsers.base import clip
-from neuron_top.parsers.lines import LineBuffer
+from neuron_top.parsers.lines import LineSplitter
 
 FAMILY = "torch trace"
 _FILE_RANK = re.compile(r"rank_(\d{1,9})_")
@@ -109,7 +109,7 @@ class TorchTraceReader:
 
     def __init__(self, source: str, rank: int | None = None) -> None:
         self.source, self.rank = source, rank
-        self._lines = LineBuffer(LINE_BYTES)
+        self._lines = LineSplitter(LINE_BYTES)
         self._offset = 0
         self._continued = False
         self._open: _Record | None = None

@@ -81,7 +81,7 @@ class Training:
         """Facts are given one by one: nothing is kept."""
         return []
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """Nothing is kept."""
         return []
 

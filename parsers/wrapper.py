@@ -92,7 +92,7 @@ class Wrapper:
         other = record.header_pid is not None and self._failure is not None and record.header_pid != self._failure.pid
         return other and not self._message.begun and not any(phrase in record.text for phrase in _FAILURES)
 
-    def settle(self) -> list[AnyEvent]:
+    def flush_idle(self) -> list[AnyEvent]:
         """The failure: a person waits for it, and its message comes at once or not at all."""
         return self.flush()
 

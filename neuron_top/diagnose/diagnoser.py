@@ -23,7 +23,7 @@ from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import Part, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.parsers import wide
-from neuron_top.parsers.lines import LINE_LIMIT, LineBuffer
+from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 
 _WINDOW = 1 << 20
 _STEPS = (
@@ -74,7 +74,7 @@ class Diagnoser:
         self.source = source
         self._head: bytes | None = b""
         self._wide: wide.WideLines | None = None
-        self._buffer = LineBuffer()
+        self._buffer = LineSplitter()
         self._offset = 0
         self._lines = 0
         """Line ends before the block."""

@@ -32,15 +32,15 @@ def job_sources(settings: Settings, environ: Mapping[str, str]) -> Sequence[Sour
 
 def machine_feed(settings: Settings) -> LiveFeed:
     """Whatever runs here: jobs as they come and go, and the devices."""
-    book = LogBuffer()
-    later = partial(_sources_of_machine, settings, book)
-    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+    buffer = LogBuffer()
+    later = partial(_sources_of_machine, settings, buffer)
+    return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
-def _sources_of_machine(settings: Settings, book: LogBuffer) -> Iterator[Source]:
+def _sources_of_machine(settings: Settings, buffer: LogBuffer) -> Iterator[Source]:
     from neuron_top.ingest.discover import Discovery, GatedSource
 
-    jobs = Discovery(settings, book)
+    jobs = Discovery(settings, buffer)
     yield jobs
     from neuron_top.ingest.caches import caches_of_machine
     from neuron_top.telemetry.sources import telemetry_sources
@@ -60,12 +60,12 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
     for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
         if not path.exists() and not path.absolute().parent.is_dir():
             raise NothingToShow(f"{path}: neither the file nor its folder exists")
-    book = LogBuffer()
-    later = partial(_sources_of_paths, settings, book, paths, piped)
-    return LiveFeed((), later=later, book=book, history_seconds=settings.history_seconds)
+    buffer = LogBuffer()
+    later = partial(_sources_of_paths, settings, buffer, paths, piped)
+    return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
-def _sources_of_paths(settings: Settings, book: LogBuffer, paths: Sequence[str], piped: int | None
+def _sources_of_paths(settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
                       ) -> Iterator[Source]:  # fmt: skip
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 
@@ -73,9 +73,9 @@ def _sources_of_paths(settings: Settings, book: LogBuffer, paths: Sequence[str],
     roots = [path for path in named if is_cache_root(path)]
     logs = [path for path in named if path not in roots]
     if STANDARD_INPUT in paths:
-        yield StandardInput(book, piped or 0, kept=piped is not None)
+        yield StandardInput(buffer, piped or 0, kept=piped is not None)
     if logs:
-        yield LogFiles(lambda: _expanded(logs), book)
+        yield LogFiles(lambda: _expanded(logs), buffer)
     for path in paths:
         if _is_telemetry(path):
             yield TelemetryLog(Path(path))

@@ -31,8 +31,8 @@ class Discovery:
 
     name = "jobs"
 
-    def __init__(self, settings: Settings, book: LogBuffer) -> None:
-        self._settings, self._book = settings, book
+    def __init__(self, settings: Settings, buffer: LogBuffer) -> None:
+        self._settings, self._buffer = settings, buffer
         self._stopped = threading.Event()
         self._followed: FollowedRun | None = None
         self._strangers = WorkerFinder()
@@ -63,7 +63,7 @@ class Discovery:
 
     def _follow(self, run: str, emit: Emit) -> None:
         self._tell(SourceAvailable(name=self.name, detail=f"following the recording {run}"), emit)
-        self._followed = FollowedRun(self._settings, run, self._book)
+        self._followed = FollowedRun(self._settings, run, self._buffer)
         try:
             self._followed.start(emit)
         except NeuronTopError as problem:  # the store is not there yet, or was moved aside: ask again

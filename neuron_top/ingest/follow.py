@@ -11,6 +11,7 @@ from pathlib import Path
 from neuron_top.events import AnyEvent, RunFinished
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, store_path
+from neuron_top.parsers.lines import LineSplitter
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
@@ -24,17 +25,17 @@ _OLD_LINES_BYTES = 1 << 20
 class FollowedRun:
     """One recording, from its beginning to its end."""
 
-    def __init__(self, settings: Settings, run: str, book: LogBuffer) -> None:
+    def __init__(self, settings: Settings, run: str, buffer: LogBuffer) -> None:
         self.name = f"recording {run}"
         self.run = run
         self._store_path = store_path(settings)
         self._folder = run_folder(settings, run)
-        self._book = book
+        self._buffer = buffer
         self._stopped = threading.Event()
 
     def start(self, emit: Emit) -> None:
         """Emit what the recording holds and what it gains; returns when it ends."""
-        lines = _Lines(self._folder / OUTPUT_NAME, self._book)
+        lines = _Lines(self._folder / OUTPUT_NAME, self._buffer)
         after = -1
         with Store(self._store_path, read_only=True) as store:
             while True:
@@ -60,19 +61,21 @@ class FollowedRun:
 class _Lines:
     """The log of a recording, for its last lines only."""
 
-    def __init__(self, path: Path, book: LogBuffer) -> None:
+    def __init__(self, path: Path, buffer: LogBuffer) -> None:
         self._source = f"log:{path}"
-        self._book = book
+        self._buffer = buffer
         self._tail = FileTail(path)
         self._tail.begin_near_end(_OLD_LINES_BYTES)
+        self._splitter = LineSplitter(offset=self._tail.position)
 
     def read(self) -> None:
         for item in self._tail.drain():
             if not isinstance(item, Turn):
-                self._book.add(self._source, item.offset, item.data)
+                begin, block = self._splitter.offset, self._splitter.take(item.data)
+                self._buffer.add(self._source, begin, block, self._splitter.peek())
 
     def mark(self, events: list[AnyEvent]) -> None:
-        self._book.mark(self._source, [event for event in events if event.source == self._source])
+        self._buffer.mark(self._source, [event for event in events if event.source == self._source])
 
     def close(self) -> None:
         self._tail.close()

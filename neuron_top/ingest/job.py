@@ -17,9 +17,9 @@ class JobOutput:
 
     name = "job"
 
-    def __init__(self, job: Job, output: OutputFile, book: LogBuffer) -> None:
+    def __init__(self, job: Job, output: OutputFile, buffer: LogBuffer) -> None:
         self._job, self._output = job, output
-        self._intake = LogIngestor(str(output.path), book)
+        self._ingestor = LogIngestor(str(output.path), buffer)
         self._lines = Interleaver()
 
     def start(self, emit: Emit) -> None:
@@ -27,17 +27,17 @@ class JobOutput:
 
         def record(data: bytes) -> None:
             if data:
-                for event in self._intake.take(self._output.append(data), data):
+                for event in self._ingestor.take(self._output.append(data), data):
                     emit(event)
 
         def idle() -> None:
             record(self._lines.overdue(time.monotonic()))
-            for event in (*self._intake.quiet(), *self._intake.grew()):
+            for event in (*self._ingestor.quiet(), *self._ingestor.grew()):
                 emit(event)
 
         self._job.pump(lambda stream, data: record(self._lines.feed(stream, data, time.monotonic())), idle)
         record(self._lines.flush())
-        for event in self._intake.flush():
+        for event in self._ingestor.flush():
             emit(event)
         self._output.close()
 

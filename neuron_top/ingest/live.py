@@ -1,7 +1,7 @@
 """The live feed: each source in a thread of its own, one run that adds up what they tell, one thread that passes on.
 
 An event takes this way: a source emits it; it is stamped (when, from which node) and applied to the run under the
-lock; the courier thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
+lock; the writer thread then writes what gathered to the store and calls `changed`. A screen therefore never waits for
 a disk, and a burst of thousands of events is one call. The store holds exactly what was applied, in the same order:
 that is why a replay shows the run as it was.
 
@@ -38,7 +38,7 @@ _SETTLED_SECONDS = 0.5
 
 
 class EventSink(Protocol):
-    """Where events are kept; called from the courier thread alone."""
+    """Where events are kept; called from the writer thread alone."""
 
     def append(self, events: Sequence[AnyEvent], now: float) -> None:
         """Keep these, in order. Does not raise."""
@@ -51,36 +51,36 @@ class LiveFeed:
         self,
         sources: Iterable[Source],
         *,
-        book: LogBuffer,
+        buffer: LogBuffer,
         later: Callable[[], Iterable[Source]] = tuple,
-        keeper: Callable[[], EventSink] | None = None,
+        sink: Callable[[], EventSink] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`later` makes further sources once the feed has begun; they come to `sources` in a thread of its own.
 
-        `keeper` is called in the courier thread, because an open store belongs to one thread.
+        `sink` is called in the writer thread, because an open store belongs to one thread.
         """
         self._run, self._history = Run(history_seconds), history_seconds
         self._machine: dict[str, AnyEvent] = {}
         """What was last said of the machine's devices and of each source."""
-        self._book, self._clock, self._make_keeper = book, clock, keeper
+        self._buffer, self._clock, self._make_sink = buffer, clock, sink
         self._node = socket.gethostname()
         self._lock = threading.Lock()
-        self._unkept: list[AnyEvent] = []
+        self._unwritten: list[AnyEvent] = []
         self._dirty = threading.Event()
         self._stopping = threading.Event()
         self._sources: list[Source] = list(sources)
         self._threads: list[threading.Thread] = []
         self._later, self._maker = later, threading.Thread(target=self._make_later, name="late sources", daemon=True)
-        self._courier: threading.Thread | None = None
+        self._writer: threading.Thread | None = None
         self._changed: Callable[[], None] = lambda: None
 
     def start(self, changed: Callable[[], None]) -> None:
         """Start all sources."""
         self._changed = changed
-        self._courier = threading.Thread(target=self._carry, name="courier", daemon=True)
-        self._courier.start()
+        self._writer = threading.Thread(target=self._write_and_notify, name="writer", daemon=True)
+        self._writer.start()
         for source in self._sources:
             self._start_source(source)
         self._maker.start()
@@ -109,9 +109,9 @@ class LiveFeed:
         self.stop_sources()
         self._stopping.set()
         self._dirty.set()
-        if self._courier is not None:
-            self._courier.join()
-            self._courier = None
+        if self._writer is not None:
+            self._writer.join()
+            self._writer = None
 
     @property
     def ended(self) -> bool:
@@ -150,8 +150,8 @@ class LiveFeed:
             if isinstance(event, SourceAvailable | SourceUnavailable | DevicesFound):
                 self._machine[getattr(event, "name", "devices")] = event
             self._run.apply(event)
-            if self._make_keeper is not None:
-                self._unkept.append(event)
+            if self._make_sink is not None:
+                self._unwritten.append(event)
         self._dirty.set()
 
     def read(self, view: Callable[[Run, float], View]) -> View:
@@ -161,39 +161,39 @@ class LiveFeed:
 
     def log_tail(self, count: int, source: str | None = None) -> list[LogLine]:
         """The last lines of all logs, or of one."""
-        return self._book.tail(count, source)
+        return self._buffer.tail(count, source)
 
     def log_older(self, before: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that ends before these offsets, out of the files themselves."""
         from neuron_top.ingest.log_files import older
 
-        return older(self._book.ends(), before, count, query, apart=self._apart())
+        return older(self._buffer.ends(), before, count, query, file_map=self._file_map())
 
     def log_newer(self, after: Mapping[str, int], count: int, query: LogQuery | None = None) -> LogPage:
         """A page that begins at these offsets."""
         from neuron_top.ingest.log_files import newer
 
-        return newer(self._book.ends(), after, count, query, apart=self._apart())
+        return newer(self._buffer.ends(), after, count, query, file_map=self._file_map())
 
     def log_lines(self, places: Sequence[tuple[str, int]]) -> list[LogLine]:
         """The lines at these places."""
         from neuron_top.ingest.log_files import lines_at
 
-        return lines_at(self._book.ends(), places, self._apart())
+        return lines_at(self._buffer.ends(), places, self._file_map())
 
     def log_chains(self) -> list[LogChain]:
         """Each log with the files it was before."""
         from neuron_top.ingest.rotated import PREFIX, unread
 
-        ends, apart = self._book.ends(), self._apart()
-        chains = apart.chains(apart.with_earlier(ends))
+        ends, file_map = self._buffer.ends(), self._file_map()
+        chains = file_map.chains(file_map.with_earlier(ends))
         return [LogChain(files=tuple(files), unread=unread(files[0].removeprefix(PREFIX))) for files in chains]
 
-    def _apart(self) -> LogFileMap:
+    def _file_map(self) -> LogFileMap:
         """The copy of what came through a pipe, and the files that logs were before they were rotated."""
         from neuron_top.ingest.rotated import earlier_files
 
-        return LogFileMap(self._book.copies, earlier_files(self._book.ends(), self._book.earlier))
+        return LogFileMap(self._buffer.copies, earlier_files(self._buffer.ends(), self._buffer.earlier))
 
     def _begin_anew(self) -> None:
         """Another job: a new run, which knows of the machine what the last one knew."""
@@ -222,25 +222,25 @@ class LiveFeed:
     def _lost(self, name: str, problem: Exception) -> None:
         self.publish(SourceUnavailable(name=name, reason=f"stopped: {type(problem).__name__}: {problem}"))
 
-    def _carry(self) -> None:
-        keeper = self._make_keeper() if self._make_keeper is not None else None
+    def _write_and_notify(self) -> None:
+        sink = self._make_sink() if self._make_sink is not None else None
         written = 0.0
         while True:
-            self._dirty.wait(WRITE_SECONDS if self._unkept else None)
+            self._dirty.wait(WRITE_SECONDS if self._unwritten else None)
             last = self._stopping.is_set()
             changed = self._dirty.is_set()
             self._dirty.clear()
             if changed:
                 self._changed()
-            if keeper is not None and (last or time.monotonic() - written >= WRITE_SECONDS):
-                self._keep(keeper)
+            if sink is not None and (last or time.monotonic() - written >= WRITE_SECONDS):
+                self._write(sink)
                 written = time.monotonic()
             if last:
                 return
             self._stopping.wait(CHANGED_SECONDS)
 
-    def _keep(self, keeper: EventSink) -> None:
+    def _write(self, sink: EventSink) -> None:
         with self._lock:
-            events, self._unkept = self._unkept, []
+            events, self._unwritten = self._unwritten, []
         if events:
-            keeper.append(events, self._clock())
+            sink.append(events, self._clock())

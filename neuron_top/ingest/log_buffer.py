@@ -28,7 +28,10 @@ class _Log:
         self.lines: deque[tuple[int, int, int, bytes]] = deque(maxlen=KEPT_LINES)
         """Order of arrival, offset, end, bytes without the line end."""
         self.facts: dict[int, Facts] = {}
+        self.piece = b""
+        """The end of a line that is so long that it comes in pieces."""
         self.rest = b""
+        """The unfinished line so far."""
         self.rest_offset = 0
         self.end = 0
         self.count = 0
@@ -48,22 +51,22 @@ class LogBuffer:
         self._order = itertools.count()
         self._lock = threading.Lock()
 
-    def add(self, source: str, offset: int, data: bytes) -> int:
-        """Take bytes that stand at `offset` of a source; returns how many whole lines it has had so far."""
+    def add(self, source: str, offset: int, block: bytes, rest: bytes = b"") -> int:
+        """Take a block of lines as a LineSplitter gives it, which stands at `offset` of a source, and what is
+        unfinished behind it; returns how many whole lines there were so far."""
         with self._lock:
             log = self._logs.setdefault(source, _Log())
-            if not log.rest:
-                log.rest_offset = offset
-            lines = (log.rest + data).split(b"\n")
-            log.rest = lines.pop()[-LONGEST_LINE:]
+            lines = (log.piece + block).split(b"\n")
+            at = offset - len(log.piece)
+            log.piece = lines.pop()[-LONGEST_LINE:]
             log.count += len(lines)
-            at = log.rest_offset
             for line in lines:
                 end = at + len(line) + 1
                 log.lines.append((next(self._order), at, end, line[:LONGEST_LINE]))
                 at = end
-            log.end = offset + len(data)
-            log.rest_offset = offset + len(data) - len(log.rest)
+            log.end = offset + len(block) + len(rest)
+            log.rest = (log.piece + rest)[-LONGEST_LINE:]
+            log.rest_offset = log.end - len(log.rest)
             return log.count
 
     def restart(self, source: str, moved_to: str | None = None) -> None:
@@ -76,7 +79,7 @@ class LogBuffer:
             log = self._logs.setdefault(source, _Log())
             if log.rest:
                 log.lines.append((next(self._order), log.rest_offset, log.rest_offset + len(log.rest), log.rest))
-                log.rest = b""
+                log.rest = log.piece = b""
             self._logs.pop(self.earlier.pop(source, ""), None)
             if moved_to is not None and moved_to not in self._logs:
                 self._logs[moved_to], self.earlier[source] = self._logs.pop(source), moved_to

@@ -40,41 +40,42 @@ class _Step(NamedTuple):
 
 
 def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, apart: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, file_map: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
     """The last `count` lines before these offsets. `ends`: how far each log has grown."""
-    at = {source: min(before.get(source, end), end) for source, end in _read(apart.with_earlier(ends), query)}
+    at = {source: min(before.get(source, end), end) for source, end in _read(file_map.with_earlier(ends), query)}
     streams = [
-        chain.from_iterable(_backwards(name, apart.path(name), at[name], _narrowed(query, name)) for name in files)
-        for files in apart.chains(at)
+        chain.from_iterable(_backwards(name, file_map.path(name), at[name], _narrowed(query, name)) for name in files)
+        for files in file_map.chains(at)
     ]
     found, ended = _taken(heapq.merge(*streams, key=lambda step: -step.clock), at, count, clock)
     return LogPage(lines=tuple(reversed(found)), at=at, ended=ended)
 
 
 def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, apart: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
+          clock: Callable[[], float] = time.monotonic, file_map: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
     """The first `count` lines from these offsets on."""
-    ends = apart.with_earlier(ends)
+    ends = file_map.with_earlier(ends)
     at = {source: min(after.get(source, 0), end) for source, end in _read(ends, query)}
     streams = [
         chain.from_iterable(
-            _forwards(name, apart.path(name), at[name], ends[name], _narrowed(query, name)) for name in reversed(files)
+            _forwards(name, file_map.path(name), at[name], ends[name], _narrowed(query, name))
+            for name in reversed(files)
         )
-        for files in apart.chains(at)
+        for files in file_map.chains(at)
     ]
     found, ended = _taken(heapq.merge(*streams, key=lambda step: step.clock), at, count, clock)
     return LogPage(lines=tuple(found), at=at, ended=ended)
 
 
-def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], apart: LogFileMap = WHOLE) -> list[LogLine]:
+def lines_at(ends: Mapping[str, int], places: Sequence[tuple[str, int]], file_map: LogFileMap = WHOLE) -> list[LogLine]:
     """The beginnings of the lines that begin at these places, without what is known of them."""
     found: list[LogLine] = []
-    ends = apart.with_earlier(ends)
+    ends = file_map.with_earlier(ends)
     for source, offset in places:
         if offset >= ends.get(source, 0):
             continue
         try:
-            with open(apart.path(source), "rb") as file:
+            with open(file_map.path(source), "rb") as file:
                 data = os.pread(file.fileno(), min(SHOWN_BYTES, ends[source] - offset), offset)
         except OSError:
             continue

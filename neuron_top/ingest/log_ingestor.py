@@ -14,6 +14,7 @@ from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.parsers import timestamps
+from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.reader import LogReader
 
 CLOCK_BYTES = 40
@@ -27,15 +28,16 @@ GREW_SECONDS = 0.1
 class LogIngestor:
     """One followed log."""
 
-    def __init__(self, path: str, book: LogBuffer, *, clock: Callable[[], float] = time.monotonic,
+    def __init__(self, path: str, buffer: LogBuffer, *, clock: Callable[[], float] = time.monotonic,
                  written: float | None = None) -> None:  # fmt: skip
         """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
         self.path = path
         self._written = written
         self.source = f"log:{path}"
-        self._book, self._clock = book, clock
+        self._buffer, self._clock = buffer, clock
+        self._splitter: LineSplitter | None = None
+        """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
         self._reader = LogReader(self.source)
-        self._base: int | None = None
         self._end = 0
         self._lines = 0
         self._told_end = 0
@@ -45,11 +47,12 @@ class LogIngestor:
 
     def take(self, offset: int, data: bytes) -> list[AnyEvent]:
         """Events that these bytes complete."""
-        if self._base is None:
-            self._base = offset
+        if self._splitter is None:
+            self._splitter, self._reader = LineSplitter(offset=offset), LogReader(self.source, offset=offset)
         self._end = offset + len(data)
-        self._lines = self._book.add(self.source, offset, data)
-        events = self._placed(self._reader.feed(data))
+        begin, block = self._splitter.offset, self._splitter.take(data)
+        self._lines = self._buffer.add(self.source, begin, block, self._splitter.peek())
+        events = self._marked(self._reader.feed_block(block))
         self._fed_at, self._settled = self._clock(), not self._reader.spanning
         return [*events, *self.grew()]
 
@@ -63,7 +66,7 @@ class LogIngestor:
         if self._settled or self._clock() - self._fed_at < QUIET_SECONDS:
             return []
         self._settled = True
-        return self._placed(self._reader.settle())
+        return self._marked(self._reader.flush_idle())
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
         """How far the log has grown, when it is time to tell."""
@@ -77,7 +80,7 @@ class LogIngestor:
         """All that was there has been read: what comes now is written now."""
         if self._written is None:
             return []
-        last = self._book.last_line(self.source)
+        last = self._buffer.last_line(self.source)
         clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
         told = msgspec.structs.replace(self._told(), at=clock)
         self._written, self._told_end = None, self._end
@@ -92,26 +95,22 @@ class LogIngestor:
 
     def flush(self) -> list[AnyEvent]:
         """What the reader still holds when nothing more can come."""
-        return [*self._placed(self._reader.flush()), *self.grew(at_once=True)]
+        rest = self._splitter.rest() if self._splitter is not None else b""
+        events = [*self._reader.feed_block(rest), *self._reader.flush()]
+        return [*self._marked(events), *self.grew(at_once=True)]
 
-    def turn(self, how: str) -> list[AnyEvent]:
+    def on_rotation(self, how: str) -> list[AnyEvent]:
         """The file was replaced, cut or is gone."""
         told: AnyEvent = SourceRotated(path=self.path, how=how, source=self.source)
         if how == "vanished":
             return [told]
         events = [*self.flush(), told]
-        last = self._book.last_line(self.source)
-        self._book.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
-        self._reader, self._base = LogReader(self.source), None
+        last = self._buffer.last_line(self.source)
+        self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
+        self._reader, self._splitter = LogReader(self.source), None
         self._end = self._told_end = 0
         return events
 
-    def _placed(self, events: list[AnyEvent]) -> list[AnyEvent]:
-        base = self._base or 0
-        if base:
-            events = [
-                event if event.offset is None else msgspec.structs.replace(event, offset=event.offset + base)
-                for event in events
-            ]
-        self._book.mark(self.source, events)
+    def _marked(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        self._buffer.mark(self.source, events)
         return events

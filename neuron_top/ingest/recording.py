@@ -65,7 +65,7 @@ class Recording:
             self._environ[TRACE_VARIABLE] = str(self.folder / TRACE_NAME)
         self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
         self.job = Job(command, self._environ, shown=shown)
-        self.feed = LiveFeed((), book=LogBuffer())
+        self.feed = LiveFeed((), buffer=LogBuffer())
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
@@ -73,7 +73,7 @@ class Recording:
         program = self.job.command[0]
         if os.sep not in program and shutil.which(program, path=self._environ.get("PATH")) is None:
             raise CommandNotStarted(program, FileNotFoundError(2, "command not found"))
-        book = LogBuffer()
+        buffer = LogBuffer()
         output = OutputFile(self.folder, self._warn)
         self._lock = _hold(self.folder / LOCK_NAME)
         told = self._told()
@@ -82,14 +82,14 @@ class Recording:
         sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
         self.feed = LiveFeed(
             [
-                JobOutput(self.job, output, book),
+                JobOutput(self.job, output, buffer),
                 SideChannel(self.folder / EVENTS_NAME),
                 self._trace,
                 Periodic("workers", self._settings.sample_seconds, sampler.look),
                 *self._extra(),
             ],
-            book=book,
-            keeper=lambda: Recorder(store_path(self._settings), started, self.folder, self._warn),
+            buffer=buffer,
+            sink=lambda: Recorder(store_path(self._settings), started, self.folder, self._warn),
             history_seconds=self._settings.history_seconds,
         )
         self.feed.publish(started)

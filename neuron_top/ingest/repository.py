@@ -34,7 +34,7 @@ MISSES_EXPLAINED = 25
 """In a report, and of a run on a screen: those that took longest."""
 
 
-class Library:
+class Repository:
     """Recordings and caches of this user on this machine."""
 
     def __init__(self, settings: Settings, named: Sequence[str] = ()) -> None:

@@ -30,10 +30,10 @@ class LogFiles:
 
     name = "logs"
 
-    def __init__(self, paths: Callable[[], Iterable[Path]], book: LogBuffer, *, from_end: bool = False) -> None:
-        self._paths, self._book, self._from_end = paths, book, from_end
+    def __init__(self, paths: Callable[[], Iterable[Path]], buffer: LogBuffer, *, from_end: bool = False) -> None:
+        self._paths, self._buffer, self._from_end = paths, buffer, from_end
         self._tails: dict[str, FileTail] = {}
-        self._intakes: dict[str, LogIngestor] = {}
+        self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
         self._wakeup = Wakeup()
 
@@ -46,9 +46,11 @@ class LogFiles:
                 self._read_all(emit)
                 if last:
                     break
-                self._wakeup.wait(None if all(intake.settled for intake in self._intakes.values()) else QUIET_SECONDS)
-        for intake in self._intakes.values():
-            _emit_all(intake.flush(), emit)
+                self._wakeup.wait(
+                    None if all(ingestor.settled for ingestor in self._ingestors.values()) else QUIET_SECONDS
+                )
+        for ingestor in self._ingestors.values():
+            _emit_all(ingestor.flush(), emit)
         for tail in self._tails.values():
             tail.close()
 
@@ -61,7 +63,7 @@ class LogFiles:
             key = os.fspath(path)
             if key not in self._tails:
                 self._tails[key] = FileTail(path, from_end=self._from_end)
-                self._intakes[key] = LogIngestor(key, self._book, written=_last_change(path))
+                self._ingestors[key] = LogIngestor(key, self._buffer, written=_last_change(path))
                 self._wakeup.watch(path)
             problem = self._tails[key].problem
             text = f"{problem.strerror}: {key}" if problem else ""
@@ -74,12 +76,16 @@ class LogFiles:
 
     def _read_all(self, emit: Emit) -> None:
         for key, tail in self._tails.items():
-            intake = self._intakes[key]
+            ingestor = self._ingestors[key]
             while step := tail.read(limit=1):
                 for item in step:
-                    events = intake.turn(item.how) if isinstance(item, Turn) else intake.take(item.offset, item.data)
+                    events = (
+                        ingestor.on_rotation(item.how)
+                        if isinstance(item, Turn)
+                        else ingestor.take(item.offset, item.data)
+                    )
                     _emit_all(events, emit)
-            _emit_all([*intake.quiet(), *intake.caught_up(), *intake.grew()], emit)
+            _emit_all([*ingestor.quiet(), *ingestor.caught_up(), *ingestor.grew()], emit)
 
 
 class StandardInput:
@@ -87,9 +93,9 @@ class StandardInput:
 
     name = "standard input"
 
-    def __init__(self, book: LogBuffer, number: int = 0, *, kept: bool = False) -> None:
-        self._intake = LogIngestor("-", book)
-        self._book, self._number, self._kept = book, number, kept
+    def __init__(self, buffer: LogBuffer, number: int = 0, *, kept: bool = False) -> None:
+        self._ingestor = LogIngestor("-", buffer)
+        self._buffer, self._number, self._kept = buffer, number, kept
         self._spool: Spool | None = None
         self._ours, self._theirs = os.pipe()
 
@@ -100,21 +106,21 @@ class StandardInput:
             self._keep(emit, 0, b"")
         while self._ours not in (ready := self._ready()):
             if not ready:
-                _emit_all(self._intake.quiet(), emit)
+                _emit_all(self._ingestor.quiet(), emit)
                 continue
             data = os.read(self._number, _STDIN_BYTES)
             if not data:
-                _emit_all(self._intake.closed(), emit)
+                _emit_all(self._ingestor.closed(), emit)
                 return
             if self._spool is not None:
                 self._keep(emit, offset, data)
-            _emit_all(self._intake.take(offset, data), emit)
+            _emit_all(self._ingestor.take(offset, data), emit)
             offset += len(data)
-        _emit_all(self._intake.flush(), emit)
+        _emit_all(self._ingestor.flush(), emit)
 
     def _ready(self) -> list[int]:
         """What can be read; nothing when it was quiet for a moment in which something waits to be told."""
-        limit = None if self._intake.settled else QUIET_SECONDS
+        limit = None if self._ingestor.settled else QUIET_SECONDS
         return select.select([self._number, self._ours], [], [], limit)[0]
 
     def _keep(self, emit: Emit, offset: int, data: bytes) -> None:
@@ -122,10 +128,10 @@ class StandardInput:
         try:
             self._spool = self._spool or Spool()
             self._spool.write(offset, data)
-            self._book.copies[STANDARD_INPUT] = self._spool.path
+            self._buffer.copies[STANDARD_INPUT] = self._spool.path
         except OSError as problem:
             self._spool = None
-            self._book.copies.pop(STANDARD_INPUT, None)
+            self._buffer.copies.pop(STANDARD_INPUT, None)
             reason = f"only its last {KEPT_LINES} lines can be shown: {problem.strerror or problem}"
             emit(SourceUnavailable(name=f"copy of {self.name}", reason=reason))
 

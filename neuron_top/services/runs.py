@@ -120,7 +120,7 @@ class RunService:
             from neuron_top.ingest.log_buffer import LogBuffer
 
             buffer = LogBuffer()
-            return LiveFeed([FollowedRun(self._settings, run, buffer)], book=buffer)
+            return LiveFeed([FollowedRun(self._settings, run, buffer)], buffer=buffer)
         feed = self.replay(run)
         feed.clock.pause()
         feed.clock.seek(feed.clock.end)

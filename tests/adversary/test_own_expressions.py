@@ -44,10 +44,10 @@ UNITS = ("a", " ", "1", ".", "[", "=") if not LONG else (
     "neff at /a",
 )  # fmt: skip
 MARKED = """
-from neuron_top.parsers.families import MARKS
+from neuron_top.parsers.families import KEYWORDS
 from neuron_top.parsers.reader import LogReader
 from tests.adversary.test_own_expressions import HEADED, LONG, UNITS
-marks = [""] + [mark if isinstance(mark, str) else mark.decode() for mark in MARKS]
+marks = [""] + [mark if isinstance(mark, str) else mark.decode() for mark in KEYWORDS]
 for mark in marks[:: 1 if LONG else 16]:
     for unit in UNITS:
         many = unit * (60_000 // len(unit))

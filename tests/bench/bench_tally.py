@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.parsers.counting import CountingReader
-from neuron_top.parsers.families import MARKS
+from neuron_top.parsers.families import KEYWORDS
 from neuron_top.parsers.reader import LogReader
 
 _CHUNK = 1 << 20
@@ -93,7 +93,7 @@ def _loop(path: Path) -> int:
 
 
 def _ripgrep(path: Path) -> int:
-    patterns = [word for mark in MARKS if b"\n" not in mark for word in ("-e", mark.decode())]
+    patterns = [word for mark in KEYWORDS if b"\n" not in mark for word in ("-e", mark.decode())]
     command = ["rg", "--no-config", "--threads", "1", "-F", "-c", *patterns, str(path)]
     return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 

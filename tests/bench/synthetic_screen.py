@@ -84,13 +84,13 @@ def main() -> None:
 
     what, value, *more = sys.argv[1:]
     if what == "cores":
-        feed = LiveFeed([Cores(int(value))], book=LogBuffer())
+        feed = LiveFeed([Cores(int(value))], buffer=LogBuffer())
     elif what == "hours":
         source = Hours(float(value), int(more[0]))
-        feed = LiveFeed([source], book=LogBuffer(), clock=lambda: source.now)
+        feed = LiveFeed([source], buffer=LogBuffer(), clock=lambda: source.now)
     elif what == "busy":
-        book = LogBuffer()
-        feed = LiveFeed([Cores(int(more[0]))], book=book, later=lambda: [LogFiles(lambda: [Path(value)], book)])
+        buffer = LogBuffer()
+        feed = LiveFeed([Cores(int(more[0]))], buffer=buffer, later=lambda: [LogFiles(lambda: [Path(value)], buffer)])
     else:
         feed = paths_feed(Settings(), [value])
     sys.exit(show(TopApp(feed, Settings())))

@@ -13,7 +13,7 @@ from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, P
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
 from neuron_top.cache.locks import lock_owner
-from neuron_top.ingest.repository import Library
+from neuron_top.ingest.repository import Repository
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import MissQuery, question, questions, roots
@@ -24,10 +24,10 @@ from tests.report.samples import A, B, C, compiled, hit, made
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     monkeypatch.delenv("NEURON_CC_FLAGS", raising=False)
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(tmp_path / "in-force"))
-    return Library(Settings(state_dir=str(tmp_path / "state")))
+    return Repository(Settings(state_dir=str(tmp_path / "state")))
 
 
 def test_only_a_graph_that_missed_raises_the_question() -> None:
@@ -47,7 +47,9 @@ def test_a_recorded_job_names_its_cache_by_its_environment() -> None:
     assert roots(Run()) == ()
 
 
-def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(tmp_path: Path, library: Library) -> None:
+def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(
+    tmp_path: Path, library: Repository
+) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 1, OLD)
     module = stored(root, training_step(Step(batch=16)), 2, NOW)
@@ -59,7 +61,7 @@ def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(tmp_
     assert told.footnote.startswith(f"compared with 1 graph(s) of {root}")
 
 
-def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, library: Library) -> None:
+def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, library: Repository) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 1, OLD)
     log = FAILURE_LOG.format(message="[NCC_EXTP003] too many instructions").encode()
@@ -71,7 +73,7 @@ def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, libra
     assert library.why(here).reasons[0].kind == "batch size"
 
 
-def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Library) -> None:
+def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Repository) -> None:
     told = library.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
     assert (told.headline, told.reasons) == (
         "cannot be told: the cache s3://bucket/cache is no folder of this machine",
@@ -80,7 +82,7 @@ def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Library) ->
 
 
 def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
-    tmp_path: Path, library: Library
+    tmp_path: Path, library: Repository
 ) -> None:
     root = tmp_path / "cache"
     module = stored(root, training_step(Step()), 1, OLD)
@@ -90,7 +92,7 @@ def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
     assert "new here" in told.headline
 
 
-def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, library: Library) -> None:
+def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, library: Repository) -> None:
     root = tmp_path / "cache"
     sizes = [(3, 4), (5, 6), (7, 8)]
     weights = [instruction(number, "parameter", shape(F32, *dims)) for number, dims in enumerate(sizes, 1)]
@@ -105,7 +107,7 @@ def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Pat
 
 
 def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the_same_program(
-    tmp_path: Path, library: Library
+    tmp_path: Path, library: Repository
 ) -> None:
     """A region of a model is not a version of the region before it; the last, smaller batch of a run is."""
     root = tmp_path / "cache"
@@ -122,7 +124,9 @@ def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the
     assert [first(other_part, when) for when in began] == ["nothing near", "layers"]
 
 
-def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(tmp_path: Path, library: Library) -> None:
+def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
+    tmp_path: Path, library: Repository
+) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 5, OLD)
     trash = Trash(root, tmp_path / ".neurontop-trash-4711")

@@ -117,10 +117,10 @@ def _words(values: Any) -> tuple[bytes, ...]:
 
 
 def _log_words() -> tuple[bytes, ...]:
-    from neuron_top.parsers.families import MARKS
+    from neuron_top.parsers.families import KEYWORDS
     from tests.fuzz.log_words import WORDS
 
-    return (*MARKS, *WORDS)
+    return (*KEYWORDS, *WORDS)
 
 
 def named(name: str) -> Target:

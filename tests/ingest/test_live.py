@@ -82,7 +82,7 @@ def test_what_the_store_holds_gives_the_run_that_was_shown() -> None:
     kept, bell = Kept(), Bell()
     events: list[AnyEvent] = [RunStarted(run="r", command=("x",)), *steps(500)]
     events.insert(7, CoresSampled(kind="local", cores=(CoreSample(core=0, memory=5, utilization=0.5),)))
-    feed = LiveFeed([Given(events)], book=LogBuffer(), keeper=lambda: kept)
+    feed = LiveFeed([Given(events)], buffer=LogBuffer(), sink=lambda: kept)
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.training.step == 499)
     feed.stop()
@@ -95,7 +95,7 @@ def test_what_the_store_holds_gives_the_run_that_was_shown() -> None:
 
 def test_every_event_is_stamped_with_its_arrival_and_its_node() -> None:
     kept = Kept()
-    feed = LiveFeed([Given(steps(1))], book=LogBuffer(), keeper=lambda: kept, clock=lambda: 1234.5)
+    feed = LiveFeed([Given(steps(1))], buffer=LogBuffer(), sink=lambda: kept, clock=lambda: 1234.5)
     feed.start(lambda: None)
     feed.settle(60.0)
     feed.stop()
@@ -105,7 +105,7 @@ def test_every_event_is_stamped_with_its_arrival_and_its_node() -> None:
 def test_a_source_that_breaks_is_told_and_the_others_go_on() -> None:
     bell = Bell()
     broken = Given([], then=ValueError("no such counter"))
-    feed = LiveFeed([broken, Given(steps(3))], book=LogBuffer())
+    feed = LiveFeed([broken, Given(steps(3))], buffer=LogBuffer())
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.training.step == 2 and "given" in run.cores.sources)
     status = feed.read(lambda run, now: run.cores.sources["given"])
@@ -117,7 +117,7 @@ def test_a_source_that_breaks_is_told_and_the_others_go_on() -> None:
 def test_a_burst_is_a_few_calls_and_none_is_lost() -> None:
     calls = []
     bell = Bell()
-    feed = LiveFeed([Given(steps(20_000))], book=LogBuffer())
+    feed = LiveFeed([Given(steps(20_000))], buffer=LogBuffer())
     began = time.monotonic()
     feed.start(lambda: (calls.append(time.monotonic()), bell.rang.set()))  # type: ignore[func-returns-value]
     bell.wait_until(feed, lambda run, now: run.events == 20_000)
@@ -133,7 +133,7 @@ def test_another_job_begins_a_new_run_on_the_same_machine() -> None:
         *steps(5),
         RunStarted(run="two"),
     ]
-    feed = LiveFeed([Given(events)], book=LogBuffer())
+    feed = LiveFeed([Given(events)], buffer=LogBuffer())
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.job.run == "two")
     feed.stop()
@@ -143,8 +143,8 @@ def test_another_job_begins_a_new_run_on_the_same_machine() -> None:
 def test_a_line_of_a_growing_log_is_on_the_screen_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(b"starting\n")
-    book, bell = LogBuffer(), Bell()
-    feed = LiveFeed([LogFiles(lambda: [path], book)], book=book)
+    buffer, bell = LogBuffer(), Bell()
+    feed = LiveFeed([LogFiles(lambda: [path], buffer)], buffer=buffer)
     feed.start(bell.rang.set)
     with path.open("ab") as log:
         log.write(LINE)
@@ -160,8 +160,8 @@ def test_a_line_of_a_growing_log_is_on_the_screen_with_its_place(tmp_path: Path)
 def test_a_log_that_is_rotated_is_counted_once(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(LINE)
-    book, bell = LogBuffer(), Bell()
-    feed = LiveFeed([LogFiles(lambda: [path], book)], book=book)
+    buffer, bell = LogBuffer(), Bell()
+    feed = LiveFeed([LogFiles(lambda: [path], buffer)], buffer=buffer)
     feed.start(bell.rang.set)
     bell.wait_until(feed, lambda run, now: run.compiles.totals.hits == 1)
     # In one step: a look between two would see the log vanish and appear, which is told otherwise.

@@ -119,16 +119,16 @@ def test_the_tail_of_a_recording_bears_the_marks_of_the_live_tail(tmp_path: Path
     lines = ["plain", FAILURE, "[rank1]: Traceback (most recent call last):", "[rank1]: ValueError: no", "WARNING: dry"]
     ends = written(tmp_path, "a.log", lines)
     (source,) = ends
-    book = LogBuffer()
-    intake = LogIngestor(source.removeprefix("log:"), book)
-    intake.take(0, Path(source.removeprefix("log:")).read_bytes())
-    intake.flush()
+    buffer = LogBuffer()
+    ingestor = LogIngestor(source.removeprefix("log:"), buffer)
+    ingestor.take(0, Path(source.removeprefix("log:")).read_bytes())
+    ingestor.flush()
 
     def facts(found: list[LogLine]) -> list[tuple[object, ...]]:
         return [(line.text, line.offset, line.end, line.level, line.family, line.rank) for line in found]
 
-    assert facts(list(older(ends, ends, 9).lines)) == facts(book.tail(9))
-    assert {line.level for line in book.tail(9)} >= {"", "error", "warning"}
+    assert facts(list(older(ends, ends, 9).lines)) == facts(buffer.tail(9))
+    assert {line.level for line in buffer.tail(9)} >= {"", "error", "warning"}
 
 
 def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
@@ -138,8 +138,8 @@ def test_a_broken_expression_is_said_and_keeps_nothing() -> None:
 
 
 def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_one(tmp_path: Path) -> None:
-    book, path = LogBuffer(), tmp_path / "train.log"
-    intake, written_lines = LogIngestor(str(path), book), []
+    buffer, path = LogBuffer(), tmp_path / "train.log"
+    ingestor, written_lines = LogIngestor(str(path), buffer), []
     for turn in range(3):
         for number in (2, 1):
             if (earlier := Path(f"{path}.{number}")).exists():
@@ -151,27 +151,27 @@ def test_a_log_that_is_rotated_while_it_is_followed_is_scrolled_back_through_as_
         path.write_bytes(data)
         os.utime(path, (turn, turn))
         if turn:
-            intake.turn("rotated")
-        intake.take(0, data)
+            ingestor.on_rotation("rotated")
+        ingestor.take(0, data)
         written_lines += lines
-    ends = book.ends()
-    apart = LogFileMap(earlier=earlier_files(ends, book.earlier))
-    assert apart.chains(ends) == [[f"log:{path}", f"log:{path}.1"]]
-    assert list(apart.earlier[f"log:{path}"]) == [f"log:{path}.1", f"log:{path}.2"]
-    assert [line.text for line in book.tail(50)] == written_lines[-50:]
-    tail = book.tail(30)
+    ends = buffer.ends()
+    file_map = LogFileMap(earlier=earlier_files(ends, buffer.earlier))
+    assert file_map.chains(ends) == [[f"log:{path}", f"log:{path}.1"]]
+    assert list(file_map.earlier[f"log:{path}"]) == [f"log:{path}.1", f"log:{path}.2"]
+    assert [line.text for line in buffer.tail(50)] == written_lines[-50:]
+    tail = buffer.tail(30)
     before = {f"log:{path}": tail[0].offset}
     assert [
-        line.text for page in reversed(all_pages_before(ends, before, apart)) for line in page.lines
+        line.text for page in reversed(all_pages_before(ends, before, file_map)) for line in page.lines
     ] == written_lines[:-30]
-    assert [line.text for line in newer(ends, {}, 999, None, never_late, apart).lines] == written_lines
+    assert [line.text for line in newer(ends, {}, 999, None, never_late, file_map).lines] == written_lines
     assert {line.source for line in tail} == {f"log:{path}"}
 
 
-def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: LogFileMap) -> list[LogPage]:
+def all_pages_before(ends: dict[str, int], at: dict[str, int], file_map: LogFileMap) -> list[LogPage]:
     pages: list[LogPage] = []
     while not (pages and pages[-1].ended):
-        pages.append(older(ends, at, 7, None, never_late, apart))
+        pages.append(older(ends, at, 7, None, never_late, file_map))
         at = {**at, **pages[-1].at}
     return pages
 
@@ -179,15 +179,15 @@ def all_pages_before(ends: dict[str, int], at: dict[str, int], apart: LogFileMap
 def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_again_while_they_are_shown(
     tmp_path: Path,
 ) -> None:
-    book, path = LogBuffer(), tmp_path / "train.log"
-    intake = LogIngestor(str(path), book)
+    buffer, path = LogBuffer(), tmp_path / "train.log"
+    ingestor = LogIngestor(str(path), buffer)
     path.write_bytes(b"old line\n")
-    intake.take(0, b"old line\n")
+    ingestor.take(0, b"old line\n")
     (tmp_path / "train.log.1").write_bytes(b"another's line\n")
-    intake.turn("truncated")
-    intake.take(0, b"new line\n")
-    assert [line.text for line in book.tail(9)] == ["old line", "new line"]
-    assert f"log:{path}" not in book.ends()
+    ingestor.on_rotation("truncated")
+    ingestor.take(0, b"new line\n")
+    assert [line.text for line in buffer.tail(9)] == ["old line", "new line"]
+    assert f"log:{path}" not in buffer.ends()
 
 
 @pytest.mark.parametrize(

@@ -102,14 +102,14 @@ def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:
-    book = LogBuffer()
-    intake = LogIngestor("train.log", book)
+    buffer = LogBuffer()
+    ingestor = LogIngestor("train.log", buffer)
     line = (
         b"2025-03-01 10:00:00.000123:  4242  [INFO]: Using a cached neff at "
         b"/c/neuronxcc-2.21.1+a/MODULE_1+abcdef01/model.neff"
     )
-    events = intake.take(1000, b"before\n" + line + b"\n....")
-    assert [line.text for line in book.tail(1)] == ["...."]
+    events = ingestor.take(1000, b"before\n" + line + b"\n....")
+    assert [line.text for line in buffer.tail(1)] == ["...."]
     assert next(event.offset for event in events if event.offset is not None) == 1007
 
 
@@ -122,18 +122,18 @@ FAILURE = (
 
 def test_what_the_end_of_a_log_tells_comes_after_a_moment_of_quiet_and_not_before() -> None:
     now = 100.0
-    intake = LogIngestor("train.log", LogBuffer(), clock=lambda: now)
-    begun = intake.take(0, FAILURE)
+    ingestor = LogIngestor("train.log", LogBuffer(), clock=lambda: now)
+    begun = ingestor.take(0, FAILURE)
     assert not any(isinstance(event, CompileFailed) for event in begun)
-    assert not intake.settled
+    assert not ingestor.settled
     now += QUIET_SECONDS / 2
-    assert intake.quiet() == []
+    assert ingestor.quiet() == []
     now += QUIET_SECONDS
-    (failure,) = intake.quiet()
+    (failure,) = ingestor.quiet()
     assert isinstance(failure, CompileFailed)
     assert failure.offset == 0
-    assert (intake.settled, intake.quiet()) == (True, [])
-    assert not any(isinstance(event, CompileFailed) for event in intake.flush())
+    assert (ingestor.settled, ingestor.quiet()) == (True, [])
+    assert not any(isinstance(event, CompileFailed) for event in ingestor.flush())
 
 
 def test_a_followed_log_tells_of_a_failure_at_its_end_while_it_is_still_followed(tmp_path: Path) -> None:
@@ -165,9 +165,9 @@ def test_a_pipe_that_stays_open_tells_of_a_failure_at_its_end() -> None:
 
 
 def test_a_screen_line_never_carries_an_escape_sequence() -> None:
-    book = LogBuffer()
-    book.add("log:x", 0, b"\x1b]0;owned\x07\x1b[31mred\x1b[0m 10%\r 20%\r\n")
-    (line,) = book.tail(5)
+    buffer = LogBuffer()
+    buffer.add("log:x", 0, b"\x1b]0;owned\x07\x1b[31mred\x1b[0m 10%\r 20%\r\n")
+    (line,) = buffer.tail(5)
     assert "\x1b" not in line.text
     assert line.text.strip() == "20%"
 
@@ -176,10 +176,10 @@ WITHOUT_SPACE = """
 import os, resource, sys
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.sources import StandardInput
-book = LogBuffer()
+buffer = LogBuffer()
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-StandardInput(book, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))
-print(len(book.tail(9000)), book.ends(), book.copies)
+StandardInput(buffer, kept=True).start(lambda event: print(type(event).__name__, getattr(event, "name", "")))
+print(len(buffer.tail(9000)), buffer.ends(), buffer.copies)
 """
 
 

@@ -13,7 +13,7 @@ from tests.parsers.logs import read
 
 WORDS = st.sampled_from(
     [
-        *families.MARKS,
+        *families.KEYWORDS,
         b"\n",
         b"\r",
         b"\x1b[31m",
@@ -56,7 +56,7 @@ def test_portions_do_not_matter(data: bytes, sizes: list[int]) -> None:
 def test_a_moment_of_quiet_before_the_end_changes_no_count(data: bytes) -> None:
     data += b"\n"
     quiet, plain = LogReader("log:x"), LogReader("log:x")
-    told = [*quiet.feed(data), *quiet.settle(), *quiet.settle(), *quiet.flush()]
+    told = [*quiet.feed(data), *quiet.flush_idle(), *quiet.flush_idle(), *quiet.flush()]
     assert sorted(map(encode, told)) == sorted(map(encode, [*plain.feed(data), *plain.flush()]))
     assert quiet.tally.as_json() == plain.tally.as_json()
 
@@ -64,7 +64,7 @@ def test_a_moment_of_quiet_before_the_end_changes_no_count(data: bytes) -> None:
 @given(st.binary(max_size=300), st.integers(1, 40))
 @settings(max_examples=100, deadline=None)
 def test_lines_longer_than_the_limit_are_cut_at_the_same_places(data: bytes, size: int) -> None:
-    whole, pieces = lines.LineBuffer(8), lines.LineBuffer(8)
+    whole, pieces = lines.LineSplitter(8), lines.LineSplitter(8)
     given_whole = whole.take(data) + whole.rest()
     given_pieces = b"".join(pieces.take(data[at : at + size]) for at in range(0, len(data), size)) + pieces.rest()
     assert given_whole == given_pieces == data

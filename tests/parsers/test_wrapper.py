@@ -183,7 +183,7 @@ def test_a_failure_at_the_end_of_a_quiet_log_is_told_once_with_what_came_of_its_
     log += "[ERROR] [NCC_EXXX001] too many teapots\n"
     assert only(CompileFailed, reader.feed(log.encode())) == []
     assert reader.spanning
-    (failure,) = only(CompileFailed, reader.settle())
+    (failure,) = only(CompileFailed, reader.flush_idle())
     assert (failure.module, failure.code) == (M1, "NCC_EXXX001")
     assert not reader.spanning
     later = reader.feed(g3(HIT).encode()) + reader.flush()
