@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from neuron_top.events import AnyEvent, CompileEnded, CompileFailed, GraphDescribed, LineMalformed, encode
 from neuron_top.ingest.assembly import is_cache_root, paths_feed
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -99,6 +101,19 @@ def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
     assert is_cache_root(tmp_path / "cache")
     assert not is_cache_root(tmp_path / "logs")
     assert not is_cache_root(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("size", [64, 1000, 70_000, 1 << 20])
+def test_the_lines_of_the_buffer_do_not_depend_on_the_portions_a_log_came_in(size: int) -> None:
+    data = b"first\n\na\rb\n" + b"x" * 150_000 + b" done\nlast\nunfinished"
+    buffer = LogBuffer()
+    ingestor = LogIngestor("train.log", buffer)
+    for at in range(0, len(data), size):
+        ingestor.take(500 + at, data[at : at + size])
+    tail = buffer.tail(9)
+    assert [line.text[:5] for line in tail] == ["first", "", "b", "xxxxx", "last", "unfin"]
+    assert [line.end for line in tail] == [506, 507, 511, 150_517, 150_522, 150_532]
+    assert buffer.ends() == {"log:train.log": 500 + len(data)}
 
 
 def test_an_unfinished_line_is_shown_and_offsets_count_from_where_reading_began() -> None:

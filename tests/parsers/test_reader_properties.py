@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,34 @@ LOG = st.one_of(st.lists(WORDS, max_size=60).map(b"".join), st.binary(max_size=4
 @settings(max_examples=200, deadline=None)
 def test_portions_do_not_matter(data: bytes, sizes: list[int]) -> None:
     invariants.check(data, sizes)
+
+
+@given(LOG, st.sampled_from(["utf-8", "utf-16-le"]), st.integers(1, 1 << 40))
+@settings(max_examples=100, deadline=None)
+def test_an_event_is_made_with_its_source_and_the_place_it_has_in_the_file(
+    data: bytes, encoding: str, start: int
+) -> None:
+    if encoding != "utf-8":
+        data = b"\xff\xfe" + data.decode("utf-8", "replace").encode(encoding)
+    plain, moved = LogReader("log:x"), LogReader("log:x", offset=start)
+    events = [*plain.feed(data), *plain.flush()]
+    assert all(event.source == "log:x" and event.offset is not None for event in events)
+    assert [*moved.feed(data), *moved.flush()] == [
+        msgspec.structs.replace(event, offset=event.offset + start) for event in events if event.offset is not None
+    ]
+
+
+@given(LOG, st.integers(1, 50))
+@settings(max_examples=100, deadline=None)
+def test_blocks_of_a_splitter_give_the_events_that_portions_give(data: bytes, size: int) -> None:
+    portions, blocks, splitter = LogReader("log:x"), LogReader("log:x"), lines.LineSplitter()
+    events = [
+        event for at in range(0, len(data), size) for event in blocks.feed_block(splitter.take(data[at : at + size]))
+    ]
+    events += [*blocks.feed_block(splitter.rest()), *blocks.flush()]
+    assert events == [*portions.feed(data), *portions.flush()]
+    assert blocks.tally.as_json() == portions.tally.as_json()
+    assert splitter.offset == len(data)
 
 
 @given(LOG)
