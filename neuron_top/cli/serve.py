@@ -2,6 +2,7 @@
 
     neurontop serve                             this machine, on http://127.0.0.1:8421/
     neurontop serve train.log cache/            logs, folders and caches, as for neurontop watch
+    neurontop serve s3://bucket/prefix          this machine, and a cache in a bucket
     neurontop serve --port 9000 --read-only     refuse all changes to caches
     neurontop serve --host 0.0.0.0 --read-token-file read.token --act-token-file act.token
     neurontop serve --prefix /neurontop/ --allow-host ops.example.org      behind a reverse proxy

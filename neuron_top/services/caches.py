@@ -63,12 +63,14 @@ class CacheService:
         read_only: bool = False,
         assume_exclusive: bool = False,
         trash: Path | None = None,
+        grace_seconds: float = GRACE_SECONDS,
         in_use: Callable[[str], str | None] = plan_context.in_use,
     ) -> None:
-        """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default."""
+        """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default.
+        `grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest."""
         self._settings, self.read_only, self.assume_exclusive = settings, read_only, assume_exclusive
         self._options = BackendOptions(state=settings.state_path, trash=trash)
-        self._in_use = in_use
+        self._in_use, self._grace_seconds = in_use, grace_seconds
 
     # Looking
 
@@ -145,7 +147,7 @@ class CacheService:
 
     def execute(
         self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *,
-        grace_seconds: float = GRACE_SECONDS,
+        grace_seconds: float | None = None,
     ) -> Outcome:  # fmt: skip
         """Carry a plan out; a false `watch` stops it before its next step. Raises RefusedForSafety."""
         executor = action_of(plan.verb).executor
@@ -156,6 +158,7 @@ class CacheService:
             return copying.copy(
                 plan, source.copy_target(), target.copy_target(), target.journal(), watch, read_only=self.read_only
             )
+        grace_seconds = self._grace_seconds if grace_seconds is None else grace_seconds
         options = ExecuteOptions(
             read_only=self.read_only, watch=watch, grace_seconds=grace_seconds, in_use=self._in_use
         )

@@ -20,6 +20,7 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.limits import Limits
 from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured
+from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings
 from tests.tui.feeds import StillFeed
 
@@ -79,11 +80,11 @@ class Served(NamedTuple):
 @contextlib.contextmanager
 def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, prefix: str = "/",
             roots: tuple[str, ...] = (), port: int = 0, hosts: Mapping[str, None] | frozenset[str] = frozenset(),
-            limits: Limits = LIMITS) -> Iterator[Served]:  # fmt: skip
+            limits: Limits = LIMITS, service: CacheService | None = None) -> Iterator[Served]:  # fmt: skip
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
     feeds = FeedRegistry(settings, feed)
-    caches = DashboardCaches(settings, roots, feeds.notify)
+    caches = DashboardCaches(settings, roots, feeds.notify, service)
     app = create_app(feeds, caches, rules(read, act, frozenset(hosts)), prefix=prefix)
     config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
