@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.miss_explainer import MissExplainer, first_here
 from neuron_top.run.model import Run
 from neuron_top.services.runs import BEFORE_LAST, RunService
 from neuron_top.settings import Settings
-from neuron_top.views.compare import CacheComparison, Comparison, compare, compare_caches
 from neuron_top.views.gate import Verdict, end, judge, judge_size
-from neuron_top.views.miss_explanation import roots
-from neuron_top.views.multi_compare import MultiComparison, multi_compare
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
+
+if TYPE_CHECKING:  # a check of one run loads no comparison
+    from neuron_top.views.compare import CacheComparison, Comparison
+    from neuron_top.views.multi_compare import MultiComparison
 
 MISSES_EXPLAINED = 25
 """In a report: those that took longest."""
@@ -36,7 +36,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return all(verdict.passed for verdict in self.verdicts)
 
 
-Compared = Comparison | CacheComparison | MultiComparison
+Compared: TypeAlias = "Comparison | CacheComparison | MultiComparison"
 
 
 class ReportService:
@@ -61,6 +61,9 @@ class ReportService:
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
         recorded run used, where that is a folder of this machine.
         """
+        from neuron_top.ingest.miss_explainer import MissExplainer, first_here
+        from neuron_top.views.miss_explanation import roots
+
         cache = cache or (first_here(roots(run)) if run.job.run else None)
         memory = run_loader.memory(run, self._settings, cache)
         explained = MissExplainer(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
@@ -103,15 +106,20 @@ class ReportService:
 
     def compare(self, a: str, b: str) -> Comparison:
         """Two recordings or log files side by side. Raises NothingToShow, StoreUnusable."""
+        from neuron_top.views.compare import compare
+
         return compare(self.plain(a), self.plain(b))
 
     def compare_many(self, names: Sequence[str]) -> MultiComparison:
         """MultiComparison recordings or log files against the first. Raises NothingToShow, StoreUnusable."""
+        from neuron_top.views.multi_compare import multi_compare
+
         return multi_compare([self.plain(name) for name in names])
 
     def compare_caches(self, a: str, b: str) -> CacheComparison:
         """Two caches side by side. Raises NothingToShow."""
         from neuron_top.cache.scan.catalog import open_root
+        from neuron_top.views.compare import compare_caches
 
         return compare_caches(open_root(a, self._settings.state_path), open_root(b, self._settings.state_path))
 
@@ -122,6 +130,8 @@ def html(view: Report | Compared) -> str:
         from neuron_top.report.html import html as report_html
 
         return report_html(view)
+    from neuron_top.views.multi_compare import MultiComparison
+
     if isinstance(view, MultiComparison):
         from neuron_top.report import multi_compare as drawn
 
@@ -144,6 +154,8 @@ def markdown(view: Report | Compared) -> str:
         from neuron_top.report.markdown import markdown as report_markdown
 
         return report_markdown(view)
+    from neuron_top.views.multi_compare import MultiComparison
+
     if isinstance(view, MultiComparison):
         from neuron_top.report import multi_compare as drawn
 

@@ -7,13 +7,16 @@ whatever was asked for, a recorded run that did not end well passes no gate.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from neuron_top.units import bytes_text, percent_text
-from neuron_top.views.compare import Comparison
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
+
+if TYPE_CHECKING:
+    from neuron_top.views.compare import Comparison
 
 
 class Rule(msgspec.Struct, frozen=True):
