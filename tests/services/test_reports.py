@@ -1,0 +1,71 @@
+"""Reports, checks and comparisons, asked for as every front end asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_top.errors import NothingToShow
+from neuron_top.services import reports
+from neuron_top.services.reports import ReportService
+from neuron_top.settings import Settings
+from neuron_top.views.compare import compare
+from neuron_top.views.gate import GROWTH_RULES, growth_reasons
+from tests.builders import neff, write_entry
+from tests.parsers.logs import FOLDER, M1, g3
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> ReportService:
+    return ReportService(Settings(state_dir=str(tmp_path / "state")))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    path = tmp_path / "train.log"
+    path.write_text(g3(f"Using a cached neff at {FOLDER}/{M1}/model.neff") * 3)
+    return str(path)
+
+
+def test_a_report_is_drawn_in_both_languages(service: ReportService, log: str) -> None:
+    view = service.full(service.load([log]))
+    assert reports.html(view).startswith("<!DOCTYPE html>")
+    assert reports.markdown(view).startswith("# ")
+
+
+def test_two_are_compared_and_several_with_the_first(service: ReportService, log: str) -> None:
+    assert reports.markdown(service.compare(log, log)).startswith("# A: train.log")
+    assert "<!DOCTYPE html>" in reports.html(service.compare_many([log, log, log]))
+
+
+def test_two_caches_are_compared(service: ReportService, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_entry(tmp_path / name, {"model.neff": neff()})
+    view = service.compare_caches(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (view.only_a, view.only_b) == (0, 0)
+    assert str(tmp_path / "a") in reports.markdown(view)
+
+
+def test_a_check_judges_a_run_and_a_cache_together(service: ReportService, log: str, tmp_path: Path) -> None:
+    write_entry(tmp_path / "cache", {"model.neff": neff()})
+    checked = service.check([log], {"max-failed": 0.0}, cache=str(tmp_path / "cache"), max_bytes=1)
+    assert [(verdict.option, verdict.passed) for verdict in checked.verdicts] == [
+        ("max-failed", True), ("max-size", False),
+    ]  # fmt: skip
+    assert not checked.passed
+    assert reports.check_markdown(checked).startswith("## ")
+
+
+def test_growth_is_judged_only_where_a_threshold_is_given(service: ReportService, log: str) -> None:
+    newer = service.plain(log)
+    comparison = compare(newer, newer)
+    assert growth_reasons(comparison, newer, {}) == ()
+    reasons = growth_reasons(comparison, newer, {rule.option: 0.1 for rule in GROWTH_RULES})
+    assert [reason.partition(":")[0] for reason in reasons] == ["time per step", "time spent compiling",
+                                                                "peak memory per core"]  # fmt: skip
+
+
+def test_a_name_that_is_neither_a_log_nor_a_recording_is_not_found(service: ReportService) -> None:
+    with pytest.raises(NothingToShow):
+        service.load(["nothing"])

@@ -1,0 +1,98 @@
+"""Recordings as every front end asks for them."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from neuron_top.errors import NothingToShow, RefusedForSafety
+from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
+from neuron_top.services.runs import BEFORE_LAST, LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import Store
+from neuron_top.views.overview import overview
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(state_dir=str(tmp_path))
+
+
+@pytest.fixture
+def service(settings: Settings) -> RunService:
+    """Two recordings, an hour apart, of three steps each."""
+    with Store(settings.state_path / "neurontop.db") as store:
+        for number, run in enumerate(("20260101-000000-aaaa", "20260101-010000-bbbb")):
+            began = 1000.0 + 3600 * number
+            steps: list[AnyEvent] = [StepReported(step=step, at=began + step, seen=began + step) for step in range(3)]
+            first = RunStarted(run=run, name="demo", at=began, seen=began)
+            store.begin(first)
+            store.append(run, [first, *steps, RunFinished(run=run, exit_code=0, at=began + 9, seen=began + 9)], began)
+            store.finish(run, 0, began + 9)
+            (settings.state_path / "runs" / run).mkdir(parents=True)
+    return RunService(settings)
+
+
+def test_rows_come_newest_first_and_no_more_than_asked(service: RunService) -> None:
+    assert [row.id for row in service.rows()] == ["20260101-010000-bbbb", "20260101-000000-aaaa"]
+    assert [row.id for row in service.rows(limit=1)] == ["20260101-010000-bbbb"]
+    assert service.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        (LAST, "bbbb"),
+        (BEFORE_LAST, "aaaa"),
+        ("20260101-00", "aaaa"),
+        ("demo", "bbbb"),
+        ("20260101-000000-aaaa", "aaaa"),
+    ],
+)
+def test_a_recording_is_found_by_id_prefix_name_and_place(service: RunService, name: str, run: str) -> None:
+    assert service.find(name).id.endswith(run)
+
+
+@pytest.mark.parametrize("name", ["none", "20260101"])
+def test_what_names_none_or_several_is_not_found_and_says_what_lists_them(service: RunService, name: str) -> None:
+    with pytest.raises(NothingToShow, match="neurontop runs"):
+        service.find(name)
+
+
+def test_without_a_recording_the_message_says_how_to_make_one(settings: Settings) -> None:
+    service = RunService(settings)
+    assert (service.rows(), service.count(), service.was_used, service.in_progress()) == ((), 0, False, None)
+    with pytest.raises(NothingToShow, match="neurontop run -- <command>"):
+        service.load(LAST)
+
+
+def test_there_is_none_before_the_only_recording(service: RunService) -> None:
+    service.delete("20260101-000000-aaaa")
+    with pytest.raises(NothingToShow, match="before the last"):
+        service.find(BEFORE_LAST)
+
+
+def test_the_end_of_a_recording_is_read_as_its_front_ends_show_it(service: RunService) -> None:
+    assert service.load(LAST).training.step == 2
+    view = service.read_end(LAST, overview)
+    assert (view.training.step, view.header.exit_code, view.header.elapsed) == (2, 0, 9.0)
+
+
+def test_an_opened_recording_stands_at_its_end_and_a_replay_at_its_beginning(service: RunService) -> None:
+    opened, replayed = service.open("20260101-010000-bbbb"), service.replay("demo", speed=4.0)
+    assert (opened.clock.paused, opened.clock.now) == (True, opened.clock.end)  # type: ignore[attr-defined]
+    assert (replayed.clock.paused, replayed.clock.speed) == (False, 4.0)
+
+
+def test_a_recording_that_is_being_made_is_followed_and_not_deleted(service: RunService, settings: Settings) -> None:
+    run = "20260101-010000-bbbb"
+    with (settings.state_path / "runs" / run / "recording.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert service.in_progress() == run
+        assert not hasattr(service.open(run), "clock")
+        with pytest.raises(RefusedForSafety, match="still being written"):
+            service.delete(run)
+    assert service.delete(run) >= 0
+    assert [row.id for row in service.rows()] == ["20260101-000000-aaaa"]
