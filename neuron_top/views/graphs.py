@@ -17,7 +17,7 @@ class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     """Stable identity: the module where one was named, `unnamed N` else."""
     module: str | None
-    state: str
+    state: GraphState
     """`known`, `extracted`, `waiting`, `compiling`, `hit`, `compiled`, `failed`, `cached failure`, `interrupted`."""
     since: float | None
     elapsed: float | None
@@ -91,7 +91,7 @@ class WorkerRow(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     pid: int | None
     node: str
-    state: str
+    state: GraphState
     since: float | None
     hits: int
     hits_after_wait: int
@@ -147,7 +147,7 @@ def graph_row(run: Run, graph: Graph, now: float, estimator: Estimator) -> Graph
     return GraphRow(
         key=graph.key,
         module=graph.module,
-        state=digest.state.value,
+        state=digest.state,
         since=since,
         elapsed=elapsed,
         left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
@@ -228,7 +228,7 @@ def _worker_row(run: Run, worker: WorkerGraph, now: float) -> WorkerRow:
         rank=run.rank_of(worker),
         pid=worker.pid,
         node=worker.node,
-        state=worker.state.value,
+        state=worker.state,
         since=worker.since,
         hits=worker.hits,
         hits_after_wait=worker.hits_after_wait,

@@ -20,14 +20,16 @@ class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
     """The evidence in words; None when there is none either way."""
     judged: float | None
     """When it was looked at."""
+    in_this_run: bool = False
+    """A worker of this run compiles the graph."""
 
 
 class RunningGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph that is being compiled or waited for."""
 
     key: str
-    state: str
-    """`compiling` or `waiting`."""
+    state: GraphState
+    """COMPILING or WAITING."""
     since: float | None
     elapsed: float | None
     left: Range | None
@@ -166,7 +168,7 @@ def running_graph(run: Run, graph: Graph, now: float, estimator: Estimator) -> R
     compiling = graph.state is GraphState.COMPILING
     return RunningGraph(
         key=graph.key,
-        state=graph.state.value,
+        state=graph.state,
         since=since,
         elapsed=elapsed,
         left=estimator.left(graph.module, graph.graph_bytes, elapsed, graph.operators, graph.op_counts)
@@ -195,8 +197,10 @@ def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
                 f"rank {rank}" if rank is not None else "",
                 f"pid {worker.pid}" if worker.pid is not None else "",
             )
-            return LockHolder(verdict="compiling here", holder=" ".join(name for name in names if name) or None,
-                              proof="a worker of this run compiles it", judged=worker.since)  # fmt: skip
+            return LockHolder(
+                verdict="compiling here", holder=" ".join(name for name in names if name) or None,
+                proof="a worker of this run compiles it", judged=worker.since, in_this_run=True,
+            )  # fmt: skip
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     if entry is None or entry.lock is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import msgspec
 
@@ -10,12 +11,20 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
 
 
+class BarKind(StrEnum):
+    """What a bar stands for."""
+
+    COMPILE = "compile"
+    WAIT = "wait"
+    TRACE = "trace"
+    """PyTorch captured a graph for our own back end."""
+
+
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
     """One bar of the timeline."""
 
     graph: str
-    kind: str
-    """`compile` or `wait`."""
+    kind: BarKind
     start: float
     end: float | None
     """None: still going on."""
@@ -61,7 +70,7 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
         node = span.worker.partition("/")[0]
         rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
         who[span.worker] = (rank, span.pid)
-        bar = Bar(graph=span.graph, kind=span.kind, start=span.start, end=span.end, outcome=span.outcome,
+        bar = Bar(graph=span.graph, kind=BarKind(span.kind), start=span.start, end=span.end, outcome=span.outcome,
                   exact=span.exact, by_pytorch=span.by_pytorch)  # fmt: skip
         lanes.setdefault(span.worker, []).append(bar)
     bars = [bar for lane in lanes.values() for bar in lane]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 
 import msgspec
 
@@ -30,6 +31,16 @@ _PHASES = (
 """What is shown of the phases, in the order of a compile; indented ones are parts of the one above."""
 
 
+class FrameState(StrEnum):
+    """Where the compile of one frame stands."""
+
+    COMPILING = "compiling"
+    COMPILED = "compiled"
+    FAILED = "failed"
+    UNFINISHED = "unfinished"
+    """The job ended first."""
+
+
 class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
     """One compile of one frame."""
 
@@ -38,8 +49,7 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True):
     function: str
     place: str
     """`file:line`."""
-    state: str
-    """`compiling`, `compiled` or `failed`; `unfinished` when the job ended first."""
+    state: FrameState
     backend: str
     """`inductor`, `neurontop` (counted with our own graphs) or `other`."""
     rank: int | None
@@ -158,7 +168,7 @@ def _summary(run: Run, frames: tuple[FrameRow, ...]) -> TorchSummary:
     loads = _loads_of_ours(run)
     return TorchSummary(
         compiles=ledger.met,
-        compiling=sum(row.state == "compiling" for row in frames),
+        compiling=sum(row.state is FrameState.COMPILING for row in frames),
         graphs=ledger.graphs - ours,
         graphs_ours=ours,
         breaks=ledger.graph_breaks,
@@ -196,7 +206,9 @@ def _cache_row(name: str, one: CacheAnswers, hits: int) -> TorchCacheRow:
 
 def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
     over, warm = frame.ended is not None, run.training.warm_time
-    state = "failed" if frame.failure else "compiled" if over else "unfinished" if ended else "compiling"
+    state = FrameState.UNFINISHED if ended else FrameState.COMPILING
+    if frame.failure or over:
+        state = FrameState.FAILED if frame.failure else FrameState.COMPILED
     seconds = frame.seconds
     if not over and not ended and frame.began is not None:
         seconds = max(0.0, now - frame.began)

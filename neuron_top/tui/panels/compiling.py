@@ -8,7 +8,7 @@ from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule, stacked
 from neuron_top.tui.look import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
-from neuron_top.views.model import Range
+from neuron_top.views.model import GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
 
 
@@ -112,7 +112,7 @@ def _queue(look: Theme, card: CompileCard, width: int) -> Strip:
 
 def graph_line(look: Theme, graph: RunningGraph, width: int) -> Strip:
     """One graph at work: sign, state, elapsed, who, time left, name."""
-    waiting = graph.state == "waiting"
+    waiting = graph.state is GraphState.WAITING
     style = look.warn if waiting else look.kinds[0]
     line = Line(look, width)
     line.put(f"{look.glyphs.waiting if waiting else look.glyphs.running} {graph.state}", style, 11).gap()
@@ -134,7 +134,7 @@ def lock_text(lock: LockHolder | None) -> str:
     if lock is None:
         return ""
     held = f"held by {lock.holder}" if lock.holder else "holder not named"
-    if lock.verdict == "compiling here":
+    if lock.in_this_run:
         return f"{held}, which compiles it in this run"
     return f"{held}, {lock.verdict}" + (f": {lock.proof}" if lock.proof else "")
 

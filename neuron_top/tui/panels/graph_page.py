@@ -16,8 +16,15 @@ from neuron_top.tui.panels.why import why_lines
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
-from neuron_top.views.model import LineRef, Precision
+from neuron_top.views.model import GraphState, LineRef, Outcome, Precision
 
+_ATTEMPT_STATES = {
+    "": GraphState.COMPILING,
+    Outcome.DONE: GraphState.COMPILED,
+    Outcome.FAILED: GraphState.FAILED,
+    Outcome.INTERRUPTED: GraphState.INTERRUPTED,
+}
+"""The state of a graph whose sign a compile that ended so has."""
 FACT_CELLS = 15
 """Cells in front of a fact."""
 
@@ -29,7 +36,7 @@ def graph_page_lines(
     page, lines, why = view
     row = page.row
     sign, style = state_sign(look, row.state)
-    missed = row.misses or row.state == "cached failure"
+    missed = row.misses or row.state is GraphState.CACHED_FAILURE
     strips = [rule(look, width, row.key, "w tells why it missed · esc goes back" if missed else "esc goes back")]
     strips.append(
         Line(look, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), look.quiet).strip()
@@ -112,10 +119,10 @@ def _none(look: Theme, width: int, text: str) -> Strip:
 
 
 def _attempt(look: Theme, attempt: AttemptRow, width: int) -> Strip:
-    state = attempt.outcome or "compiling"
+    state = _ATTEMPT_STATES[attempt.outcome]
     sign, style = state_sign(look, state)
     bound = "≤" if attempt.known is Precision.BRACKETED else ""
-    line = Line(look, width).gap(2).put(f"{sign} {state}", style, 14)
+    line = Line(look, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)
     line.put(bound + duration_text(attempt.seconds), look.text, 11, right=True).gap(2)
     line.put(_by(attempt.rank, attempt.pid), look.quiet, 18)
     words = (

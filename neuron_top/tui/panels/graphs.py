@@ -9,32 +9,32 @@ from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
 from neuron_top.views.graphs import GraphRow
-from neuron_top.views.model import Precision
+from neuron_top.views.model import GraphState, Precision
 
 STATE_ORDER = (
-    "compiling",
-    "waiting",
-    "failed",
-    "cached failure",
-    "interrupted",
-    "extracted",
-    "known",
-    "compiled",
-    "hit",
+    GraphState.COMPILING,
+    GraphState.WAITING,
+    GraphState.FAILED,
+    GraphState.CACHED_FAILURE,
+    GraphState.INTERRUPTED,
+    GraphState.EXTRACTED,
+    GraphState.KNOWN,
+    GraphState.COMPILED,
+    GraphState.HIT,
 )
 
 
-def state_sign(look: Theme, state: str) -> tuple[str, Style]:
+def state_sign(look: Theme, state: GraphState) -> tuple[str, Style]:
     """Symbol and color of a graph's state."""
     glyphs = look.glyphs
     return {
-        "compiling": (glyphs.running, look.kinds[0]),
-        "waiting": (glyphs.waiting, look.warn),
-        "hit": (glyphs.done, look.accent),
-        "compiled": (glyphs.done, look.good),
-        "failed": (glyphs.failed, look.bad),
-        "cached failure": (glyphs.failed, look.bad),
-        "interrupted": (glyphs.note, look.warn),
+        GraphState.COMPILING: (glyphs.running, look.kinds[0]),
+        GraphState.WAITING: (glyphs.waiting, look.warn),
+        GraphState.HIT: (glyphs.done, look.accent),
+        GraphState.COMPILED: (glyphs.done, look.good),
+        GraphState.FAILED: (glyphs.failed, look.bad),
+        GraphState.CACHED_FAILURE: (glyphs.failed, look.bad),
+        GraphState.INTERRUPTED: (glyphs.note, look.warn),
     }.get(state, (glyphs.queued, look.quiet))
 
 

@@ -10,7 +10,8 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
-from neuron_top.views.timeline import Bar, Lane, Timeline
+from neuron_top.views.model import Outcome
+from neuron_top.views.timeline import Bar, BarKind, Lane, Timeline
 
 LABEL = 10
 """Cells of a lane's name on the timeline, unless a name is longer."""
@@ -58,8 +59,8 @@ def _lane(look: Theme, lane: Lane, start: float, span: float, width: int, label:
 def _place(look: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
-    style = look.kinds[0] if bar.end is None else look.bad if bar.outcome == "failed" else look.good
-    cell = (look.glyphs.hollow, look.warn) if bar.kind == "wait" else (look.glyphs.bar, style)
+    style = look.kinds[0] if bar.end is None else look.bad if bar.outcome == Outcome.FAILED else look.good
+    cell = (look.glyphs.hollow, look.warn) if bar.kind is BarKind.WAIT else (look.glyphs.bar, style)
     for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
         cells[index] = cell
 

@@ -7,7 +7,7 @@ from textual.strip import Strip
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.look import Theme
 from neuron_top.units import duration_text
-from neuron_top.views.torch_trace import BreakRow, FrameRow, TorchView, cache_words, summary_words
+from neuron_top.views.torch_trace import BreakRow, FrameRow, FrameState, TorchView, cache_words, summary_words
 
 FRAMES_SHOWN = 6
 BREAKS_SHOWN = 3
@@ -34,7 +34,7 @@ def torch_panel(look: Theme, view: TorchView, width: int, height: int) -> list[S
         for row in view.summary.caches
     ]
     lines += [_phases(look, view, width)] if view.phases else []
-    frames = sorted(view.frames, key=lambda row: (row.state != "compiling", -(row.began or 0.0)))
+    frames = sorted(view.frames, key=lambda row: (row.state is not FrameState.COMPILING, -(row.began or 0.0)))
     lines += [_frame(look, row, width) for row in frames[:FRAMES_SHOWN]]
     lines += [_break(look, row, width) for row in view.breaks[:BREAKS_SHOWN]]
     return lines[:height]
@@ -52,8 +52,8 @@ def _phases(look: Theme, view: TorchView, width: int) -> Strip:
 def _frame(look: Theme, row: FrameRow, width: int) -> Strip:
     glyphs = look.glyphs
     sign, style = {
-        "compiling": (glyphs.running, look.kinds[0]), "failed": (glyphs.failed, look.bad),
-        "unfinished": (glyphs.note, look.warn),
+        FrameState.COMPILING: (glyphs.running, look.kinds[0]), FrameState.FAILED: (glyphs.failed, look.bad),
+        FrameState.UNFINISHED: (glyphs.note, look.warn),
     }.get(row.state, (glyphs.done, look.good))  # fmt: skip
     line = Line(look, width).put(f"{sign} {row.compile_id}", style, 9).gap()
     line.put(duration_text(row.seconds), look.text, 9, right=True).gap()

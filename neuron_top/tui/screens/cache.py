@@ -160,8 +160,9 @@ class CacheScreen(TableScreen):
     def action_tree(self) -> None:
         """Tree or flat table."""
         self._flat = not self._flat
-        if self.table.sorted_title in ("Compiler", "Root"):
-            self.table.sort(None)
+        column = self.table.sorted_by
+        if column is not None and self._columns()[column].least == entry_rows.NEVER:
+            self.table.sort(None)  # a tree does not show the column that the rows were sorted by
         self._show_rows()
 
     def action_fold_all(self) -> None:

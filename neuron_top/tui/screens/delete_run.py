@@ -1,4 +1,4 @@
-"""Asks before a recording is deleted: what it is, what goes, what stays. The choice stands on Cancel."""
+"""Asks before a recording is deleted: what it is, what is deleted, what is kept. Cancel is selected at first."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.runs import RunRow
 
 CHOICES = ("Cancel", "Delete")
+DELETE = 1
 
 
 class DeleteRunPage(DetailPage):
-    """One recording; `delete` is called once, when Delete was chosen and enter pressed."""
+    """One recording; `delete` is called once, when Delete is selected and enter pressed."""
 
     def __init__(self, row: RunRow, delete: Callable[[RunRow], None]) -> None:
         super().__init__(lambda run, now: row, self._lines, "")
@@ -28,26 +29,26 @@ class DeleteRunPage(DetailPage):
             ("recording", row.id),
             ("name", row.name or " ".join(row.command)),
             ("result", f"{row.state_text}, after {duration_text(row.seconds)}"),
-            ("goes", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
-            ("stays", "compile caches, and the compile times that estimates stand on"),
+            ("deleted", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
+            ("kept", "compile caches, and the compile times that estimates use"),
         )
-        strips = [rule(look, width, "Delete this recording?", "it cannot be brought back")]
+        strips = [rule(look, width, "Delete this recording?", "this cannot be undone")]
         for label, value in facts:
             strips.append(Line(look, width).gap(2).put(label, look.quiet, 10).gap().put(value).strip())
         choice = Line(look, width).gap(2)
         for index, word in enumerate(CHOICES):
             here = index == self.chosen
             choice.put(f"{look.glyphs.cursor if here else ' '} {word}", look.title if here else look.quiet).gap(3)
-        keys = Line(look, width).gap(2).put("← → choose · enter does it · esc cancels", look.quiet).strip()
+        keys = Line(look, width).gap(2).put("← → select · enter confirms · esc cancels", look.quiet).strip()
         return [*strips, Line(look, width).strip(), choice.strip(), keys]
 
     def action_shift(self, by: int) -> None:
-        """The other choice."""
+        """Select the other choice."""
         self.chosen = 0 if by < 0 else 1
         self.show(self._row)
 
     def action_open(self) -> None:
-        """Do what is chosen."""
+        """Do what is selected."""
         self.dismiss()
-        if CHOICES[self.chosen] == "Delete":
+        if self.chosen == DELETE:
             self._delete(self._row)
