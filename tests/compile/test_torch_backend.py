@@ -42,6 +42,18 @@ for n in (3, 7, 12, 64, 65):
     assert torch.allclose(f(x), torch.softmax(x * 2, -1).sum(0), atol=1e-5), n
 print("all sizes right")
 """
+DYNAMIC_TRAIN = """
+import torch
+weight = torch.nn.Parameter(torch.randn(5))
+loss = torch.compile(lambda x: (torch.softmax(x * weight, -1) @ x.T).sum(0), backend="neurontop", dynamic=True)
+for n in (3, 7):
+    x = torch.randn(n, 5, requires_grad=True)
+    out = loss(x)
+    assert out.shape == (n,), out.shape
+    out.square().sum().backward()
+    assert x.grad.shape == x.shape and weight.grad.shape == (5,)
+print("two steps")
+"""
 INFERENCE = """
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU(), torch.nn.Dropout(0.5)).eval()
@@ -139,6 +151,12 @@ def test_dynamic_shapes_give_right_results_cold_and_warm(own_caches: Path) -> No
         assert "all sizes right" in job.stdout, job.stderr
     assert "Using a cached neff at" in job.stderr
     assert "Compilation Successfully Completed" not in job.stderr
+
+
+def test_a_dynamic_training_graph_is_collected_for_all_sizes_at_once(own_caches: Path) -> None:
+    trial = run(DYNAMIC_TRAIN, NEURON_EXTRACT_GRAPHS_ONLY="1")
+    assert "two steps" in trial.stdout, trial.stderr
+    assert len(list(own_caches.glob("inductor-*/MODULE_*/model.fxgraph"))) == 2
 
 
 def test_inference_is_one_graph_and_right_and_its_work_is_kept_where_it_is_wanted(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch import fx
 
@@ -29,7 +30,7 @@ def empty_runner(gm: fx.GraphModule) -> Callable[[list[Any]], list[Any]]:
     return run
 
 
-def _output(item: Any, given: Mapping[fx.Node, Any], sizes: Mapping[Any, int]) -> Any:
+def _output(item: Any, given: Mapping[fx.Node, Any], sizes: Mapping[sympy.Symbol, sympy.Integer]) -> Any:
     if not isinstance(item, fx.Node):
         return item
     if item in given:
@@ -40,7 +41,7 @@ def _output(item: Any, given: Mapping[fx.Node, Any], sizes: Mapping[Any, int]) -
     return _number(value, sizes)
 
 
-def _zeros(like: torch.Tensor, sizes: Mapping[Any, int]) -> torch.Tensor:
+def _zeros(like: torch.Tensor, sizes: Mapping[sympy.Symbol, sympy.Integer]) -> torch.Tensor:
     shape = [_number(size, sizes) for size in like.shape]
     if like.layout != torch.strided:
         return torch.zeros(shape, dtype=like.dtype, device=like.device, layout=like.layout)
@@ -48,28 +49,28 @@ def _zeros(like: torch.Tensor, sizes: Mapping[Any, int]) -> torch.Tensor:
     return torch.empty_strided(shape, stride, dtype=like.dtype, device=like.device).zero_()
 
 
-def _number(value: Any, sizes: Mapping[Any, int]) -> Any:
+def _number(value: Any, sizes: Mapping[sympy.Symbol, sympy.Integer]) -> Any:
     if not isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return value
-    known = value.node.expr.xreplace(dict(sizes))
-    if known.free_symbols:
-        return value.node.hint  # a size that only the computation would have told
-    return int(known) if isinstance(value, torch.SymInt) else value.node.pytype(known)
+    result = value.node.expr.xreplace(dict(sizes))
+    if result.free_symbols:
+        return value.node.hint  # a size that only the computation would have given
+    return value.node.pytype(result)
 
 
-def _symbol_values(given: Mapping[fx.Node, Any]) -> dict[Any, int]:
+def _symbol_values(given: Mapping[fx.Node, Any]) -> dict[sympy.Symbol, sympy.Integer]:
     """What the arguments say about the symbols of the graph's inputs."""
-    found: dict[Any, int] = {}
+    values: dict[sympy.Symbol, sympy.Integer] = {}
     for node, argument in given.items():
         value = node.meta.get("val")
         if isinstance(value, torch.SymInt):
-            _learn(found, value, argument)
+            _learn(values, value, argument)
         elif isinstance(value, torch.Tensor) and isinstance(argument, torch.Tensor):
             for symbolic, actual in zip(value.shape, argument.shape, strict=True):
-                _learn(found, symbolic, actual)
-    return found
+                _learn(values, symbolic, actual)
+    return values
 
 
-def _learn(found: dict[Any, int], symbolic: Any, actual: Any) -> None:
+def _learn(values: dict[sympy.Symbol, sympy.Integer], symbolic: Any, actual: Any) -> None:
     if isinstance(symbolic, torch.SymInt) and symbolic.node.expr.is_Symbol:
-        found[symbolic.node.expr] = int(actual)
+        values[symbolic.node.expr] = sympy.Integer(int(actual))
