@@ -34,7 +34,7 @@ from neuron_top.compile.child_output import ChildOutput, text_of
 from neuron_top.compile.child_processes import die_with_parent
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.compile.wrapper.persistent_cache import discard
-from neuron_top.compile.wrapper.scratch import forget_probes, work_in
+from neuron_top.compile.wrapper.scratch import forget_probes, remove_dead, usual_places, work_in
 
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
@@ -264,6 +264,7 @@ def _get_ready() -> None:
     each fork looks for itself."""
     from neuron_top.compile.graphs.inductor_compile import warm_up
 
+    remove_dead(usual_places())
     with contextlib.suppress(OSError):  # a full disk: each fork says so itself, in its own log
         warm_up()
     if full_place([Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or tempfile.gettempdir())]):

@@ -2,7 +2,8 @@
 
 The first place is the usual one (TMPDIR), and nothing changes with it. Once a compile has found no room there either,
 the process moves on: its temporary files and those of its compilers go below the next place, and so does Inductor's
-folder, so that loading finds room, too. What was made here is gone with the process.
+folder, so that loading finds room, too. What was made here is gone with the process; what a killed process left, its
+owner's record says so, goes when the next one needs a folder or starts a compile server.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import stat
 import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
+from neuron_top.cache.locks import lock_owner
 from neuron_top.compile.wrapper.compile_end import full_place
 from neuron_top.errors import DiskFull
+from neuron_top.folders import FOLDER_FLAGS, open_folder, remove_folders
 
+PREFIX = "neurontop-scratch-"
+_OWNER = "owner.json"
 _OTHER_PLACES = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108 (each process makes a folder of its own there, mode 700)
 
 
@@ -62,6 +70,38 @@ def forget_probes() -> None:
         for member in vars(kind).values():
             if hasattr(member, "cache_clear"):
                 member.cache_clear()
+
+
+def remove_dead(places: Iterable[Path]) -> None:
+    """Remove the scratch folders of this user's processes that are proved dead; what cannot be told stays."""
+    for place in dict.fromkeys(places):
+        with contextlib.suppress(OSError):
+            above = os.open(place, FOLDER_FLAGS & ~os.O_NOFOLLOW)
+            try:
+                if not _others_move_things_in(os.fstat(above)):
+                    _remove_dead_in(above)
+            finally:
+                os.close(above)
+
+
+def _remove_dead_in(above: int) -> None:
+    for name in os.listdir(above):
+        if not name.startswith(PREFIX):
+            continue
+        with contextlib.suppress(OSError):
+            folder = open_folder(name, above)
+            try:
+                is_ours = os.fstat(folder).st_uid == os.geteuid()
+                is_left = is_ours and lock_owner.is_dead(lock_owner.read_record(_OWNER, folder))
+            finally:
+                os.close(folder)
+            if is_left:
+                remove_folders(above, [name])
+
+
+def _others_move_things_in(facts: os.stat_result) -> bool:
+    """Whether somebody else could put another folder of ours under the name that was checked."""
+    return bool(facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) and not facts.st_mode & stat.S_ISVTX
 
 
 class Scratch:
@@ -120,9 +160,11 @@ class Scratch:
             if skip_full and full_place([place]):
                 continue
             with contextlib.suppress(OSError):
-                made = tempfile.TemporaryDirectory(prefix="neurontop-", dir=place, ignore_cleanup_errors=True)
+                remove_dead([place])
+                made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
                 self._kept.append(made)
                 atexit.register(_cleanup, made, os.getpid())
+                Path(made.name, _OWNER).write_bytes(msgspec.json.encode(lock_owner.current()))
                 self._folder = Path(made.name)
                 return self._folder
         tried = ", ".join(map(str, self._tried))
