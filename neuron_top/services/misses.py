@@ -1,22 +1,31 @@
-"""Why graphs missed the compile cache, as the caches of this machine tell now."""
+"""Why graphs missed the compile cache: which cache a question means, what lies near it here, and the explanation.
+
+Reads disks: a screen asks in a thread. The caches are looked at once for all misses of a run.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from neuron_top.errors import NeuronTopError
-from neuron_top.explain.miss_causes import Explanation
+from neuron_top.cache import roots
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan import catalog
+from neuron_top.errors import NeuronTopError, NothingToShow
+from neuron_top.explain.miss_causes import Explanation, explain
 from neuron_top.ingest import run_loader
-from neuron_top.ingest.miss_explainer import MissExplainer
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, not_known, questions, why
 
-__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService"]
+__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService", "first_local_root"]
 
 MISSES_EXPLAINED = 25
-"""Of a run on a screen: those that took longest."""
+"""Of a run, on a screen or in a report: those that took longest."""
+OTHER_ROOTS = 3
+"""Other caches of this machine that are looked at for the same graph, at most."""
 
 
 class MissService:
@@ -27,11 +36,11 @@ class MissService:
 
     def why(self, query: MissQuery) -> MissExplanation:
         """Why a graph missed; where no cache can be looked at, the answer says so."""
-        return _answer(MissExplainer(self._settings, self._root), query)
+        return _answer(_Explainer(self._settings, self._root), query)
 
     def misses(self, queries: Sequence[MissQuery]) -> Misses:
         """Why these missed, the first of them; all caches are looked at once."""
-        explainer = MissExplainer(self._settings, self._root)
+        explainer = _Explainer(self._settings, self._root)
         answers = tuple(_answer(explainer, query) for query in queries[:MISSES_EXPLAINED])
         return Misses(met=len(queries), told=answers)
 
@@ -41,17 +50,75 @@ class MissService:
 
     def explain_module(self, module: str) -> Explanation:
         """Everything that was found about one graph, for a program. Raises NothingToShow."""
-        return MissExplainer(self._settings, self._root).explain(MissQuery(module=module))
+        return _Explainer(self._settings, self._root).explain(MissQuery(module=module))
 
     def explain_run(self, run: Run, limit: int) -> tuple[list[Explanation], int]:
         """The misses of a run that took longest, `limit` of them explained; and how many there are."""
-        return MissExplainer(self._settings, self._root).of_run(run, limit)
+        return _Explainer(self._settings, self._root).of_run(run, limit)
 
 
-def _answer(explainer: MissExplainer, query: MissQuery) -> MissExplanation:
+def _answer(explainer: _Explainer, query: MissQuery) -> MissExplanation:
     began = time.monotonic()
     try:
         explanation = explainer.explain(query)
     except NeuronTopError as problem:
         return not_known(query, str(problem))
     return why(explanation, time.monotonic() - began)
+
+
+class _Explainer:
+    """Explains misses from the caches of this machine as they are now. `root`: look there, whatever was asked."""
+
+    def __init__(self, settings: Settings, root: str | None = None) -> None:
+        self._settings, self._root = settings, root
+        self._snapshots: dict[str, Snapshot] = {}
+
+    def explain(self, asked: MissQuery) -> Explanation:
+        """Why it missed. Raises NothingToShow where no cache can be looked at."""
+        root = self._root or self._of(asked)
+        snapshot = self._snapshot(root)
+        return explain(
+            asked.module,
+            snapshot,
+            others=self._others(snapshot.root),
+            compiler=asked.compiler,
+            compiled_here=asked.compiled_here,
+            began=asked.began,
+        )
+
+    def of_run(self, run: Run, most: int) -> tuple[list[Explanation], int]:
+        """The misses of a run that took longest, `most` of them explained; and how many there are."""
+        asked = questions(run, 0.0)
+        return [self.explain(one) for one in asked[:most]], len(asked)
+
+    def _of(self, asked: MissQuery) -> str:
+        """The first root of the question that is a folder here; the one in force where the question names none."""
+        if (here := first_local_root(asked.roots)) is not None:
+            return here
+        if asked.roots:
+            raise NothingToShow(f"the cache {asked.roots[0]} is no folder of this machine")
+        return roots.root_in_force().path
+
+    def _snapshot(self, root: str) -> Snapshot:
+        real = os.path.realpath(root)
+        if real not in self._snapshots:
+            self._snapshots[real] = catalog.open_root(real, self._settings.state_path)
+        return self._snapshots[real]
+
+    def _others(self, root: str) -> list[Snapshot]:
+        found: list[Snapshot] = []
+        for other in roots.find():
+            if other.kind != roots.NEURON or not other.exists or os.path.realpath(other.path) == root:
+                continue
+            try:
+                found.append(self._snapshot(other.path))
+            except NeuronTopError:  # somebody else's, or gone since
+                continue
+            if len(found) == OTHER_ROOTS:
+                break
+        return found
+
+
+def first_local_root(named: Iterable[str]) -> str | None:
+    """The first of these roots that is a folder of this machine."""
+    return next((root for root in named if Path(root).is_dir()), None)

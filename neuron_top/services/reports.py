@@ -20,9 +20,6 @@ if TYPE_CHECKING:  # a check of one run loads no comparison
     from neuron_top.views.compare import CacheComparison, Comparison
     from neuron_top.views.multi_compare import MultiComparison
 
-MISSES_EXPLAINED = 25
-"""In a report: those that took longest."""
-
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A report and what its thresholds found."""
@@ -61,12 +58,14 @@ class ReportService:
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
         recorded run used, where that is a folder of this machine.
         """
-        from neuron_top.ingest.miss_explainer import MissExplainer, first_here
+        from neuron_top.services.misses import MISSES_EXPLAINED, MissService, first_local_root
         from neuron_top.views.miss_explanation import roots
 
-        cache = cache or (first_here(roots(run)) if run.job.run else None)
+        cache = cache or (first_local_root(roots(run)) if run.job.run else None)
         memory = run_loader.memory(run, self._settings, cache)
-        explained = MissExplainer(self._settings, cache).of_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+        explained = (
+            MissService(self._settings, cache).explain_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
+        )
         misses = [(each.module, f"{each.causes[0].kind}: {each.causes[0].text}") for each in explained]
         now = run_loader.end_of(run) if now is None else now
         return report(run, now, memory=memory, prices=prices, misses=misses)

@@ -1,6 +1,6 @@
 """Why a graph missed, for a screen: the question a run can put, and the answer as rows.
 
-The question is pure. Answering it reads a cache (`ingest.repository.Repository.why`, in a thread): a screen asks with
+The question is pure. Answering it reads a cache (`services.misses.MissService.why`, in a thread): a screen asks with
 `feed.read(partial(question, key=key))`, hands what it gets to the library, and draws the
 `MissExplanation` that comes back.
 """

@@ -13,8 +13,8 @@ from neuron_top.actions.journal.records import Move, MovesIntended, PlanBegun, P
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Action
 from neuron_top.cache.locks import lock_owner
-from neuron_top.ingest.repository import Repository
 from neuron_top.run.model import Run
+from neuron_top.services.misses import MissService
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import MissQuery, question, questions, roots
 from tests.builders import COMPILER, F32, FAILURE_LOG, hlo, instruction, shape, write_entry
@@ -24,10 +24,10 @@ from tests.report.samples import A, B, C, compiled, hit, made
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MissService:
     monkeypatch.delenv("NEURON_CC_FLAGS", raising=False)
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(tmp_path / "in-force"))
-    return Repository(Settings(state_dir=str(tmp_path / "state")))
+    return MissService(Settings(state_dir=str(tmp_path / "state")))
 
 
 def test_only_a_graph_that_missed_raises_the_question() -> None:
@@ -48,33 +48,33 @@ def test_a_recorded_job_names_its_cache_by_its_environment() -> None:
 
 
 def test_the_answer_names_the_likeliest_cause_and_what_it_was_compared_with(
-    tmp_path: Path, library: Repository
+    tmp_path: Path, service: MissService
 ) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 1, OLD)
     module = stored(root, training_step(Step(batch=16)), 2, NOW)
     version = COMPILER.partition("-")[2]
-    told = library.why(MissQuery(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
+    told = service.why(MissQuery(module=module, roots=("/nowhere", str(root)), compiler=version, compiled_here=True))
     assert told.reasons[0].kind == "batch size"
     assert told.reasons[0].entry.startswith(COMPILER)
     assert told.headline == told.reasons[0].text
     assert told.footnote.startswith(f"compared with 1 graph(s) of {root}")
 
 
-def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, library: Repository) -> None:
+def test_a_failure_that_came_of_the_miss_is_not_its_reason(tmp_path: Path, service: MissService) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 1, OLD)
     log = FAILURE_LOG.format(message="[NCC_EXTP003] too many instructions").encode()
     files = {"model.hlo_module.pb": training_step(Step(batch=16)), "model.log": log}
     module = write_entry(root, files, flags=FLAGS, graph=f"{2:020x}", age=NOW).name
     asked = MissQuery(module=module, roots=(str(root),))
-    assert library.why(asked).reasons[0].kind == "failed"
+    assert service.why(asked).reasons[0].kind == "failed"
     here = MissQuery(module=module, roots=(str(root),), compiled_here=True)
-    assert library.why(here).reasons[0].kind == "batch size"
+    assert service.why(here).reasons[0].kind == "batch size"
 
 
-def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Repository) -> None:
-    told = library.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
+def test_where_no_cache_can_be_looked_at_the_answer_says_so(service: MissService) -> None:
+    told = service.why(MissQuery(module=A, roots=("s3://bucket/cache",)))
     assert (told.headline, told.reasons) == (
         "cannot be told: the cache s3://bucket/cache is no folder of this machine",
         (),
@@ -82,17 +82,17 @@ def test_where_no_cache_can_be_looked_at_the_answer_says_so(library: Repository)
 
 
 def test_the_first_graph_of_a_cache_is_new_here_and_compared_with_nothing_later(
-    tmp_path: Path, library: Repository
+    tmp_path: Path, service: MissService
 ) -> None:
     root = tmp_path / "cache"
     module = stored(root, training_step(Step()), 1, OLD)
     stored(root, training_step(Step(batch=16)), 2, NOW)
-    told = library.why(MissQuery(module=module, roots=(str(root),), compiled_here=True))
+    told = service.why(MissQuery(module=module, roots=(str(root),), compiled_here=True))
     assert told.reasons[0].kind == "nothing near"
     assert "new here" in told.headline
 
 
-def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, library: Repository) -> None:
+def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Path, service: MissService) -> None:
     root = tmp_path / "cache"
     sizes = [(3, 4), (5, 6), (7, 8)]
     weights = [instruction(number, "parameter", shape(F32, *dims)) for number, dims in enumerate(sizes, 1)]
@@ -102,12 +102,12 @@ def test_only_a_job_that_was_cached_before_can_have_an_extra_graph(tmp_path: Pat
     module = stored(root, hlo([*weights, *others]), 2, NOW)
     asked = MissQuery(module=module, roots=(str(root),), compiled_here=True)
     before, after = time.time() - OLD - 60, time.time() - OLD + 60
-    assert library.why(replace(asked, began=after)).reasons[0].kind == "extra graph"
-    assert library.why(replace(asked, began=before)).reasons[0].kind == "nothing near"
+    assert service.why(replace(asked, began=after)).reasons[0].kind == "extra graph"
+    assert service.why(replace(asked, began=before)).reasons[0].kind == "nothing near"
 
 
 def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the_same_program(
-    tmp_path: Path, library: Repository
+    tmp_path: Path, service: MissService
 ) -> None:
     """A region of a model is not a version of the region before it; the last, smaller batch of a run is."""
     root = tmp_path / "cache"
@@ -118,14 +118,14 @@ def test_what_the_same_run_compiled_is_a_version_of_a_graph_only_where_it_is_the
 
     def first(module: str, when: str) -> str:
         asked = MissQuery(module=module, roots=(str(root),), compiled_here=True, began=began[when])
-        return library.why(asked).reasons[0].kind
+        return service.why(asked).reasons[0].kind
 
     assert [first(last_batch, when) for when in began] == ["batch size", "batch size"]
     assert [first(other_part, when) for when in began] == ["nothing near", "layers"]
 
 
 def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
-    tmp_path: Path, library: Repository
+    tmp_path: Path, service: MissService
 ) -> None:
     root = tmp_path / "cache"
     stored(root, training_step(Step()), 5, OLD)
@@ -138,6 +138,6 @@ def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
         MovesIntended(plan="p7", at=1.7e9, moves=(move,)),
         PlanEnded(plan="p7", at=1.7e9, done=1, refused=0, moved_bytes=10),
     )  # fmt: skip
-    told = library.why(MissQuery(module=A, roots=(str(root),)))
+    told = service.why(MissQuery(module=A, roots=(str(root),)))
     assert told.reasons[0].kind == "evicted"
     assert "mallory@node3" in told.headline
