@@ -113,7 +113,7 @@ def collect_context(
     ours = trash.touched() if trash is not None else {}
     changes = (entry.changed_at for entry in snapshot.entries if entry.changed_at > ours.get(entry.path, 0.0))
     newest = max(changes, default=None)
-    evidence = verdicts.gather(snapshot.root, [], newest_change=newest)
+    evidence = verdicts.evidence_on(snapshot.root, [], newest_change=newest)
     disk = snapshot.filesystem
     return PlanContext(
         now=time.time() if now is None else now,
@@ -142,7 +142,7 @@ def collect_context(
 
 def in_use(root: str) -> str | None:
     """Why somebody seems to use `root` at this moment, in words; None = nobody was seen."""
-    return verdicts.gather(root, []).in_use
+    return verdicts.evidence_on(root, []).in_use
 
 
 _KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")

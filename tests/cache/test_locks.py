@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.locks import lock_owner, verdicts
-from neuron_top.cache.locks.verdicts import Evidence, judge
+from neuron_top.cache.locks.verdicts import Evidence, lock_verdict
 from neuron_top.cache.model.entry import State, Verdict
 from neuron_top.cache.processes import Process
 from neuron_top.cache.scan import scanner
@@ -30,30 +30,33 @@ def process(*command: str) -> Process:
 
 def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:
     seen = msgspec.structs.replace(USED, processes=(process("neuronx-cc", f"/tmp/model.{KEY}.hlo_module.pb"),))
-    lock = judge(KEY, NOW - 90_000, seen)
+    lock = lock_verdict(KEY, NOW - 90_000, seen)
     assert (lock.verdict, lock.owner) == (Verdict.ALIVE, "pid 7")
 
 
 def test_a_work_folder_that_grows_is_proof_of_life() -> None:
-    assert judge(KEY, NOW - 90_000, msgspec.structs.replace(USED, work_newest={KEY: NOW - 60})).verdict is Verdict.ALIVE
+    assert (
+        lock_verdict(KEY, NOW - 90_000, msgspec.structs.replace(USED, work_newest={KEY: NOW - 60})).verdict
+        is Verdict.ALIVE
+    )
 
 
 def test_a_lock_older_than_the_last_start_of_the_machine_is_dead() -> None:
-    assert judge(KEY, NOW - 500_001, USED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 500_001, USED).verdict is Verdict.DEAD
 
 
 def test_with_nobody_using_the_cache_a_quarter_of_an_hour_is_enough() -> None:
-    assert judge(KEY, NOW - 899, UNUSED).verdict is Verdict.UNKNOWN
-    assert judge(KEY, NOW - 901, UNUSED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 899, UNUSED).verdict is Verdict.UNKNOWN
+    assert lock_verdict(KEY, NOW - 901, UNUSED).verdict is Verdict.DEAD
 
 
 def test_in_a_used_cache_only_the_longest_compile_proves_death() -> None:
-    assert judge(KEY, NOW - 3600, USED).verdict is Verdict.UNKNOWN
-    assert judge(KEY, NOW - 3 * 3600 - 1, USED).verdict is Verdict.DEAD
+    assert lock_verdict(KEY, NOW - 3600, USED).verdict is Verdict.UNKNOWN
+    assert lock_verdict(KEY, NOW - 3 * 3600 - 1, USED).verdict is Verdict.DEAD
 
 
 def test_on_a_shared_file_system_death_is_never_proved() -> None:
-    assert judge(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Verdict.UNKNOWN
+    assert lock_verdict(KEY, NOW - 500_001, msgspec.structs.replace(UNUSED, shared=True)).verdict is Verdict.UNKNOWN
 
 
 UNTIL_TOLD = "print('up', flush=True); input()"
@@ -108,7 +111,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
         (place / "environ").write_bytes(files.get("environ", "").encode())
         if "open" in files:
             (place / "fd" / "3").symlink_to(files["open"])
-        evidence = verdicts.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
+        evidence = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
         (place / "fd" / "3").unlink(missing_ok=True)
         return evidence.in_use
 
@@ -119,7 +122,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(environ=f"NEURON_COMPILE_CACHE_URL={root}") == "process 4711 names it in its environment"
     assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
     assert seen() is None
-    recent = verdicts.gather(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
+    recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
     assert recent.in_use == "a file below it changed in the last ten minutes"
 
 
@@ -129,9 +132,9 @@ def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Pa
     (work / f"model.{KEY}.hlo_module.pb").write_bytes(b"x")
     at = time.time() - 30
     os.utime(work / f"model.{KEY}.hlo_module.pb", (at, at))
-    evidence = verdicts.gather(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
+    evidence = verdicts.evidence_on(str(tmp_path), [KEY], proc=str(tmp_path / "none"), tmp=str(tmp_path), environ={})
     assert abs(evidence.work_newest[KEY] - at) < 1
-    assert judge(KEY, at, evidence).verdict is Verdict.ALIVE
+    assert lock_verdict(KEY, at, evidence).verdict is Verdict.ALIVE
 
 
 def test_only_a_file_that_carries_the_key_in_its_name_is_proof_of_life(tmp_path: Path) -> None:
@@ -149,6 +152,6 @@ def opened_by_another(path: Path, root: Path, key: str) -> list[int]:
     handle = os.open(path, os.O_RDONLY)
     try:
         with started([sys.executable, "-c", UNTIL_TOLD], (handle,)):
-            return list(verdicts.gather(str(root), [key]).work_open.values())
+            return list(verdicts.evidence_on(str(root), [key]).work_open.values())
     finally:
         os.close(handle)

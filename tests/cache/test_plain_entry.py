@@ -33,7 +33,7 @@ def both_ways(root: Path, compiler: str, module: str) -> tuple[object, object]:
     entry = os.open(module, os.O_RDONLY, dir_fd=folder)
     try:
         reader = EntryReader(str(root), compiler, folder, NoAtimeReader())
-        return read_plain(reader.facts, module, entry), reader.read_any(module, entry)
+        return read_plain(reader.shared.facts, module, entry), reader.read_any(module, entry)
     finally:
         os.close(entry)
         os.close(folder)

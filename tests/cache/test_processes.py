@@ -27,7 +27,7 @@ def test_a_process_in_the_middle_of_its_exec_still_holds_its_files_open(tmp_path
     process(proc, 1000, program="/usr/bin/python3", opened=root / "model.neff")
     process(proc, 1001, program=None)
     assert [one.pid for one in processes.read_processes(str(proc))] == [1000]
-    evidence = verdicts.gather(str(root), [], proc=str(proc), tmp=str(tmp_path), environ={})
+    evidence = verdicts.evidence_on(str(root), [], proc=str(proc), tmp=str(tmp_path), environ={})
     assert evidence.in_use == "process 1000 has a file below it open"
 
 

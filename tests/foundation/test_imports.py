@@ -2,11 +2,7 @@
 
 import grimp
 
-UNTANGLED_LATER = frozenset(
-    {
-        ("neuron_top.cache.scan.entry_builder", "neuron_top.cache.scan.entry_reader"),
-    }
-)
+UNTANGLED_LATER: frozenset[tuple[str, ...]] = frozenset()
 """Circles that are known and stay until their room is rebuilt; one that is gone must leave this list."""
 
 

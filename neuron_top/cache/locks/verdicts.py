@@ -51,7 +51,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     longest_compile: float = LONGEST_COMPILE
 
 
-def judge(
+def lock_verdict(
     module: str, since: float, evidence: Evidence, owner: Lock | None = None, held: Held | None = None
 ) -> Lock:  # fmt: skip
     """The lock of `module`, held since `since`, in the light of the evidence.
@@ -102,7 +102,7 @@ def _death(module: str, since: float, evidence: Evidence) -> str | None:
     return None
 
 
-def gather(
+def evidence_on(
     root: str,
     modules: Iterable[str],
     *,
@@ -136,12 +136,14 @@ def gather(
     )
 
 
-def judge_all(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
+def verdicts_of(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
     """A verdict on every lock of a root from what runs on this machine now; by entry path."""
-    evidence = gather(root, {entry.module for entry in locked}, newest_change=newest_change)
+    evidence = evidence_on(root, {entry.module for entry in locked}, newest_change=newest_change)
     holders = _holders(root, locked)
     return {
-        entry.path: judge(entry.module, entry.lock.since, evidence, owner_of(root, entry), holders.get(entry.path))
+        entry.path: lock_verdict(
+            entry.module, entry.lock.since, evidence, owner_of(root, entry), holders.get(entry.path)
+        )
         for entry in locked
         if entry.lock is not None
     }

@@ -1,6 +1,6 @@
-"""What is gathered about one entry while its files go by: artifact, flags, links, logs, and at the end the record.
+"""Collects the metadata of one entry: artifact, flags, links, logs, and at the end the record.
 
-`EntryReader` walks the folder and calls; here stands what each kind of file tells, and what of it is a problem.
+`EntryReader` walks the folder and calls; here stands what each kind of file says, and what of it is a problem.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,15 +23,12 @@ from neuron_top.cache.model.entry import (
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
-from neuron_top.cache.noatime_reader import FILE_FLAGS, name_text
-from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR
+from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, name_text
+from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
-if TYPE_CHECKING:
-    from neuron_top.cache.scan.entry_reader import EntryReader
-
-_QUIET = getattr(os, "O_NOATIME", 0)
+_NO_ATIME = getattr(os, "O_NOATIME", 0)
 
 
 class _Linked(NamedTuple):
@@ -41,8 +38,20 @@ class _Linked(NamedTuple):
     path: str
 
 
+class CompilerFolder(NamedTuple):
+    """What the entries of one compiler folder share. `root` is the real path of the cache."""
+
+    root: str
+    reader: NoAtimeReader
+    facts: FolderFacts
+
+    def path(self, module: str, name: str) -> str:
+        """The path of a file of an entry."""
+        return f"{self.root}/{self.facts.compiler}/{module}/{name}"
+
+
 class EntryBuilder:
-    """What is gathered about one entry while its files go by."""
+    """Collects the metadata of one entry."""
 
     # Class-level defaults: most entries set only a few of these, and there are 50,000 of them.
     artifact_state: Artifact = Artifact.NONE
@@ -66,8 +75,8 @@ class EntryBuilder:
     others: list[str] | None = None
     problems: list[str] | None = None
 
-    def __init__(self, house: EntryReader, module: str, folder: int, before: Entry | None) -> None:
-        self.house, self.module, self.folder, self.before = house, module, folder, before
+    def __init__(self, shared: CompilerFolder, module: str, folder: int, before: Entry | None) -> None:
+        self.shared, self.module, self.folder, self.before = shared, module, folder, before
 
     def problem(self, text: str) -> None:
         """Note what could not be read or is wrong."""
@@ -88,7 +97,7 @@ class EntryBuilder:
                 self._artifact_seen(info, before.artifact)
                 return info
         try:
-            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
+            descriptor = os.open(name, FILE_FLAGS | _NO_ATIME, dir_fd=self.folder)
         except FileNotFoundError:
             raise
         except OSError as problem:
@@ -118,9 +127,9 @@ class EntryBuilder:
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
             if linked is not None:
-                descriptor = self.house.reader.open_file(linked.path)
+                descriptor = self.shared.reader.open_file(linked.path)
             elif problem.errno == errno.EPERM:
-                descriptor = self.house.reader.open_file(name, self.folder)
+                descriptor = self.shared.reader.open_file(name, self.folder)
             else:
                 raise problem
         except OSError as refused:
@@ -141,13 +150,13 @@ class EntryBuilder:
             info.st_mtime_ns,
             info.st_mtime,
         )
-        if self.house.facts.access_times and info.st_atime > info.st_mtime:
+        if self.shared.facts.access_times and info.st_atime > info.st_mtime:
             self.read_at = info.st_atime
 
     def flags(self, name: str) -> os.stat_result:
         """Status of the flags file; its text and whether its hash is the folder's."""
         try:
-            descriptor = os.open(name, FILE_FLAGS | _QUIET, dir_fd=self.folder)
+            descriptor = os.open(name, FILE_FLAGS | _NO_ATIME, dir_fd=self.folder)
         except FileNotFoundError:
             raise
         except OSError:
@@ -165,21 +174,21 @@ class EntryBuilder:
         linked = self._target(name) if stat.S_ISLNK(info.st_mode) else None
         try:
             if linked is not None:
-                self._flags_read(self.house.reader.read(linked.path, FLAGS_LIMIT))
+                self._flags_read(self.shared.reader.read(linked.path, FLAGS_LIMIT))
             elif stat.S_ISREG(info.st_mode):
-                self._flags_read(self.house.reader.read(name, FLAGS_LIMIT, self.folder))
+                self._flags_read(self.shared.reader.read(name, FLAGS_LIMIT, self.folder))
         except OSError as problem:
             self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
         return info
 
     def _flags_read(self, data: bytes) -> None:
-        self.flags_text, expected = self.house.facts.flags_of(data)
+        self.flags_text, expected = self.shared.facts.flags_of(data)
         self.flags_ok = self.module[-8:] == expected
 
-    def odd(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
+    def add_special_file(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
         """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
         if stat.S_ISDIR(info.st_mode):
-            size = measure(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}", self.house.reader)
+            size = measure(self.shared.path(self.module, name), self.shared.reader)
             return Part.OTHER, size.apparent, size.allocated
         if stat.S_ISLNK(info.st_mode):
             linked = self._target(name)
@@ -201,8 +210,8 @@ class EntryBuilder:
         return part, info.st_size, info.st_blocks * 512
 
     def _target(self, name: str) -> _Linked | None:
-        path = os.path.realpath(f"{self.house.root}/{self.house.compiler}/{self.module}/{name}")
-        inside = path.startswith(self.house.root + "/")
+        path = os.path.realpath(self.shared.path(self.module, name))
+        inside = path.startswith(self.shared.root + "/")
         blob = "/blobs/" in path and "/models--" in path
         if not (inside or blob):
             return None
@@ -212,8 +221,8 @@ class EntryBuilder:
             return None
         return _Linked(info, path) if stat.S_ISREG(info.st_mode) else None
 
-    def remark(self, name: str, part: int, size: int, changed_at: float) -> None:
-        """Keep what is worth knowing about a part."""
+    def add_part(self, name: str, part: int, size: int, changed_at: float) -> None:
+        """Read a part that says something of its own: lock, log, record, kernels; keep the name of any other."""
         if part == Part.LOCK:
             self.lock_since = changed_at
         elif part == Part.LOG:
@@ -230,7 +239,7 @@ class EntryBuilder:
     def _text(self, name: str, limit: int) -> str:
         try:
             linked = self._target(name) if self.links else None
-            data = self.house.reader.read(linked.path if linked else name, limit, self.folder)
+            data = self.shared.reader.read(linked.path if linked else name, limit, self.folder)
         except OSError as problem:
             self.problem(f"{name}: {os.strerror(problem.errno or 0).lower()}")
             return ""
@@ -265,9 +274,9 @@ class EntryBuilder:
             self._compare_published()
         written = self.artifact_state is Artifact.VALID
         return Entry(
-            self.house.compiler,
+            self.shared.facts.compiler,
             self.module,
-            self.house.facts.state_of(self.artifact_state, parts, self.failure is not None),
+            self.shared.facts.state_of(self.artifact_state, parts, self.failure is not None),
             parts,
             *sums,
             self.artifact_bytes,

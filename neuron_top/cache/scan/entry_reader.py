@@ -22,14 +22,14 @@ from neuron_top.cache.model.entry import (
     is_legacy,
 )
 from neuron_top.cache.noatime_reader import FOLDER_FLAGS, NoAtimeReader
-from neuron_top.cache.scan.entry_builder import EntryBuilder
+from neuron_top.cache.scan.entry_builder import CompilerFolder, EntryBuilder
 from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain
 
-_QUIET = getattr(os, "O_NOATIME", 0)
+_NO_ATIME = getattr(os, "O_NOATIME", 0)
 _REBUILDS, _OTHER, _ARTIFACT = Part.REBUILDS, Part.OTHER, Part.ARTIFACT
 _FLAGS = Part.FLAGS_JSON | Part.FLAGS_TXT
 _GRAPH, _DONE = Part.GRAPH, Part.DONE
-_REMARKABLE = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
+_READ_BY_BUILDER = Part.KERNELS | Part.LOG | Part.LOCK | Part.STATS | Part.OTHER
 
 
 class EntryReader:
@@ -42,17 +42,17 @@ class EntryReader:
     def __init__(
         self, root: str, compiler: str, descriptor: int, reader: NoAtimeReader, *, access_times: bool = True
     ) -> None:
-        self.root, self.compiler, self.descriptor, self.reader = root, compiler, descriptor, reader
-        self.facts = FolderFacts(compiler, access_times=access_times)
+        self.descriptor, self._reader = descriptor, reader
+        self.shared = CompilerFolder(root, reader, FolderFacts(compiler, access_times=access_times))
 
     def read(self, module: str, before: Entry | None = None) -> Entry | None:
         """The entry as it is now; None when it is gone or no folder. `before` spares an unchanged file's header."""
         try:
-            folder = os.open(module, FOLDER_FLAGS | _QUIET, dir_fd=self.descriptor)
+            folder = os.open(module, FOLDER_FLAGS | _NO_ATIME, dir_fd=self.descriptor)
         except OSError as problem:
             if problem.errno != errno.EPERM:
                 return self._closed(module, problem)
-            folder = self.reader.open_folder(module, self.descriptor)
+            folder = self._reader.open_folder(module, self.descriptor)
         try:
             plain = self._plain(module, folder) if before is None else None
             return plain if plain is not None else self.read_any(module, folder, before)
@@ -63,7 +63,7 @@ class EntryReader:
 
     def _plain(self, module: str, folder: int) -> Entry | None:
         try:
-            return read_plain(self.facts, module, folder)
+            return read_plain(self.shared.facts, module, folder)
         except OSError:
             return None
 
@@ -72,22 +72,22 @@ class EntryReader:
         own = os.fstat(folder)
         allocated = apparent = kept = parts = 0
         changed_at: float = own.st_mtime
-        look = EntryBuilder(self, module, folder, before)
+        builder = EntryBuilder(self.shared, module, folder, before)
         lstat, part_of = os.lstat, PARTS.get
         for name in os.listdir(folder):
             part = part_of(name, _OTHER)
             try:
                 if part & _ARTIFACT:
-                    info = look.artifact(name)
+                    info = builder.artifact(name)
                 elif part & _FLAGS:
-                    info = look.flags(name)
+                    info = builder.flags(name)
                 else:
                     info = lstat(name, dir_fd=folder)
             except FileNotFoundError:
                 continue
             size, blocks = info.st_size, info.st_blocks * 512
             if info.st_mode & FORMAT != REGULAR or info.st_nlink > 1:
-                part, size, blocks = look.odd(name, part, info)
+                part, size, blocks = builder.add_special_file(name, part, info)
             allocated += blocks
             apparent += size
             if part & _REBUILDS:
@@ -96,12 +96,12 @@ class EntryReader:
                 changed_at = info.st_mtime
             parts |= part
             if part == _GRAPH:
-                look.graph_bytes, look.graph_at = size, info.st_mtime
+                builder.graph_bytes, builder.graph_at = size, info.st_mtime
             elif part == _DONE:
-                look.done_at = info.st_mtime
-            elif part & _REMARKABLE:
-                look.remark(name, part, size, info.st_mtime)
-        return look.entry(own, parts, (allocated, apparent, kept), changed_at)
+                builder.done_at = info.st_mtime
+            elif part & _READ_BY_BUILDER:
+                builder.add_part(name, part, size, info.st_mtime)
+        return builder.entry(own, parts, (allocated, apparent, kept), changed_at)
 
     def _closed(self, module: str, problem: OSError) -> Entry | None:
         """An entry that may not be opened is still shown; a link or a file in its place is no entry."""
@@ -111,14 +111,14 @@ class EntryReader:
             own = os.stat(module, dir_fd=self.descriptor, follow_symlinks=False)
         except OSError:
             return None
-        look = EntryBuilder(self, module, -1, None)
-        look.artifact_state = Artifact.UNREADABLE
-        look.problem("permission denied")
-        return look.entry(own, 0, (0, 0, 0), own.st_mtime)
+        builder = EntryBuilder(self.shared, module, -1, None)
+        builder.artifact_state = Artifact.UNREADABLE
+        builder.problem("permission denied")
+        return builder.entry(own, 0, (0, 0, 0), own.st_mtime)
 
 
-def judged(entry: Entry, lock: Lock) -> Entry:
-    """The same entry with its lock's holder judged."""
+def with_verdict(entry: Entry, lock: Lock) -> Entry:
+    """The same entry, with what is known of its lock's holder."""
     state = entry.state
     if entry.state is not State.TRACED:
         log_fails = entry.failure is not None

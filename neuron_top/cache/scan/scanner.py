@@ -21,49 +21,49 @@ from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
 from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
 from neuron_top.cache.scan import discovery
-from neuron_top.cache.scan.entry_reader import EntryReader, judged
+from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
 from neuron_top.cache.tree import measure
 
 OTHERS_LIMIT = 200_000
 """How many files of the registry and of unknown folders are counted before the walk gives up and says so."""
 
-Judges = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
+LockVerdicts = Callable[[str, Sequence[Entry], float | None], dict[str, Lock]]
 """(root, locked entries, newest change below the root) → lock per entry path."""
 
 
-def judge_now(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
-    """A verdict from what runs on this machine now."""
+def current_verdicts(root: str, locked: Sequence[Entry], newest_change: float | None) -> dict[str, Lock]:
+    """The verdict on each lock, from what runs on this machine now."""
     from neuron_top.cache.locks import verdicts  # most looks meet no lock, and are made for a script that waits
 
-    return verdicts.judge_all(root, locked, newest_change)
+    return verdicts.verdicts_of(root, locked, newest_change)
 
 
-def scan(root: str, *, lock_verdicts: Judges = judge_now, now: float | None = None) -> Snapshot:
+def scan(root: str, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
     """Look at everything below `root`. Raises NothingToShow when there is no such folder."""
     return _Scan(root, None, lock_verdicts, now).run()
 
 
-def refresh(before: Snapshot, *, lock_verdicts: Judges = judge_now, now: float | None = None) -> Snapshot:
+def refresh(before: Snapshot, *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None) -> Snapshot:
     """Look again at what may have changed since `before`; entries that did not are the same objects."""
     return _Scan(before.root, before, lock_verdicts, now).run()
 
 
 def refresh_entries(
-    before: Snapshot, paths: Iterable[str], *, lock_verdicts: Judges = judge_now, now: float | None = None
+    before: Snapshot, paths: Iterable[str], *, lock_verdicts: LockVerdicts = current_verdicts, now: float | None = None
 ) -> Snapshot:
     """Look again at these entries only (`compiler/module`): what a notification names."""
     return _Scan(before.root, before, lock_verdicts, now).run_only(set(paths))
 
 
-def look_at(root: str, entries: Sequence[Entry], *, lock_verdicts: Judges = judge_now) -> list[Entry]:
+def look_at(root: str, entries: Sequence[Entry], *, lock_verdicts: LockVerdicts = current_verdicts) -> list[Entry]:
     """These entries as they are now, without the rest of the root; entries that are gone are left out."""
     partial = Snapshot(root=root, taken_at=0.0, seconds=0.0, entries=tuple(entries), folders=())
     return list(refresh_entries(partial, [entry.path for entry in entries], lock_verdicts=lock_verdicts).entries)
 
 
 class _Scan:
-    def __init__(self, root: str, before: Snapshot | None, lock_verdicts: Judges, now: float | None) -> None:
+    def __init__(self, root: str, before: Snapshot | None, lock_verdicts: LockVerdicts, now: float | None) -> None:
         self.root = os.path.realpath(root)
         self.before = before
         self.lock_verdicts = lock_verdicts
@@ -74,9 +74,9 @@ class _Scan:
         self.entries: list[Entry] = []
         self.folders: list[Folder] = []
         self.others: list[Other] = []
-        self.known: dict[str, dict[str, Entry]] = {}
+        self.before_by_compiler: dict[str, dict[str, Entry]] = {}
         for entry in before.entries if before else ():
-            self.known.setdefault(entry.compiler, {})[entry.module] = entry
+            self.before_by_compiler.setdefault(entry.compiler, {})[entry.module] = entry
         self.suspects = (
             to_look_at(before.entries, before.taken_at, self.now, shared=self.disk.shared) if before else set()
         )
@@ -108,7 +108,7 @@ class _Scan:
         return self._snapshot(started)
 
     def _snapshot(self, started: float) -> Snapshot:
-        self._judge_locks()
+        self._add_verdicts()
         return Snapshot(
             root=self.root,
             taken_at=self.now,
@@ -148,7 +148,7 @@ class _Scan:
     def _entries(self, compiler: str, descriptor: int, names: Iterable[str], *, again: bool) -> None:
         keeps_times = self.disk.access_times != "noatime"
         house = EntryReader(self.root, compiler, descriptor, self.reader, access_times=keeps_times)
-        known, entries, match = self.known.get(compiler, {}), self.entries, MODULE.match
+        known, entries, match = self.before_by_compiler.get(compiler, {}), self.entries, MODULE.match
         for name in names:
             before = known.get(name)
             if before is not None and not again and self._unchanged(before, descriptor):
@@ -193,14 +193,14 @@ class _Scan:
             self.problems.append(f"{name}: not all of it could be read")
         self.others.append(Other(name, size.allocated, size.files, own.st_mtime_ns))
 
-    def _judge_locks(self) -> None:
+    def _add_verdicts(self) -> None:
         locked = [entry for entry in self.entries if entry.lock is not None]
         if not locked:
             return
         newest = max((entry.changed_at for entry in self.entries if entry.lock is None), default=None)
         verdicts = self.lock_verdicts(self.root, locked, newest)
         self.entries = [
-            judged(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
+            with_verdict(entry, verdicts[entry.path]) if entry.lock is not None and entry.path in verdicts else entry
             for entry in self.entries
         ]
 
