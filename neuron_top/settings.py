@@ -24,39 +24,39 @@ _LONGEST_FILE = 1 << 20
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be set. Bytes, seconds; the comment under a field is its reference text."""
+    """All settings. Bytes, seconds; the docstring of a field is its reference text."""
 
     state_dir: str = ""
-    """Where recordings and indexes are kept; empty = the platform's state folder."""
+    """Folder of recordings and indexes; empty = the platform's state folder."""
     sample_seconds: float = 1.0
     """Period of telemetry samples, seconds, 0.1 to 60."""
     keep_runs: int = 50
-    """How many recordings are kept; the oldest finished ones go first."""
+    """How many recordings are kept; the oldest finished ones are deleted first."""
     keep_bytes: int = 2 * 1024**3
-    """How much all recordings together may take, bytes."""
+    """Largest total size of all recordings, bytes."""
     history_seconds: float = 8 * 3600.0
-    """How long a live screen remembers series, seconds."""
+    """How much history a live view keeps, seconds."""
     theme: str = "dark"
     """`dark`, `light` or `high-contrast`."""
     ascii: bool = False
     """Draw with ASCII characters only."""
     memory_headroom: float = 0.1
-    """An alert is raised when less than this share of a core's memory is free, 0 to 1."""
+    """An alert fires when less than this share of a core's memory is free, 0 to 1."""
 
     read_only: bool = False
-    """Refuse every change of a cache: at the key, at the dialog, and where it would be carried out."""
+    """Refuse all changes to caches."""
     cache_max_size: str = ""
-    """`neurontop cache maintain` keeps a cache below this size, as `200GB`; empty = no limit."""
+    """`neurontop cache maintain` keeps a cache below this size, such as `200GB`; empty = no limit."""
     cache_min_free: str = ""
-    """`maintain` keeps so much of the cache's file system free, as `50GB`; empty = no goal."""
+    """`maintain` keeps this much of the cache's file system free, such as `50GB`; empty = no minimum."""
     cache_older_than: str = ""
-    """`maintain` takes what was not used for so long, as `30d`; empty = age alone is no reason."""
+    """`maintain` evicts entries unused for this long, such as `30d`; empty = age is no criterion."""
     cache_states: str = ""
-    """`maintain` takes entries in these states, comma-separated, as `empty,failed,corrupt`; empty = none."""
+    """`maintain` evicts entries in these states, comma-separated, such as `empty,failed,corrupt`; empty = none."""
     cache_pins: str = ""
-    """Patterns of module names that are never evicted, comma-separated; besides those of `neurontop cache pin`."""
+    """Patterns of modules that are never evicted, comma-separated; in addition to those of `neurontop cache pin`."""
     trash_grace: str = "7d"
-    """How long what was taken away can be restored before `maintain` purges it."""
+    """How long removed entries can be restored before `maintain` purges them."""
 
     @property
     def state_path(self) -> Path:

@@ -88,19 +88,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_error(text: str) -> None:
-    """A sentence on standard error; that nobody can read it is no further failure."""
+    """Print a message on stderr; a closed stderr is no further error."""
     with contextlib.suppress(OSError, ValueError):
         log_stderr(f"neurontop: {text}")
 
 
 def _system_error_text(problem: OSError) -> str:
-    """What the system refused. Without the name of a file it was our own output."""
+    """A system error as text. One without a file name concerns our own output."""
     name = problem.filename if problem.filename is not None else "standard output"
     return f"{os.fspath(name) if not isinstance(name, int) else name}: {problem.strerror or problem}"
 
 
 def _discard_output() -> None:
-    """What is still waiting to be written would make Python complain at exit."""
+    """Discard buffered output: flushing it would fail again at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

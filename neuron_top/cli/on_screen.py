@@ -1,7 +1,7 @@
-"""The terminal program, run until its user leaves it, what it shows has ended, or the terminal goes away.
+"""Runs the terminal program until the user quits, its source ends, or the terminal is lost.
 
-Its garbage is not collected before the first frame: a collection walks all that was imported, and what was imported
-stays. Afterwards it is never walked again, so no key waits for that.
+Garbage collection is off until the first frame, because a collection walks everything that was imported; afterwards
+the imported objects are frozen, so that no key waits for a collection.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
 
 SWITCH_SECONDS = 0.001
-"""How long a thread that reads logs may keep the one that answers keys from running (Python's own: 5 ms)."""
+"""How long a thread that reads logs may delay the one that handles keys (Python's default: 5 ms)."""
 SOURCES_SECONDS = 0.4
-"""Loading ahead leaves the processor to the sources so long: what they tell first is what the user waits for."""
+"""Preloading waits so long: the user waits for the first events of the sources."""
 LOOK_SECONDS = 0.1
-"""How often a program that does not run yet is asked again to leave."""
+"""How often a program that does not run yet is asked again to exit."""
 
 
 def disable_gc() -> None:
-    """To be called before the program is imported."""
+    """Switch garbage collection off; called before the program is imported."""
     gc.disable()
 
 
 def show(app: TopApp, *reasons: Callable[[], object]) -> int:
-    """Run the program on our terminal; its exit status, 1 when it broke.
+    """Run the program on our terminal; its exit status, 1 after an error.
 
-    It leaves when one of the `reasons` has been waited for, each called in a thread of its own; without any, when the
-    terminal is lost: where the hang-up signal is ignored it would draw for nobody for ever.
+    It exits when one of the `reasons` returns, each called in a thread of its own; without any, when the terminal is
+    lost: where the hang-up signal is ignored it would go on drawing for nobody.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     ended = threading.Event()
     for reason in reasons or (watched_terminal().wait,):
-        threading.Thread(target=_leave_after, args=(app, reason, ended), name="leaves the screen", daemon=True).start()
-    threading.Thread(target=_preload, args=(app, ended), name="loads ahead", daemon=True).start()
+        threading.Thread(target=_exit_after, args=(app, reason, ended), name="exit on end", daemon=True).start()
+    threading.Thread(target=_preload, args=(app, ended), name="preload", daemon=True).start()
     try:
         app.run()
     finally:
@@ -70,7 +70,7 @@ def _preload(app: TopApp, ended: threading.Event) -> None:
     gc.enable()
 
 
-def _leave_after(app: TopApp, reason: Callable[[], object], ended: threading.Event) -> None:
+def _exit_after(app: TopApp, reason: Callable[[], object], ended: threading.Event) -> None:
     reason()
     while not ended.is_set():
         with contextlib.suppress(RuntimeError):  # it does not run yet, or no more

@@ -1,4 +1,4 @@
-"""How commands speak: data on stdout, narration on stderr, JSON on request."""
+"""Output of commands: data on stdout, messages on stderr, JSON on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import msgspec
 from neuron_top.escapes import visible, visible_lines
 
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
-"""What steers a terminal or hides in it, and bytes of a name that is no UTF-8; in JSON only strings hold any."""
+"""Characters that control a terminal or are invisible, and surrogates of names that are no UTF-8."""
 
 
 def print_json(value: Any) -> None:
@@ -40,16 +40,13 @@ def json_text(value: Any, indent: int = -1) -> str:
 
 
 def print_text(text: str) -> None:
-    """Text on stdout, flushed; names and messages of others in it are only ever text for the terminal."""
+    """Text on stdout, flushed; control characters in it are escaped."""
     sys.stdout.write(f"{visible_lines(text)}\n")
     sys.stdout.flush()
 
 
 def log_stderr(text: str) -> None:
-    """A line for the person, never for a program; one write, so that nobody else's output stands inside it.
-
-    It may quote a name or a message of somebody else's, so nothing in it reaches the terminal as a command.
-    """
+    """A message on stderr in one write, so that no other output stands inside it; control characters are escaped."""
     sys.stderr.write(f"{visible_lines(text)}\n")
     sys.stderr.flush()
 
@@ -65,10 +62,10 @@ def storable_name(name: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of arguments whose complaint is safe to show: a shell's `*` hands over names that others chose."""
+    """An argument parser whose messages escape control characters: a shell's `*` passes names that others chose."""
 
     def error(self, message: str) -> NoReturn:
-        """As argparse says it, and exit status 2."""
+        """Print argparse's message and exit with status 2."""
         super().error(visible_lines(message))
 
 

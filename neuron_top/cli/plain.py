@@ -1,7 +1,7 @@
-"""A live view as lines: for pipes, logs of CI, screen readers and `TERM=dumb`.
+"""A live view as text lines: for pipes, CI logs, screen readers and `TERM=dumb`.
 
-A line appears when something a person waits for has changed (a compile began or ended, the first training step), else
-at most every ten seconds; what is unknown is left out of it. An alert has a line when it comes and one when it is over.
+A line is printed when a compile began or ended, at the first training step, and else at most every ten seconds; unknown
+values are omitted. An alert has a line when it fires and one when it resolves.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PlainProgress:
             if key not in self._alerts and self._print(f"{alert.severity}: {alert.title}: {visible(alert.evidence)}"):
                 self._alerts[key] = alert.title
         for key in [key for key in self._alerts if key not in now]:
-            if self._print(f"over: {self._alerts[key]}"):
+            if self._print(f"resolved: {self._alerts[key]}"):
                 del self._alerts[key]
 
 
@@ -131,7 +131,7 @@ def _core_words(core: CoreRow) -> str:
 
 
 def summary_text(closing: Summary, folder: str) -> str:
-    """The closing summary, a fact per line."""
+    """The summary at the end of a run, one value per line."""
     compile_line = f"{units.duration_text(closing.compile_seconds)} ({units.percent_text(closing.compile_share)})"
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
@@ -157,15 +157,18 @@ def summary_text(closing: Summary, folder: str) -> str:
     return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 
-def _torch_rows(told: TorchSummary | None) -> list[tuple[str, str]]:
+def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:
     """torch.compile of plain PyTorch processes; nothing where none wrote a trace."""
-    if told is None:
+    if summary is None:
         return []
-    return [("PyTorch", summary_words(told)), *((_TORCH_CACHES[row.cache], cache_words(row)) for row in told.caches)]
+    return [
+        ("PyTorch", summary_words(summary)),
+        *((_TORCH_CACHES[row.cache], cache_words(row)) for row in summary.caches),
+    ]
 
 
 def _all_from_cache(closing: Summary) -> str:
-    """What a second run is for, in words; "" where something was compiled, failed or fell back."""
+    """A note that nothing was compiled, failed or fell back; else ""."""
     missed = closing.misses or closing.failures or closing.cached_failures or closing.fallbacks
     return "; every graph came from the cache" if closing.hits and not missed else ""
 
