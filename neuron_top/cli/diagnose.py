@@ -1,7 +1,7 @@
 """Say why a job failed: the verdict, the line that states the cause, the lines around it, and what to do next.
 
 LOG is console output of a job (plain or compressed), a compiler's log-neuron-cc.txt, a runtime's or a tool's log; `-`
-is standard input. RUN is a recording (its id, the beginning of one, its name, or `last`), of which the exit code is
+is standard input. RUN is a recording (an id, a unique prefix of one, a name, or `last`), whose exit code is
 known too.
 
   neurontop diagnose train.log                   one screen, the reason first
@@ -12,7 +12,7 @@ known too.
 A compiler's or a device's statement comes before what frameworks and launchers say of it; what a job overcame is no
 failure. Where the log does not state the reason, that is said, with the nearest line and where to look for more.
 
-exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read · 3 no such recording
+exit status: 0 nothing failed, or what failed was overcome · 1 failed · 2 a file cannot be read · 3 recording not found
 """
 
 from __future__ import annotations
