@@ -32,7 +32,7 @@ def lanes(view: Timeline, known: Sequence[CacheLookup], colors: Palette) -> Char
     """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
     shown = view.lanes[:LANES_SHOWN]
     if not shown and not known:
-        return Chart(empty(colors, "nobody has compiled or waited yet"))
+        return Chart(empty(colors, "no compile and no wait yet"))
     names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
     for answer in known:
         if answer.worker not in names and len(names) < LANES_SHOWN:
@@ -110,7 +110,7 @@ def cumulative(view: Timeline, colors: Palette) -> Figure:
     ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
                   if bar.kind == "compile" and bar.end is not None)  # fmt: skip
     if not ends:
-        return empty(colors, "no compile has ended yet")
+        return empty(colors, "no compile has finished yet")
     total, points = 0.0, []
     for end, seconds in ends:
         total += seconds
@@ -132,7 +132,7 @@ def spread(rows: Sequence[GraphRow], colors: Palette) -> Figure:
     """How many graphs took how long; the last compile of each."""
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
-        return empty(colors, "no duration is known yet")
+        return empty(colors, "no compile duration is known yet")
     trace = {"type": "histogram", "x": seconds, "nbinsx": 30, "marker": {"color": colors.accent},
              "hovertemplate": "%{x} s: %{y} graphs<extra></extra>"}  # fmt: skip
     return {
@@ -146,7 +146,7 @@ def spread(rows: Sequence[GraphRow], colors: Palette) -> Figure:
 def rate(known: Sequence[CacheLookup], colors: Palette, height: int = 240) -> Figure:
     """Hits and misses added up, and the share of distinct graphs that came from the cache."""
     if not known:
-        return empty(colors, "the cache was not asked yet", height)
+        return empty(colors, "no cache lookup yet", height)
     sums = {"hit": 0, "miss": 0, "cached failure": 0}
     first: dict[str, str] = {}
     times, shares = [], []

@@ -178,7 +178,7 @@ def kinds(row: CoreRow, colors: Palette) -> Figure:
     colored = kind_colors(colors, row.kinds)
     rest = (row.memory or 0) - sum(row.kinds.values())
     if rest > 0 and parts:
-        parts.append(("not told apart", rest))
+        parts.append(("unattributed", rest))
     if not parts and row.memory is not None:
         parts = [("memory", row.memory)]
     data = [

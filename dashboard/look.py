@@ -44,7 +44,7 @@ def palette(theme: str | None) -> Palette:
 
 
 def kind_colors(colors: Palette, kinds: Iterable[str]) -> dict[str, str]:
-    """A color for each kind of memory: the same in every chart of a run. Grey, the last, is what is not told apart."""
+    """A color for each kind of memory: the same in every chart of a run. Grey, the last, is what is unattributed."""
     return {kind: colors.kinds[place % (len(colors.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
 
 

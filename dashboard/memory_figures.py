@@ -20,7 +20,7 @@ def core_label(row: CoreRow) -> str:
 def lines(view: MemoryTable, colors: Palette) -> Figure:
     """A line per core of the peaks of each bucket: joining buckets never hides one. The open bucket waits."""
     if not any(len(series.points) > 1 for series in view.series):
-        return empty(colors, "no memory was measured yet", 320)
+        return empty(colors, "no memory was reported yet", 320)
     data: list[dict[str, Any]] = []
     for number, series in enumerate(view.series):
         points = series.points[:-1]
@@ -41,10 +41,10 @@ def lines(view: MemoryTable, colors: Palette) -> Figure:
 
 
 def bars(view: MemoryTable, colors: Palette) -> Figure:
-    """A bar per core stacked by kind; what is not told apart is grey; peak and capacity are marks."""
+    """A bar per core stacked by kind; unattributed memory is grey; peak and capacity are marks."""
     rows = [series.row for series in view.series]
     if not rows:
-        return empty(colors, "no memory was measured yet", 320)
+        return empty(colors, "no memory was reported yet", 320)
     names = [core_label(row) for row in rows]
     kinds = {kind for row in rows for kind in row.kinds}
     data: list[dict[str, Any]] = [
@@ -56,7 +56,7 @@ def bars(view: MemoryTable, colors: Palette) -> Figure:
     ]  # fmt: skip
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
-        data.append({"type": "bar", "name": "not told apart", "x": names, "customdata": [row.key for row in rows],
+        data.append({"type": "bar", "name": "unattributed", "x": names, "customdata": [row.key for row in rows],
                      "y": [round(value, 4) for value in rest],
                      "marker": {"color": colors.quiet}})  # fmt: skip
     for name, values, symbol in (("peak", [row.peak for row in rows], "line-ew-open"),
@@ -79,7 +79,7 @@ def kinds_over_time(view: MemoryKinds | None, colors: Palette) -> Figure:
     The open stretch of time waits: its fullest moment may still come.
     """
     if view is None or not view.kinds:
-        return empty(colors, "no breakdown by kind was reported for this core", 320)
+        return empty(colors, "no breakdown by category was reported for this core", 320)
     colored = kind_colors(colors, view.kinds)
     moments = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
@@ -89,7 +89,7 @@ def kinds_over_time(view: MemoryKinds | None, colors: Palette) -> Figure:
         for kind, sizes in view.kinds.items()
     ]  # fmt: skip
     data.append(
-        {"type": "scatter", "mode": "lines", "name": "all of it", "x": [iso(point.time) for point in view.memory[:-1]],
+        {"type": "scatter", "mode": "lines", "name": "total", "x": [iso(point.time) for point in view.memory[:-1]],
          "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
          "line": {"width": 1.4, "dash": "dot", "color": colors.text}}
     )  # fmt: skip

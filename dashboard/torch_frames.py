@@ -35,7 +35,7 @@ def torch_section(view: TorchView | None) -> Any:
         table(head, frames, caption="Compiled frames, the newest first", right=(5, 6)),
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
-        html.H3("Phases: they nest, and do not add up") if phases else None,
+        html.H3("Phases (nested, so they do not add up)") if phases else None,
         table(("phase", "PyTorch's name", "times", "seconds"), phases, caption="Phases; they nest", right=(2, 3))
         if phases else None,
         wide=True,

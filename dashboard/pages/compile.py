@@ -48,7 +48,7 @@ def layout(_state: dict[str, str]) -> Any:
             dcc.Store(id="compile-known", data=None),
             html.Div(html.P(id="compile-summary"), className="full"),
             panel(
-                "Who compiled what when",
+                "Compiles by worker",
                 chart("compile-timeline", "Compiles, waits and hits by worker", 120),
                 wide=True,
             ),
@@ -59,8 +59,8 @@ def layout(_state: dict[str, str]) -> Any:
             ),
             html.Div(id="compile-torch", className="full"),
             panel("Graphs", grid("compile-grid", GRAPH_COLUMNS, "Graphs"), tools=export_links("graphs"), wide=True),
-            panel("Compile time, added up", chart("compile-cumulative", "Compile time added up over time", 220)),
-            panel("How long compiles took", chart("compile-spread", "Distribution of compile durations", 220)),
+            panel("Cumulative compile time", chart("compile-cumulative", "Cumulative compile time", 220)),
+            panel("Compile durations", chart("compile-spread", "Distribution of compile durations", 220)),
             panel("Hits and misses over time", chart("compile-rate", "Hits and misses over time", 220)),
         ],
         className="grid",
@@ -99,11 +99,9 @@ def row(one: GraphRow) -> dict[str, Any]:
 def _summary(graphs: GraphTable, frames: TorchView | None) -> Any:
     card = graphs.card
     if not card.total and frames is not None:
-        return f"No graph of the compile cache was met. PyTorch by itself: {summary_words(frames.summary)}; see below."
+        return f"No graph of the compile cache. Compiled by PyTorch itself: {summary_words(frames.summary)}; see below."
     if not card.total:
-        return note(
-            "No graph was met yet. Start a job with `neurontop run`, or name its log when you start the server."
-        )
+        return note("No graph yet. Start a job with `neurontop run`, or name its log when you start the server.")
     return (
         f"{counted(card.total, 'graph')}: {card.hit} from the cache, {card.done} compiled, {card.failed} failed, "
         f"{card.cached_failures} cached failures, {len(card.running)} compiling, {len(card.waiting)} waiting. "
@@ -207,7 +205,7 @@ def depth(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
         words = f"{shown}; inputs {'  '.join(made_of.inputs[:INPUTS_SHOWN])}" if made_of.inputs else shown
         head = ("operator", "count", "commonest results")
         parts.append(panel("Operators", html.P(words), table(head, kinds, caption="Operators", right=(1,))))
-    return html.Div(parts, className="grid two") if parts else note("No cache of this machine has this graph any more.")
+    return html.Div(parts, className="grid two") if parts else note("No cache on this machine has this graph.")
 
 
 def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
@@ -215,7 +213,7 @@ def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
 
     @app.callback(
         Output("compile-depth", "children"), Input("url", "search"),
-        running=[(Output("compile-busy", "children"), "Looking into the cache …", "")],
+        running=[(Output("compile-busy", "children"), "Reading the cache …", "")],
     )  # fmt: skip
     async def look(search: str) -> Any:
         state = state_of(search)
@@ -229,7 +227,11 @@ def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
         except NeuronTopError as problem:
             return note(str(problem), kind="bad")
         if page is None or page.row.module is None:
-            return note("This graph was never named, so no cache can be asked about it.") if page is not None else None
+            return (
+                note("The logs do not name this graph's module, so no cache can be searched for it.")
+                if page is not None
+                else None
+            )
         reasons = await asyncio.to_thread(MissService(feeds.settings).why, asked) if asked is not None else None
         return depth(reasons, await asyncio.to_thread(operators_of, feeds.settings, page.row.module, named))
 

@@ -60,8 +60,8 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div(id="live-alerts", role="status", **more(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
             panel("One core", html.P(id="live-core-words", className="quiet"),
-                  chart("live-core", "Utilization and memory of the chosen core", 240),
-                  chart("live-kinds", "Memory of the chosen core by kind", 190)),
+                  chart("live-core", "Utilization and memory of the selected core", 240),
+                  chart("live-kinds", "Memory of the selected core by category", 190)),
             panel("Compiling", html.Div(id="live-compile"), html.H3("Hit rate over time"),
                   chart("live-answers", "Hits, misses and hit rate over time", 200)),
             panel(
@@ -71,7 +71,7 @@ def layout(_state: dict[str, str]) -> Any:
                 html.H3("Throughput"),
                 chart("live-throughput", "Throughput over time", 200),
             ),
-            panel("Lines worth a look", html.Div(id="live-lines"), wide=True),
+            panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True),
         ],
         className="grid",
     )  # fmt: skip
@@ -90,14 +90,14 @@ def render(
     whole["live-core-words"] = (
         f"{figures.core_words(core.row)}. Click a cell of the heat map to choose another core."
         if core is not None
-        else "Choose a core in the heat map (click a cell) to see its history."
+        else "Click a cell of the heat map to see the history of a core."
     )
     if view.cores:
         whole["live-heat"] = Chart(figures.heat(view.cores, measure_of(measure), colors), (("data", 0, "z"),))
     else:
         whole["live-heat"] = Chart(figures.empty(colors, _no_cores(view)))
     whole["live-kinds"] = Chart(
-        figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core chosen", 190)
+        figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 190)
     )
     whole["live-answers"] = Chart(compile_figures.rate(known, colors, height=200))
     whole["live-core"] = AppendChart(_core_lines(core, colors))
@@ -190,7 +190,7 @@ def _alerts(alerts: tuple[Alert, ...], run: str) -> Any:
 
 def _compile(card: CompileCard, run: str) -> Any:
     if not card.total:
-        return note("No graph was met yet. Compiles appear here as soon as the log tells of one.")
+        return note("No graph yet. Compiles appear here as soon as a log reports one.")
     left = card.left or 0
     counts = (
         ("from the cache", card.hit, "hit"), ("compiled", card.done, "done"), ("failed", card.failed, "failed"),
@@ -232,7 +232,7 @@ def _lines(view: Overview) -> Any:
 
 def _core_lines(core: CorePage | None, colors: Palette) -> dict[str, Any]:
     if core is None:
-        return figures.empty(colors, "no core chosen", 240)
+        return figures.empty(colors, "no core selected", 240)
     used = figures.line("utilization", core.recent_utilization, colors.accent)
     memory = figures.line("memory, GiB", core.recent_memory, colors.kinds[1], scale=1 / figures.GIB, yaxis="y2")
     layout_ = figures.layout(colors, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})

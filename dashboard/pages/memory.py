@@ -56,13 +56,13 @@ def layout(_state: dict[str, str]) -> Any:
                   tools=[other, *export_links("cores")]),
             panel("A second run", html.P(id="memory-other-summary", className="quiet"),
                   chart("memory-other-lines", "Memory of the second run over time", 320), extra="second"),
-            panel("What fills it now", chart("memory-kinds", "Memory of each core by kind", 320)),
-            panel("The second run", chart("memory-other-kinds", "Memory of the second run by kind", 320),
+            panel("Memory by category", chart("memory-kinds", "Memory of each core by category", 320)),
+            panel("The second run", chart("memory-other-kinds", "Memory of the second run by category", 320),
                   extra="second"),
             panel("One core over time", html.P(id="memory-core-words", className="quiet"),
-                  chart("memory-core", "Memory of one core by kind over time", 320)),
+                  chart("memory-core", "Memory of one core by category over time", 320)),
             panel("One core of the second run", html.P(id="memory-other-core-words", className="quiet"),
-                  chart("memory-other-core", "Memory of one core of the second run by kind over time", 320),
+                  chart("memory-other-core", "Memory of one core of the second run by category over time", 320),
                   extra="second"),
             panel("Cores, by peak memory", html.Div(id="memory-cores"), wide=True),
             panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
@@ -95,12 +95,12 @@ def render(
 
 
 def _which(core: MemoryKinds | None) -> str:
-    return "Click a bar of “What fills it now” to choose a core. " + (core_words(core.row) if core is not None else "")
+    return "Click a bar of “Memory by category” to choose a core. " + (core_words(core.row) if core is not None else "")
 
 
 def _summary(view: MemoryTable) -> str:
     if not view.rows:
-        return "No core or worker was measured yet."
+        return "No core or worker has reported memory yet."
     peaks = [row.peak for row in view.rows if row.peak is not None]
     highest = max(peaks, default=None)
     full = [row for row in view.rows if row.headroom is not None and row.headroom < 0.1]
@@ -121,7 +121,7 @@ def _cores(view: MemoryTable) -> Any:
     head = ("node", "core", "rank", *(metric.title for metric in metrics))
     shown = table(head, rows, caption="Metrics of each core, the highest peak first", right=range(2, len(head)))
     left = len(view.rows) - len(rows)
-    return [shown, note(f"and {count_text(left)} with lower peaks; CSV and Parquet above hold all") if left else None]
+    return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
 
 
 def _exhausted(event: DeviceMemoryExhausted) -> Any:
@@ -133,7 +133,7 @@ def _exhausted(event: DeviceMemoryExhausted) -> Any:
     ]  # fmt: skip
     return html.Article(
         [
-            html.P(html.Strong(f"{where}: {bytes_text(event.requested)} were asked for and not there. {event.usage}")),
+            html.P(html.Strong(f"{where}: {bytes_text(event.requested)} requested, not available. {event.usage}")),
             table(("whose", "total", "by kind"), rows, caption=f"Memory of {where} when it ran out", right=(1,))
             if rows
             else None,

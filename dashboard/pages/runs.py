@@ -1,4 +1,4 @@
-"""Runs: the recordings of this user, and what one of them came to."""
+"""Runs: the recordings of this user, and the summary of one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def layout(_state: dict[str, str]) -> Any:
 
 def render(rows: tuple[RunRow, ...], closing: Summary | None, run: str = LIVE) -> dict[str, Any]:
     """Every section of the page."""
-    hint = "Nothing was recorded yet. `neurontop run -- <command>` makes the first recording."
+    hint = "No recording yet. Make one with `neurontop run -- <command>`."
     return {
         "runs-note": None if rows else note(hint),
         "runs-summary": summary_panel(closing, run) if closing is not None else None,
@@ -67,7 +67,7 @@ def row(one: RunRow) -> dict[str, Any]:
 
 
 def summary_panel(one: Summary, run: str = LIVE) -> Any:
-    """What a run came to."""
+    """The summary of a run."""
     pairs = (
         ("command", " ".join(one.command)), ("state", one.state_text), ("wall time", duration_text(one.wall_seconds)),
         ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),

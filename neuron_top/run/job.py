@@ -50,6 +50,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     offset: int | None = None
     rank: int | None = None
+    is_compile_failure: bool = False
+    """A failed compile, which reports list with the graphs."""
 
 
 class Source(msgspec.Struct, kw_only=True):
@@ -138,9 +140,10 @@ class JobTracker:
         return process.rank if process is not None else None
 
     def mark(self, time: float | None, level: str, text: str, *, source: str = "", offset: int | None = None,
-             rank: int | None = None) -> None:  # fmt: skip
-        """Remember a line for a person's eye (other ledgers' events become marks too)."""
-        self.marks.append(Mark(time=time, level=level, text=text, source=source, offset=offset, rank=rank))
+             rank: int | None = None, is_compile_failure: bool = False) -> None:  # fmt: skip
+        """Remember a line for a person's eye (events of other trackers become marks too)."""
+        self.marks.append(Mark(time=time, level=level, text=text, source=source, offset=offset, rank=rank,
+                               is_compile_failure=is_compile_failure))  # fmt: skip
 
     @property
     def alive(self) -> list[Process]:

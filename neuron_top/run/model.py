@@ -190,7 +190,8 @@ class Run:
             self.compiles.apply_other(event)
 
     def _mark(self, event: CompileFailed | DeviceMemoryExhausted | ErrorRaised | WorkerDied, text: str) -> None:
-        self.job.mark(event.time, "error", text, source=event.source, offset=event.offset, rank=event.rank)
+        self.job.mark(event.time, "error", text, source=event.source, offset=event.offset, rank=event.rank,
+                      is_compile_failure=isinstance(event, CompileFailed))  # fmt: skip
 
     def canonical(self) -> dict[str, Any]:
         """Everything it knows as plain values: two runs are equal exactly when these are."""

@@ -7,28 +7,37 @@ have to be spent again, and what could not be seen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 
 import msgspec
 
 from neuron_top.actions.journal.records import PlanRestored
-from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step
+from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step, Verb
 from neuron_top.actions.plan_context import LAST_USE_COMPILE
+from neuron_top.actions.registry import action_of
+from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
 
-HEADING, STEP, EXCLUSION, TOTAL, CAVEAT, WARNING, REFUSAL, MORE = (
-    "heading", "step", "exclusion", "total", "caveat", "warning", "refusal", "more",
-)  # fmt: skip
 RECENT_SECONDS = 7 * 86400.0
-VERBS = {
-    "evict": "evict", "retry": "retry", "unlock": "unlock", "quarantine": "quarantine", "sweep": "remove work folders",
-    "copy": "copy", "compile": "compile again now",
-}  # fmt: skip
+
+
+class LineKind(Enum):
+    """How a screen draws a line of a plan."""
+
+    HEADING = auto()
+    STEP = auto()
+    EXCLUSION = auto()
+    TOTAL = auto()
+    CAVEAT = auto()
+    WARNING = auto()
+    REFUSAL = auto()
+    MORE = auto()
 
 
 class PlanLine(msgspec.Struct, frozen=True):
-    """One line; `kind` is one of the constants above and decides how a screen draws it."""
+    """One line of a plan or an outcome."""
 
-    kind: str
+    kind: LineKind
     text: str
 
 
@@ -55,11 +64,11 @@ def typed_word(*plans: Plan) -> str:
 def choice_text(plan: Plan) -> str:
     """What a button says: `Evict: 12 steps, 3.4 GiB`."""
     count = len(plan.steps)
-    if plan.verb == "compile":
+    if plan.verb is Verb.COMPILE:
         return f"Compile now: {many_text(count, 'graph')}"
-    if plan.verb == "retry":
-        return f"On the next run: {many_text(count, 'failure')}"
-    return f"{VERBS.get(plan.verb, plan.verb).capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
+    if plan.verb is Verb.RETRY:
+        return f"Retry on the next run: {many_text(count, 'failure')}"
+    return f"{action_of(plan.verb).title.capitalize()}: {many_text(count, 'step')}, {bytes_text(plan.frees)}"
 
 
 def many_text(count: int, word: str) -> str:
@@ -89,31 +98,33 @@ def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
 
 
 def _head(plan: Plan) -> Iterator[PlanLine]:
-    wish = f": {plan.policy}" if plan.policy else ""
-    yield PlanLine(HEADING, f"plan {plan.identity}: {VERBS.get(plan.verb, plan.verb)} in {plan.root}{wish}")
+    criteria = f": {plan.policy}" if plan.policy else ""
+    yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {action_of(plan.verb).title} in {plan.root}{criteria}")
     if plan.refused:
-        yield PlanLine(REFUSAL, f"refused: {plan.refused}")
+        yield PlanLine(LineKind.REFUSAL, f"refused: {plan.refused}")
 
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
     if not plan.steps:
-        yield PlanLine(STEP, _no_steps(plan))
+        yield PlanLine(LineKind.STEP, _no_steps(plan))
         return
     for step in plan.steps[:most]:
-        yield PlanLine(STEP, step_text(step, plan.made_at))
+        yield PlanLine(LineKind.STEP, step_text(step, plan.made_at))
         if step.proof:
-            yield PlanLine(CAVEAT, f"    proof: {step.proof}")
+            yield PlanLine(LineKind.CAVEAT, f"    proof: {step.proof}")
         if step.warning:
-            yield PlanLine(WARNING, f"    {step.warning}")
+            yield PlanLine(LineKind.WARNING, f"    {step.warning}")
     if most is not None and len(plan.steps) > most:
         left = plan.steps[most:]
-        yield PlanLine(MORE, f"  and {count_text(len(left))} more, {bytes_text(sum(step.frees for step in left))}")
+        yield PlanLine(
+            LineKind.MORE, f"  and {count_text(len(left))} more, {bytes_text(sum(step.frees for step in left))}"
+        )
 
 
 def _no_steps(plan: Plan) -> str:
     if plan.goal_met:
         return f"nothing to do: {plan.goal_met} already"
-    return "nothing can be done: all that was asked for is left alone" if plan.exclusions else "nothing to do"
+    return "nothing to do: every selected entry is skipped" if plan.exclusions else "nothing to do"
 
 
 def step_text(step: Step, now: float) -> str:
@@ -139,38 +150,40 @@ def _exclusions(exclusions: Sequence[Exclusion], most: int | None) -> Iterator[P
         groups.setdefault(each.reason, []).append(each)
     for reason, group in groups.items():
         sizes = bytes_text(sum(each.size for each in group))
-        yield PlanLine(HEADING, f"left alone, {count_text(len(group))} ({sizes}): {reason}")
+        yield PlanLine(LineKind.HEADING, f"skipped, {count_text(len(group))} ({sizes}): {reason}")
         for each in group[:most]:
-            yield PlanLine(EXCLUSION, f"  {each.state:<18} {bytes_text(each.size):>9}  {each.path}")
+            yield PlanLine(LineKind.EXCLUSION, f"  {each.state:<18} {bytes_text(each.size):>9}  {each.path}")
         if most is not None and len(group) > most:
-            yield PlanLine(MORE, f"  and {count_text(len(group) - most)} more")
+            yield PlanLine(LineKind.MORE, f"  and {count_text(len(group) - most)} more")
 
 
 def _totals(plan: Plan) -> Iterator[PlanLine]:
     before, after = plan.before, plan.after
-    if not plan.steps or plan.verb == "compile":
+    if not plan.steps or plan.verb is Verb.COMPILE:
         return
-    copy = plan.verb == "copy"
-    yield PlanLine(HEADING, "at the destination, before → after" if copy else "before → after")
-    yield PlanLine(TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
-    yield PlanLine(TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
-    yield PlanLine(TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
+    copy = plan.verb is Verb.COPY
+    yield PlanLine(LineKind.HEADING, "at the destination, before → after" if copy else "before → after")
+    yield PlanLine(LineKind.TOTAL, f"  entries       {count_text(before.entries)} → {count_text(after.entries)}")
+    yield PlanLine(LineKind.TOTAL, f"  files         {count_text(before.files)} → {count_text(after.files)}")
+    yield PlanLine(LineKind.TOTAL, f"  cache         {bytes_text(before.size)} → {bytes_text(after.size)}")
     if before.free is not None:  # a bucket has no end
         purged = "" if copy else " once purged"
-        yield PlanLine(TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
+        yield PlanLine(LineKind.TOTAL, f"  disk, free    {bytes_text(before.free)} → {bytes_text(after.free)}{purged}")
     if before.free_inodes is not None:
-        yield PlanLine(TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}")
+        yield PlanLine(
+            LineKind.TOTAL, f"  inodes, free  {count_text(before.free_inodes)} → {count_text(after.free_inodes)}"
+        )
     price = cost(plan)
     if price.compiles:
-        yield PlanLine(TOTAL, f"  {_price_text(price)}")
+        yield PlanLine(LineKind.TOTAL, f"  {_price_text(price)}")
 
 
 def _price_text(price: Cost) -> str:
-    text = f"throws away {duration_text(price.seconds)} of compile time"
+    text = f"discards {duration_text(price.seconds)} of compile time"
     if price.unknown == price.compiles:
-        text = "throws away compiles whose time nobody recorded"
+        text = "discards compiles of unknown duration"
     elif price.unknown:
-        text += f", and {count_text(price.unknown)} compiles whose time nobody recorded"
+        text += f", and {count_text(price.unknown)} compiles of unknown duration"
     if price.recent:
         again = f" ({duration_text(price.recent_seconds)} to compile again)" if price.recent_seconds else ""
         text += f"; {count_text(price.recent)} of these were used within a week{again}"
@@ -179,23 +192,25 @@ def _price_text(price: Cost) -> str:
 
 def _remarks(plan: Plan) -> Iterator[PlanLine]:
     if plan.goal_missed:
-        yield PlanLine(WARNING, plan.goal_missed)
+        yield PlanLine(LineKind.WARNING, plan.goal_missed)
     for caveat in plan.caveats:
-        yield PlanLine(CAVEAT, f"note: {caveat}")
+        yield PlanLine(LineKind.CAVEAT, f"note: {caveat}")
 
 
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
-    lines = [PlanLine(HEADING, f"{state} {many_text(outcome.done, 'step')}{_moved(outcome)}")]
-    lines += [PlanLine(REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
+    lines = [PlanLine(LineKind.HEADING, f"{state} {many_text(outcome.done, 'step')}{_moved(outcome)}")]
+    lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
     if most is not None and len(outcome.refused) > most:
-        lines.append(PlanLine(MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
-    lines += [PlanLine(CAVEAT, outcome.undo)] if outcome.undo else []
+        lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
+    lines += [PlanLine(LineKind.CAVEAT, outcome.undo)] if outcome.undo else []
     return lines
 
 
 def _moved(outcome: Outcome) -> str:
+    if is_bucket(outcome.trash):
+        return f", {bytes_text(outcome.moved_bytes)} kept as old versions until the bucket expires them"
     if outcome.trash:
         free = f", {bytes_text(outcome.freed_bytes)} free already" if outcome.freed_bytes else ""
         return f", {bytes_text(outcome.moved_bytes)} in the trash until it is purged (neurontop cache purge){free}"

@@ -159,7 +159,7 @@ def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
         if worker.message not in ("", "None"):
             yield "compile worker", f"worker {worker.name}: {worker.message}", None, worker.finished
     for mark in run.job.marks:
-        if mark.level == "error" and mark.text and not mark.text.startswith("compile failed: "):
+        if mark.level == "error" and mark.text and not mark.is_compile_failure:
             yield "error line", mark.text, mark.rank, mark.time
 
 

@@ -1,4 +1,4 @@
-"""Who compiled what when: a lane per worker, a bar per compile or wait."""
+"""Compiles by worker: a lane per worker, a bar per compile or wait."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """Who compiled what when. `start`…`end` spans everything; None without bars."""
+    """Compiles by worker. `start`…`end` spans everything; None without bars."""
 
     now: float
     start: float | None

@@ -107,7 +107,7 @@ def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None
         MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )
     assert "batch 8 here, 4 there" in words_of(told)
-    assert "No cache of this machine" in words_of(compile_page.depth(None, None))
+    assert "No cache on this machine" in words_of(compile_page.depth(None, None))
 
 
 def links(component: Any) -> list[str]:
@@ -211,7 +211,7 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
         one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")), other.read(memory_kinds),
     )  # fmt: skip
     assert set(shown) == set(memory.SLOTS.names)
-    assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "all of it"
+    assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "total"
     assert shown["memory-core"].figure["data"][0]["y"][0] == 5
     assert "core 2" in shown["memory-core-words"]
     assert len(shown["memory-lines"].figure["data"]) == 4
@@ -357,7 +357,7 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
     end = START + 5
     whole = whole_timeline(run, end)
     shown = compile_page.render(graph_table(run, end), whole, (), None, [], LIGHT, torch_view(run, end))
-    assert "PyTorch by itself: 1 compile, 1 graph, 2.0 s" in shown["compile-summary"]
+    assert "Compiled by PyTorch itself: 1 compile, 1 graph, 2.0 s" in shown["compile-summary"]
     words = words_of(shown["compile-torch"])
     assert all(word in words for word in ("Graph breaks", "/train.py:4", "Phases", "inductor_compile", "forward"))
     (bars,) = [trace for trace in shown["compile-timeline"].figure["data"] if trace["type"] == "bar" and trace["x"]]

@@ -170,7 +170,7 @@ async def test_a_failure_can_be_compiled_now_or_forgotten_as_one_chooses(
         assert "[ Cancel ]" in buttons.render_line(0).text
         assert "Compile now: 1 graph" in buttons.render_line(0).text
         await press(app, pilot, "right", "right")
-        assert "[ On the next run: 1 failure ]" in buttons.render_line(0).text
+        assert "[ Retry on the next run: 1 failure ]" in buttons.render_line(0).text
         assert page(app).execution.plan.verb == "retry"
         await press(app, pilot, "left", "enter")
         assert (page(app).execution.state, page(app).execution.plan.verb) == (PlanState.DONE, "compile")

@@ -19,7 +19,7 @@ from neuron_top.cli.cache_commands.live_line import LiveLine
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
-from neuron_top.views.plan import VERBS
+from neuron_top.services.caches import action_of
 
 DRAIN = "60s"
 """Default of --drain."""
@@ -42,7 +42,7 @@ def add_drain(parser: argparse.ArgumentParser) -> None:
 def carried_out(plan: Plan, arguments: argparse.Namespace) -> Outcome:
     """Carry `plan` out, with progress where a person looks on. Raises RefusedForSafety."""
     own_screen = plan.verb == "compile"
-    with LiveLine(VERBS.get(plan.verb, plan.verb), live=sys.stderr.isatty() and not own_screen) as line:
+    with LiveLine(action_of(plan.verb).title, live=sys.stderr.isatty() and not own_screen) as line:
         if plan.verb == "compile":
             return _compiled(plan, arguments, line)
         if plan.verb == "copy":

@@ -28,7 +28,7 @@ from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.model import Run
-from neuron_top.views.plan import PlanLine
+from neuron_top.views.plan import LineKind, PlanLine
 
 _PROGRESS_STEPS = 64
 """The progress is drawn again after so many steps."""
@@ -86,7 +86,7 @@ class PlanPage(LiveScreen):
         if self.execution.outcome is not None:
             return plan_view.outcome_lines(self.execution.outcome)
         if self.execution.state is PlanState.FAILED:
-            return [PlanLine(plan_view.REFUSAL, f"nothing was done: {self.execution.message}")]
+            return [PlanLine(LineKind.REFUSAL, f"nothing was done: {self.execution.message}")]
         return plan_view.plan_lines(self.execution.plan)
 
     @property
@@ -292,14 +292,14 @@ def _button(line: Line, look: Theme, text: str, *, chosen: bool) -> Line:
     return line.put(f"[ {text} ]" if chosen else f"  {text}  ", look.key if chosen else look.quiet)
 
 
-def _style(look: Theme, kind: str) -> Style:
+def _style(look: Theme, kind: LineKind) -> Style:
     return {
-        plan_view.HEADING: look.title,
-        plan_view.STEP: look.text,
-        plan_view.EXCLUSION: look.quiet,
-        plan_view.TOTAL: look.text,
-        plan_view.CAVEAT: look.quiet,
-        plan_view.WARNING: look.warn,
-        plan_view.REFUSAL: look.bad,
-        plan_view.MORE: look.quiet,
+        LineKind.HEADING: look.title,
+        LineKind.STEP: look.text,
+        LineKind.EXCLUSION: look.quiet,
+        LineKind.TOTAL: look.text,
+        LineKind.CAVEAT: look.quiet,
+        LineKind.WARNING: look.warn,
+        LineKind.REFUSAL: look.bad,
+        LineKind.MORE: look.quiet,
     }[kind]

@@ -1,0 +1,69 @@
+"""Sentences of a plan are for people: none of them decides anything."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from neuron_top.actions.plan import Plan, Verb
+from neuron_top.cache.model.entry import State
+from neuron_top.services.caches import CacheService
+from neuron_top.services.plan_execution import PlanExecution
+from neuron_top.settings import Settings
+from neuron_top.views.plan import LineKind, plan_lines
+from tests.actions import caches, states
+
+_numbers = itertools.count()
+
+
+def other(text: str) -> str:
+    """Another sentence; none stays none."""
+    return f"sentence {next(_numbers)}" if text else ""
+
+
+def rephrased(plan: Plan) -> Plan:
+    """The plan with every sentence changed. Names, paths, numbers and states stay."""
+    steps = tuple(
+        msgspec.structs.replace(step, reason=other(step.reason), proof=other(step.proof), warning=other(step.warning),
+                                rebuild_from=other(step.rebuild_from))
+        for step in plan.steps
+    )  # fmt: skip
+    exclusions = tuple(msgspec.structs.replace(each, reason=other(each.reason)) for each in plan.exclusions)
+    return msgspec.structs.replace(
+        plan, policy=other(plan.policy), caveats=tuple(map(other, plan.caveats)), refused=other(plan.refused),
+        goal_missed=other(plan.goal_missed), goal_met=other(plan.goal_met), steps=steps, exclusions=exclusions,
+    )  # fmt: skip
+
+
+def a_cache(root: Path) -> CacheService:
+    """An entry of most states, and a service that looks at no processes."""
+    for number, state in enumerate((State.HIT, State.FAILED, State.STALE_LOCK, State.CORRUPT, State.LOCKED_UNKNOWN)):
+        states.entry_in(root / "cache", state, number=number)
+    caches.entry(root / "cache", 90)
+    return CacheService(Settings(state_dir=str(root / "state")), in_use=lambda root: None)
+
+
+@pytest.mark.parametrize("verb", [Verb.EVICT, Verb.SLIM, Verb.RETRY_DETERMINISTIC, Verb.UNLOCK, Verb.FORCE_UNLOCK,
+                                  Verb.QUARANTINE])  # fmt: skip
+def test_a_plan_with_every_sentence_changed_decides_the_same(verb: Verb, tmp_path: Path) -> None:
+    def decided(root: Path, change: Callable[[Plan], Plan]) -> tuple[object, ...]:
+        service, cache = a_cache(root), str(root / "cache")
+        paths = [entry.path for entry in service.snapshot(cache).entries]
+        execution = PlanExecution(plan=change(service.plan(verb, cache, paths)))
+        before = execution.typed, len(execution.confirmation.per_step), execution.can_confirm
+        kinds = [line.kind for line in plan_lines(execution.plan) if line.kind in (LineKind.STEP, LineKind.WARNING)]
+        if execution.can_confirm:
+            execution.confirm(execution.typed)
+            service.run(execution)
+        outcome = execution.outcome
+        refused = sorted(path for path, _reason in outcome.refused) if outcome is not None else []
+        left = sorted((entry.path, entry.state) for entry in service.snapshot(cache).entries)
+        done = outcome.done if outcome is not None else None
+        return before, kinds, execution.state, execution.can_undo, done, refused, left
+
+    plain, changed = decided(tmp_path / "plain", lambda plan: plan), decided(tmp_path / "changed", rephrased)
+    assert plain == changed
