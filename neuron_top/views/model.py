@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from neuron_top.cache.model.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
-from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import GraphState, LineRef, Outcome, Precision
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
+from neuron_top.views.alerts import Alert, Limits, alerts
 
 __all__ = [
     "Alert",

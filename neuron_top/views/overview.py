@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
+from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.core_rows import CoreRow, core_rows
 from neuron_top.views.progress import CacheCard, CompileCard, cache_card, compile_card
 from neuron_top.views.states import state_text

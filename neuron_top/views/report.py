@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from neuron_top.run.alerts import Limits
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_context, report_text
+from neuron_top.views.alerts import Limits
 from neuron_top.views.metric import Metric
 from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
 from neuron_top.views.report_graphs import (

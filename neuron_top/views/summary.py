@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.run.graph import Graph, Precision
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
+from neuron_top.views.alerts import Alert, Limits, alerts
 from neuron_top.views.states import state_text
 from neuron_top.views.torch_trace import TorchSummary, torch_summary
 

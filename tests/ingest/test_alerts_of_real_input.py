@@ -16,9 +16,9 @@ import pytest
 from neuron_top.cache.locks import lock_owner
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.recordings import find_recording, load_run
-from neuron_top.run.alerts import Alert, Limits, alerts
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
+from neuron_top.views.alerts import Alert, Limits, alerts
 from tests.builders import COMPILER, HLO_NAME, neff, small_hlo, write_entry
 from tests.telemetry import records
 

@@ -27,8 +27,8 @@ from neuron_top.events import (
     WorkerFailed,
     WorkerStarted,
 )
-from neuron_top.run.alerts import Alert, alerts
 from neuron_top.run.model import Run
+from neuron_top.views.alerts import Alert, alerts
 
 A, B, C = (f"MODULE_{digit * 16}+aaaaaaaa" for digit in "123")
 

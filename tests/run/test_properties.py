@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_top.events import AnyEvent, decode, encode
-from neuron_top.run.alerts import alerts
 from neuron_top.run.model import Run
+from neuron_top.views.alerts import alerts
 from neuron_top.views.cores import core_page, core_table
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.overview import overview

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top import events as ev
-from neuron_top.run.alerts import Alert
 from neuron_top.run.model import Run
 from neuron_top.tui.look import DARK, UNICODE, Theme
 from neuron_top.tui.panels.alerts import alerts_panel, wish
 from neuron_top.tui.panels.welcome import welcome_panel
+from neuron_top.views.alerts import Alert
 from neuron_top.views.overview import overview
 
 LOOK = Theme(DARK, UNICODE)

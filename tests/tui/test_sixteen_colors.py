@@ -18,13 +18,19 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.run.alerts import SEVERITIES, Alert
 from neuron_top.tui.look import ASCII, DARK, LIGHT, NO_COLOR, UNICODE, Theme
 from neuron_top.tui.panels.alerts import alert_line
+from neuron_top.views.alerts import SEVERITIES, Alert, AlertKind, Severity
 
 PATIENCE = 240.0
 _STYLES = re.compile(rb"\x1b\[([\d;]*)m")
 LOG = "INFO: the first line\nWARNING: disk is slow\nTraceback (most recent call last):\nValueError: shapes differ\n"
+
+
+def alert_of(severity: Severity) -> Alert:
+    return Alert(
+        key="k", kind=AlertKind.FALLBACK, severity=severity, since=None, title="t", evidence="e", next_step="n"
+    )
 
 
 @contextmanager
@@ -87,10 +93,7 @@ def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -
     signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
     assert len(set(signs)) == len(signs)
     assert len({glyphs.bar, glyphs.hollow, glyphs.track}) == 3
-    lines = [
-        alert_line(look, Alert(key="k", severity=severity, since=None, title="t", evidence="e", next_step="n"), 0.0, 60)
-        for severity in SEVERITIES
-    ]
+    lines = [alert_line(look, alert_of(severity), 0.0, 60) for severity in SEVERITIES]
     assert len({line.text.split(":")[0] for line in lines}) == len(SEVERITIES)
 
 

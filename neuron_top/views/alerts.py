@@ -1,0 +1,212 @@
+"""Alerts in words: what was seen, never a guess, and a next step that the reader can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from neuron_top.run.alerts import SEVERITIES, AlertKind, Limits, RaisedAlert, Severity, raised
+from neuron_top.run.graph import Attempt
+from neuron_top.run.model import Run
+from neuron_top.units import bytes_text, duration_text, percent_text
+
+__all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
+
+
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that needs a person. `key` stays the same while it lasts, so a screen can keep its row."""
+
+    key: str
+    kind: AlertKind
+    severity: Severity
+    since: float | None
+    title: str
+    evidence: str
+    next_step: str
+    graph: str | None = None
+    """Key of the graph it is about."""
+    core: str | None = None
+    """Key of the core it is about."""
+
+
+def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, ...]:
+    """All alerts that hold at `now`, worst first, then oldest first."""
+    return tuple(_in_words(alert) for alert in raised(run, now, limits))
+
+
+def _in_words(alert: RaisedAlert) -> Alert:
+    words = _WORDS[alert.kind]
+    title = "worker memory nearly full" if alert.kind is AlertKind.MEMORY_LOW and alert.local else words.title
+    next_step = words.next_step.format(graph=alert.graph)
+    return Alert(key=alert.key, kind=alert.kind, severity=alert.severity, since=alert.since, title=title,
+                 evidence=words.evidence(alert), next_step=next_step, graph=alert.graph, core=alert.core)  # fmt: skip
+
+
+def _lock(alert: RaisedAlert) -> str:
+    waiting = f"{alert.count} worker(s) wait for {alert.graph}, {duration_text(alert.seconds)}"
+    unattended = alert.kind is AlertKind.STALE_LOCK and not alert.compiling_elsewhere
+    compiling = "no compiler is seen at work in this run" if unattended else f"{alert.total} compile(s) in progress"
+    return "; ".join(filter(None, (waiting, compiling, alert.proof)))
+
+
+def _cached_failure(alert: RaisedAlert) -> str:
+    return f"{alert.graph} met {alert.count}×: {_first_line(alert.text) or 'no message stored'}"
+
+
+def _failed_compile(alert: RaisedAlert) -> str:
+    peak = alert.attempt.peak_rss_bytes if alert.attempt is not None else None
+    end = f" (peak {bytes_text(peak)})" if peak is not None else ""
+    return f"{alert.graph}: {_first_line(alert.text) or _cause(alert.attempt)}{end}"
+
+
+def _failed_workers(alert: RaisedAlert) -> str:
+    reason = f"{alert.names[0]}: {_first_line(alert.names[1])}" if alert.names else alert.text
+    return f"{alert.count} of {alert.total} worker(s) met an exception: {reason}"
+
+
+def _memory_low(alert: RaisedAlert) -> str:
+    used = f"{bytes_text(alert.size)} of {bytes_text(alert.capacity)}"
+    return f"core {alert.index}: {used}, {percent_text(alert.share)} free"
+
+
+def _memory_exhausted(alert: RaisedAlert) -> str:
+    named = [f"{name} {number}" for name, number in (("device", alert.device), ("core", alert.index))
+             if number is not None]  # fmt: skip
+    where = f" on {', '.join(named)}" if named else ""
+    requested = f" for {bytes_text(alert.size)}" if alert.size is not None else ""
+    last = f", the last{requested}{where}" if requested or where else ""
+    return f"{alert.count} allocation(s) failed{last}"
+
+
+def _recompiles(alert: RaisedAlert) -> str:
+    return f"{alert.count} new graphs were compiled after training had begun, the last one {alert.graph}"
+
+
+def _idle_core(alert: RaisedAlert) -> str:
+    peers = f"median of {alert.total} cores {percent_text(alert.typical)}"
+    return f"core {alert.index} at {percent_text(alert.share)}, {peers}"
+
+
+def _disk_low(alert: RaisedAlert) -> str:
+    return f"{bytes_text(alert.size)} free at {alert.names[0]}; the cache takes {bytes_text(alert.capacity)}"
+
+
+def _telemetry_lost(alert: RaisedAlert) -> str:
+    return "; ".join(filter(None, (f"no sample for {duration_text(alert.seconds)}", alert.text)))
+
+
+def _worker_died(alert: RaisedAlert) -> str:
+    how = alert.signal or (f"exit status {alert.exit_code}" if alert.exit_code is not None else "unknown cause")
+    rank = alert.rank if alert.rank is not None else "?"
+    error = ": ".join(filter(None, (alert.names[0], _first_line(alert.names[1])))) if alert.names else ""
+    return "; ".join(filter(None, (f"rank {rank} ({how})", error, f"{alert.count} in all")))
+
+
+class _Words(NamedTuple):
+    title: str
+    evidence: Callable[[RaisedAlert], str]
+    next_step: str
+
+
+_WORDS = {
+    AlertKind.LOCK_WAIT: _Words(
+        "waiting for a lock",
+        _lock,
+        "Wait for the compile, or compile beforehand with `neurontop compile` so that ranks do not queue up.",
+    ),
+    AlertKind.STALE_LOCK: _Words(
+        "stale lock",
+        _lock,
+        "If no process on any host compiles it, the lock was left behind: `neurontop cache show {graph}` says who "
+        "holds it.",
+    ),
+    AlertKind.CACHED_FAILURE: _Words(
+        "cached failure replayed",
+        _cached_failure,
+        "The cache answers with an earlier failure. Fix its cause, then retry once with "
+        "--retry_failed_compilation in NEURON_CC_FLAGS.",
+    ),
+    AlertKind.COMPILE_FAILED: _Words(
+        "compile failed", _failed_compile, "Open the graph for the compiler's text and its advice."
+    ),
+    AlertKind.COMPILE_KILLED: _Words(
+        "compile killed",
+        _failed_compile,
+        "Ended by a signal, most often the kernel's for want of host memory: compile fewer graphs at a time (-j) or "
+        "with more memory, then retry.",
+    ),
+    AlertKind.COMPILE_WORKER_FAILED: _Words(
+        "parallel compile worker failed",
+        _failed_workers,
+        "Its graphs may stay uncompiled: find the exception in the log, fix its cause, compile again.",
+    ),
+    AlertKind.MEMORY_LOW: _Words(
+        "device memory nearly full",
+        _memory_low,
+        "Reduce the batch size or sequence length, or raise tensor parallelism.",
+    ),
+    AlertKind.MEMORY_EXHAUSTED: _Words(
+        "device memory exhausted",
+        _memory_exhausted,
+        "See the breakdown by kind: tensors call for a smaller batch, scratchpad and code for smaller graphs.",
+    ),
+    AlertKind.LATE_RECOMPILES: _Words(
+        "recompiles after warm-up",
+        _recompiles,
+        "Look for shapes that change between steps (last batch, sequence length): pad them, drop the last batch, or "
+        "compile them beforehand.",
+    ),
+    AlertKind.IDLE_CORE: _Words(
+        "core idle while its peers work",
+        _idle_core,
+        "Look at this rank's last lines: it may wait for data, a lock or a collective.",
+    ),
+    AlertKind.TELEMETRY_LOST: _Words(
+        "telemetry lost", _telemetry_lost, "`neurontop doctor` says which source is missing and why."
+    ),
+    AlertKind.FALLBACK: _Words(
+        "graphs run without our compiler",
+        lambda alert: f"{alert.count}×: {_first_line(alert.text)}",
+        "Such graphs are slow and never cached; see their log lines for the operator or shape at fault.",
+    ),
+    AlertKind.CACHE_UNUSED: _Words(
+        "the compile cache is not in use",
+        lambda alert: f"--no_cache in NEURON_CC_FLAGS; {alert.count} graphs were compiled",
+        "Remove --no_cache to keep what is compiled.",
+    ),
+    AlertKind.SEVERAL_CACHES: _Words(
+        "one run uses several caches",
+        lambda alert: ", ".join(alert.names[:4]),
+        "Give all tools one root: NEURON_COMPILE_CACHE_URL, or --cache_dir in NEURON_CC_FLAGS.",
+    ),
+    AlertKind.DISK_LOW: _Words(
+        "cache disk nearly full",
+        _disk_low,
+        "`neurontop cache stats` shows what can go: failed, incomplete and superseded entries first.",
+    ),
+    AlertKind.TRIAL_RUN: _Words(
+        "trial run in progress",
+        lambda _alert: "graphs are extracted, nothing is computed",
+        "Ignore loss, throughput and checkpoints until it ends; they mean nothing.",
+    ),
+    AlertKind.WORKER_DIED: _Words(
+        "worker died",
+        _worker_died,
+        "Start with the rank that failed first: the others fail because it is gone.",
+    ),
+}
+
+
+def _cause(attempt: Attempt | None) -> str:
+    if attempt is None:
+        return "as the parallel compile's report says"
+    if attempt.code:
+        return f"code {attempt.code}"
+    exit_status = f"exit status {attempt.exit_status}" if attempt.exit_status is not None else "no message"
+    return attempt.cause or exit_status
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:240]
