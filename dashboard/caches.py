@@ -20,6 +20,7 @@ from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 from neuron_top.units import counted
 from neuron_top.views.entries import EntryRow, EntryTable
+from neuron_top.views.plan import with_texts
 
 FRESH_SECONDS = 5.0
 BUTTONS = tuple(action for action in ACTIONS if action.button and action.planner is not None)
@@ -88,7 +89,9 @@ class DashboardCaches:
         for root, groups in _grouped(verb, rows).items():
             policy = f"{counted(sum(map(len, groups)), 'entry', 'entries')} selected in the dashboard"
             plans = self._service.plan_together(verb, root, groups, assume_exclusive=assume_exclusive)
-            executions += [PlanExecution(plan=msgspec.structs.replace(plan, policy=policy)) for plan in plans]
+            executions += [
+                PlanExecution(plan=with_texts(msgspec.structs.replace(plan, policy=policy))) for plan in plans
+            ]
         self._plans.add(executions, requester)
         return executions
 

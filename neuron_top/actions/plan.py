@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from neuron_top.actions.reasons import Caveat, Goal, Reason, RebuildSource, Refusal, Risk, UseSource
 from neuron_top.cache.location import is_location
 from neuron_top.cache.model.entry import MODULE, Entry, Part
 from neuron_top.cache.model.failures import FailureClass
@@ -115,34 +116,43 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     action: Action
     path: str
     """Below the plan's root: `<compiler>/<module>`; for a sweep the work folder's name below its parent."""
-    reason: str
+    cause: Reason = Reason()
+    reason: str = ""
+    """The cause in words: of a plan of an earlier version, and where `views.plan.with_texts` was asked for them."""
     frees: Count
     """Bytes expected to be freed once the trash is purged."""
     files: Count
     fingerprint: Fingerprint
     rebuild_seconds: float | None = None
     """What compiling it again would take, from what was recorded; None is unknown."""
-    rebuild_from: str = ""
-    """How the compile time is known: `its statistics`, `a recording`, `file times, at most`."""
+    rebuild_from: RebuildSource = RebuildSource.UNKNOWN
     copies: Count = 0
     """Bytes that a copy writes elsewhere."""
     last_used: float | None = None
-    last_used_from: str = ""
-    """How the last use is known: `record`, `access time`, `compile time`."""
+    last_used_from: UseSource = UseSource.UNKNOWN
     proof: str = ""
     """For an unlock: why the holder is known to be dead."""
     failure: FailureClass | None = None
     """For a retry: why the compile failed."""
+    risk: Risk | None = None
     warning: str = ""
+    """The risk in words, as `reason`."""
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether a person must be warned of it."""
+        return self.risk is not None or bool(self.warning)
 
 
 class Exclusion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An entry that the policy would have taken, and why it is left alone."""
+    """An entry that the criteria would have taken, and why it is skipped."""
 
     path: str
     state: str
     size: Count
-    reason: str
+    cause: Reason = Reason()
+    reason: str = ""
+    """The cause in words, as a step's."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,17 +180,27 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     before: Totals
     after: Totals
     caveats: tuple[str, ...] = ()
-    """What could not be seen, in words."""
+    """The notes in words, and the notes of a plan of an earlier version."""
+    notes: tuple[Caveat, ...] = ()
+    """What could not be seen, or what to expect."""
+    refusal: Refusal | None = None
+    """Not None: executing is refused for safety."""
     refused: str = ""
-    """Not empty: executing is refused for safety, for this reason."""
+    """The refusal in words, as a step's reason; not empty, it refuses too."""
     target: str = ""
     """Where a copy goes."""
     emptied: tuple[str, ...] = ()
     """Compiler folders that lose all their entries."""
+    goal: Goal | None = None
+    """Of a plan that was to reach a size or a free space: met already, or missed by its steps."""
     goal_missed: str = ""
-    """Not empty: the steps do not reach the wish (`--free 50GB`), and why."""
     goal_met: str = ""
-    """Not empty: nothing has to go, because the wish is fulfilled already, and by what."""
+    """The goal in words, as a step's reason."""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether executing it is refused for safety."""
+        return self.refusal is not None or bool(self.refused)
 
     @property
     def frees(self) -> int:
@@ -246,10 +266,14 @@ WHOLE_ENTRY = frozenset({Action.EVICT, Action.SWEEP})
 LOSES_ARTIFACT = frozenset({Action.EVICT, Action.SLIM})
 
 
-def identity_of(verb: str, root: str, made_at: float, steps: Sequence[Step]) -> str:
-    """Ten hex digits that name a plan in the journal and on the screens."""
-    words = [verb, root, repr(made_at), *[step.action for step in steps], *[step.path for step in steps]]
-    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:10]
+def identity_of(
+    verb: str, root: str, made_at: float, steps: Sequence[Step], policy: str = "", exclusions: Sequence[Exclusion] = ()
+) -> str:
+    """Ten hex digits that name a plan in the journal and on the screens; plans without a step differ too."""
+    facts = [verb, root, repr(made_at), policy, *[step.action for step in steps], *[step.path for step in steps]]
+    if not steps:
+        facts += [each.path for each in exclusions]
+    return hashlib.sha256("\0".join(facts).encode("utf-8", "surrogateescape")).hexdigest()[:10]
 
 
 _saved = msgspec.json.Decoder(Saved)  # made once, in one thread: see `cache/scan/index.py`
@@ -265,12 +289,20 @@ def decode(data: bytes) -> tuple[Plan, ...]:
 
     A plan file is somebody's text: every name in it that becomes a path is checked here.
     """
-    saved = _saved.decode(data)
+    saved = _saved.decode(_respelled(data))
     for plan in saved.plans:
         if (saved.schema, plan.schema) != (SCHEMA, SCHEMA):
             raise ValueError(f"plan of schema {plan.schema}, this program reads {SCHEMA}")
         check(plan)
     return saved.plans
+
+
+_OLD_SPELLING = re.compile(rb'"artefact_(inode|mtime_ns)"(?=\s*:)')
+
+
+def _respelled(data: bytes) -> bytes:
+    """A plan with the field names of this version; 0.1 wrote `artefact_inode`."""
+    return _OLD_SPELLING.sub(rb'"artifact_\1"', data) if b'"artefact_' in data else data
 
 
 def check(plan: Plan) -> None:

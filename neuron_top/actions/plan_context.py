@@ -11,6 +11,7 @@ import msgspec
 
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
+from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusal, RefusalCode, UseSource
 from neuron_top.cache.locks import verdicts
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.snapshot import Snapshot
@@ -20,7 +21,10 @@ COMPILE_SECONDS = (5.0, 12 * 3600.0)
 MARK_SECONDS = 60.0
 """How soon after its artifact an entry is marked as done."""
 _VALID = Artifact.VALID
-LAST_USE_RECORD, LAST_USE_ACCESS, LAST_USE_COMPILE = "record", "access time", "compile time"
+_RECORD, _ACCESS, _COMPILE = UseSource.RECORD, UseSource.ACCESS, UseSource.COMPILE
+_UNKNOWN, _STATISTICS = RebuildSource.UNKNOWN, RebuildSource.STATISTICS
+_RECORDING, _FILE_TIMES = RebuildSource.RECORDING, RebuildSource.FILE_TIMES
+"""Taken from the class once: there every look at a member costs as much as the rest of a comparison."""
 
 
 class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,15 +33,15 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     now: float
     before: Totals
     trash_bytes: int = 0
-    """Bytes that lie in the trash: they count for a wish of free space, or each run would take as much again."""
+    """Bytes that lie in the trash: they count for a goal of free space, or each run would take as much again."""
     in_use: str | None = None
     """Why somebody seems to use this root, in words; None = nobody was seen."""
     shared: str | None = None
     """Why other hosts may write here; None = a local file system."""
     shared_confirmed: bool = False
-    """The operator states that no host uses it (`--i-am-alone`)."""
+    """The operator states that no host uses it (`--assume-exclusive`)."""
     read_only: bool = False
-    caveats: tuple[str, ...] = ()
+    notes: tuple[Caveat, ...] = ()
     pins: tuple[str, ...] = ()
     """Patterns of module names that are never evicted."""
     used: dict[str, float] = {}
@@ -49,35 +53,35 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     protect_seconds: float = DAY
     """Anything used or changed within this time is left alone."""
 
-    def refusal(self) -> str:
-        """Why nothing may be executed here at all; empty when it may."""
+    def refusal(self) -> Refusal | None:
+        """Why nothing may be executed here at all; None when it may."""
         if self.read_only:
-            return "read-only mode"
+            return Refusal(RefusalCode.READ_ONLY)
         if self.shared and not self.shared_confirmed:
-            return f"{self.shared}: say --i-am-alone when no other host or container uses this cache"
-        return ""
+            return Refusal(RefusalCode.SHARED, self.shared)
+        return None
 
-    def last_use(self, entry: Entry) -> tuple[float, str]:
+    def last_use(self, entry: Entry) -> tuple[float, UseSource]:
         """(when, how known): the newest of our records and the access time, else the compile time."""
         accessed = entry.read_at
         recorded = self.used.get(entry.module) if self.used else None
         if recorded is not None and (accessed is None or recorded >= accessed):
-            return recorded, LAST_USE_RECORD
+            return recorded, _RECORD
         if accessed is not None:
-            return accessed, LAST_USE_ACCESS
-        return entry.compiled_at or entry.changed_at, LAST_USE_COMPILE
+            return accessed, _ACCESS
+        return entry.compiled_at or entry.changed_at, _COMPILE
 
-    def rebuild(self, entry: Entry) -> tuple[float | None, str]:
+    def rebuild(self, entry: Entry) -> tuple[float | None, RebuildSource]:
         """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
         if entry.artifact is not _VALID:
-            return 0.0, ""
+            return 0.0, _UNKNOWN
         if entry.compile_seconds is not None:
-            return entry.compile_seconds, "its statistics"
+            return entry.compile_seconds, _STATISTICS
         recorded = self.compiled.get(entry.module)
         if recorded is not None:
-            return recorded, "a recording"
+            return recorded, _RECORDING
         between = _between_files(entry)
-        return (None, "") if between is None else (between, "file times, at most")
+        return (None, _UNKNOWN) if between is None else (between, _FILE_TIMES)
 
 
 def _between_files(entry: Entry) -> float | None:
@@ -129,7 +133,7 @@ def collect_context(
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,
-        caveats=tuple(_caveats(snapshot, evidence.unseen)),
+        notes=tuple(_caveats(snapshot, evidence.unseen)),
         pins=pins,
         used=dict(used or {}),
         compiled=dict(compiled or {}),
@@ -152,17 +156,17 @@ def _files(entry: Entry) -> int:
     return (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
 
 
-def _caveats(snapshot: Snapshot, unseen: int) -> list[str]:
-    found = []
+def _caveats(snapshot: Snapshot, unseen: int) -> list[Caveat]:
+    caveats = []
     if unseen:
-        found.append(f"{unseen} processes of other users could be seen by their command only")
+        caveats.append(Caveat(CaveatCode.PROCESSES_UNSEEN, unseen))
     if Path("/.dockerenv").exists() or _in_namespace():
-        found.append("processes outside this container can't be seen")
+        caveats.append(Caveat(CaveatCode.IN_CONTAINER))
     if snapshot.problems:
-        found.append("parts of the cache could not be read")
+        caveats.append(Caveat(CaveatCode.PARTLY_READ))
     if snapshot.filesystem.access_times in (None, "noatime"):
-        found.append("this file system keeps no access times: last use is known from recordings only")
-    return found
+        caveats.append(Caveat(CaveatCode.NO_ACCESS_TIMES))
+    return caveats
 
 
 def _in_namespace() -> bool:

@@ -5,7 +5,7 @@ Commands, screens, pages, API and help read the rows, so an action is added here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -18,6 +18,7 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
+from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache.model.entry import FAILURES, Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import verify
@@ -96,7 +97,7 @@ def _evict_marked(given: PlannerInput, *, keep_graph: bool) -> Plan:
     criteria = EvictCriteria(
         paths=frozenset(entry.path for entry in given.entries),
         states=frozenset(entry.state for entry in given.entries),
-        slim=keep_graph,
+        keep_graph=keep_graph,
     )
     return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, given.context)
 
@@ -110,14 +111,21 @@ def _retry_deterministic(given: PlannerInput) -> Plan:
 
 
 def _compile(given: PlannerInput) -> Plan:
+    plan, missing = plan_compile(given.snapshot.root, given.entries, given.context)
+    notes = [Caveat(CaveatCode.COMPILER_MISSING, detail=problem) for problem in missing]
+    notes += [Caveat(CaveatCode.FEWER_COMPILES)] if for_memory(plan) else []
+    return msgspec.structs.replace(plan, notes=(*plan.notes, *notes))
+
+
+def plan_compile(
+    root: str, entries: Sequence[Entry], context: PlanContext, *, deterministic: bool = False
+) -> tuple[Plan, list[str]]:
+    """(the plan to compile the failures among `entries` now, why some cannot be compiled on this machine)."""
     from neuron_top.actions.execution.compilers import compilers_for  # starts programs: only where one compiles
 
-    root = given.snapshot.root
-    compilers, missing = compilers_for(root, [entry.path for entry in given.entries if entry.state in FAILURES])
+    compilers, missing = compilers_for(root, [entry.path for entry in entries if entry.state in FAILURES])
     folders = {compiler.directory() for compiler in compilers.values()}
-    plan = plan_retry(given.entries, root, given.context, compilers=folders)
-    remarks = ["a compiler was killed for memory: half as many compiles at a time"] if for_memory(plan) else []
-    return msgspec.structs.replace(plan, caveats=(*plan.caveats, *missing, *remarks))
+    return plan_retry(entries, root, context, deterministic=deterministic, compilers=folders), missing
 
 
 def _unlock(given: PlannerInput) -> Plan:
@@ -134,11 +142,18 @@ def _quarantine(given: PlannerInput) -> Plan:
 
 def _verify(given: PlannerInput) -> Plan:
     findings = given.backend.verify(given.entries, deep=True, watch=given.watch)
+    return plan_broken(given.snapshot, given.context, given.entries, findings)
+
+
+def plan_broken(
+    snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[verify.Finding]
+) -> Plan:
+    """Move aside the entries that these findings call broken."""
     broken: dict[str, str] = {}
     for finding in findings:
         if finding.level == verify.BROKEN_LEVEL:
             broken.setdefault(finding.entry.path, finding.what)
-    return plan_quarantine(given.entries, given.snapshot.root, given.context, broken)
+    return plan_quarantine([entry for entry in entries if entry.path in broken], snapshot.root, context, broken)
 
 
 ACTIONS: tuple[CacheAction, ...] = (

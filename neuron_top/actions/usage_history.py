@@ -1,102 +1,63 @@
-"""What the recordings know of modules: when each was last used, what its compile took, which a run used.
-
-Hits lie in the events of recordings; reading them all each time would take seconds. So the last use per module is kept
-beside the store, with how far each recording was read, and only what was recorded since is read again.
-"""
+"""What recordings tell of modules beside an entry's own files: the last use by a watched job, what a compile took."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from neuron_top.errors import NothingToShow
-from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded
-from neuron_top.store.errors import StoreUnusable
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.cache.model.entry import Entry
 
-USES = "cache-uses.json"
+_STORE_NAME = "neurontop.db"
+"""As `store.sqlite` calls it, which is not loaded just to look for it."""
 
 
-class Uses(msgspec.Struct, kw_only=True):
-    """The kept file. `read` maps a recording to the number of the last batch that was read."""
+class UsageHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """What recordings tell of modules, beside an entry's own files."""
 
-    read: dict[str, int] = {}
-    used: dict[str, float] = {}
+    used: Mapping[str, float] = {}
     """Module → last use, seconds since the epoch."""
-
-
-_uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/index.py`
-
-
-class History(msgspec.Struct, frozen=True, kw_only=True):
-    """What planners are told of the past."""
-
-    used: dict[str, float] = {}
-    compiled: dict[str, float] = {}
+    compiled: Mapping[str, float] = {}
     """Module → seconds of its newest measured compile."""
 
+    @classmethod
+    def load(cls, state: Path) -> UsageHistory:
+        """What the recordings in `state` tell; nothing where there are none or they cannot be read."""
+        if not (state / _STORE_NAME).exists():
+            return NOTHING_RECORDED
+        from neuron_top.actions import recorded_uses  # a store is opened only where there is one and somebody asks
+        from neuron_top.store.errors import StoreUnusable
 
-def known(state: Path) -> History:
-    """What the recordings in `state` know; empty where there are none or they cannot be read."""
-    try:
-        with Store(state / FILE_NAME, read_only=True) as store:
-            compiled: dict[str, float] = {}
-            for record in store.compile_history():
-                compiled.setdefault(record.module, record.seconds)
-            return History(used=_brought_up(store, state / USES).used, compiled=compiled)
-    except StoreUnusable:
-        return History()
+        try:
+            used, compiled = recorded_uses.read(state)
+        except StoreUnusable:
+            return NOTHING_RECORDED
+        return cls(used=used, compiled=compiled)
 
+    def last_used(self, entry: Entry) -> float | None:
+        """The newer of the artifact's access time and the last use in a recording; None when neither is known."""
+        return max((at for at in (entry.read_at, self.used.get(entry.module)) if at is not None), default=None)
 
-def modules_of(state: Path, run: str) -> tuple[str, ...]:
-    """Every module that a recorded run used or compiled. Raises NothingToShow for a run that is not there."""
-    with Store(state / FILE_NAME, read_only=True) as store:
-        record = store.run(run)
-        if record is None:
-            raise NothingToShow(f"no recording is {run!r}: neurontop runs lists them")
-        found = {module for event in store.replay(record.id) if (module := _used(event))}
-    return tuple(sorted(found))
+    def known_by(self, entry: Entry) -> str | None:
+        """What tells `last_used`."""
+        at = self.last_used(entry)
+        if at is None:
+            return None
+        return "access time" if at == entry.read_at else "a recorded run"
 
+    def compile_seconds(self, entry: Entry) -> float | None:
+        """Of the entry's own statistics, else of a recording; None when nobody measured it."""
+        return entry.compile_seconds if entry.compile_seconds is not None else self.compiled.get(entry.module)
 
-def _brought_up(store: Store, path: Path) -> Uses:
-    uses = _kept(path)
-    there = {record.id: record.events for record in store.runs()}
-    before = dict(uses.read)
-    uses.read = {run: number for run, number in uses.read.items() if run in there}
-    for run in there:
-        for number, events in store.batches(run, uses.read.get(run, -1)):
-            _note(uses.used, events)
-            uses.read[run] = number
-    if uses.read != before:
-        _keep(path, uses)
-    return uses
-
-
-def _note(used: dict[str, float], events: Iterable[AnyEvent]) -> None:
-    for event in events:
-        module, at = _used(event), event.time
-        if module and at is not None and at > used.get(module, 0.0):
-            used[module] = at
+    def added_to(self, entries: Iterable[Entry]) -> list[Entry]:
+        """The entries, with the recorded compile time of those whose own files tell none: what sums are made of."""
+        return [
+            msgspec.structs.replace(entry, compile_seconds=seconds)
+            if entry.compile_seconds is None and (seconds := self.compiled.get(entry.module)) is not None
+            else entry
+            for entry in entries
+        ]
 
 
-def _used(event: AnyEvent) -> str | None:
-    return event.module if isinstance(event, CacheHit | CompileCompleted | ArtifactLoaded | CompileEnded) else None
-
-
-def _kept(path: Path) -> Uses:
-    try:
-        return _uses.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError):
-        return Uses()
-
-
-def _keep(path: Path, uses: Uses) -> None:
-    """A state folder that cannot be written costs the time of reading again, nothing else."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    with contextlib.suppress(OSError):
-        temporary.write_bytes(msgspec.json.encode(uses))
-        temporary.replace(path)
+NOTHING_RECORDED = UsageHistory()

@@ -19,10 +19,10 @@ import argparse
 from pathlib import Path
 
 from neuron_top import settings as configuration
-from neuron_top.cli.cache_commands.common import chosen_root
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
+from neuron_top.services.caches import CacheService
 from neuron_top.services.misses import Explanation, MissService
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
@@ -41,7 +41,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Explain and print."""
     settings, _ = configuration.load()
     if "MODULE_" in arguments.what and not Path(arguments.what).is_file():
-        explanation = MissService(settings, chosen_root(arguments.cache)).explain_module(arguments.what)
+        explanation = MissService(
+            settings, CacheService(settings).resolve(arguments.cache, folder=True)
+        ).explain_module(arguments.what)
         print_json(explanation) if arguments.json else print_text(_page(explanation))
         return 0
     explanations = _of_run(arguments, settings)
@@ -56,7 +58,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _of_run(arguments: argparse.Namespace, settings: Settings) -> list[Explanation]:
     run = ReportService(settings, log_stderr).load([arguments.what], standard_input_bytes())
-    root = chosen_root(arguments.cache) if arguments.cache else None
+    root = CacheService(settings).resolve(arguments.cache, folder=True) if arguments.cache else None
     explanations, missed = MissService(settings, root).explain_run(run, _MOST)
     if not missed:
         raise NothingToShow("nothing missed: every graph of this run came from the cache, or none was named")

@@ -9,11 +9,12 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import msgspec
 
-from neuron_top.actions import plan_context, registry, usage_history
-from neuron_top.actions.backends import BackendOptions, CacheBackend, open_backend
+from neuron_top.actions import plan_context, registry
+from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBackend, open_backend
 from neuron_top.actions.backends.base import GRACE_SECONDS, ContextFacts, ExecuteOptions, ignore
 from neuron_top.actions.execution import copy as copying
 from neuron_top.actions.execution.compile_child import compile_apart
@@ -23,16 +24,38 @@ from neuron_top.actions.journal.trash import CannotPurge
 from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Outcome, Plan, Progress, Verb
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners import sweep
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
+from neuron_top.actions.planners.copy import plan_copy
+from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
+from neuron_top.actions.reasons import Caveat, CaveatCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
-from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.actions.usage_history import UsageHistory
+from neuron_top.cache import roots
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.snapshot import Snapshot, total
+from neuron_top.cache.scan.catalog import Sums, sums_of
+from neuron_top.cache.scan.verify import Finding
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 
+if TYPE_CHECKING:
+    from neuron_top.compile.parallel.compile_queue import Progress as CompileProgress
+
 __all__ = ["ACTIONS", "CacheAction", "CacheService", "Outcome", "Plan", "Progress", "Purge", "Verb", "action_of"]
 
 READ_ONLY = "read-only mode: nothing is changed"
+
+
+class CacheLook(NamedTuple):
+    """A cache as it was seen at one moment; plans that are made together rest on one look."""
+
+    backend: CacheBackend
+    snapshot: Snapshot
+    context: PlanContext
 
 
 class Purge(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +94,26 @@ class CacheService:
         self._settings, self.read_only, self.assume_exclusive = settings, read_only, assume_exclusive
         self._options = BackendOptions(state=settings.state_path, trash=trash)
         self._in_use, self._grace_seconds = in_use, grace_seconds
+        self.remarks: tuple[str, ...] = ()
+        """What went wrong in the trash beside what was asked for last, in words."""
 
     # Looking
+
+    def resolve(self, given: str | None = None, *, folder: bool = False) -> str:
+        """The root that is meant: the one given, else the one that a job started here would use.
+
+        Raises UsageError for no cache's name; with `folder`, for a bucket too.
+        """
+        in_force = roots.root_in_force() if given is None else None
+        root = in_force.path if in_force is not None else given or ""
+        try:
+            backend = self.backend(root)
+        except UsageError as problem:
+            raise UsageError(f"{problem} ({in_force.origin})" if in_force is not None else str(problem)) from None
+        if folder and backend.kind is not BackendKind.FOLDER:
+            origin = f" ({in_force.origin})" if in_force is not None else ""
+            raise UsageError(f"{root}{origin} is not a folder of this machine: name a local copy of it")
+        return backend.root
 
     def backend(self, root: str) -> CacheBackend:
         """The storage of a cache. Raises UsageError for a name that is neither a folder's nor a bucket's."""
@@ -82,14 +123,31 @@ class CacheService:
         """The entries of a cache. Raises NothingToShow for one that is gone."""
         return self.backend(root).snapshot(rescan=rescan)
 
+    def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
+        """The sums of a cache, with recorded compile times where an entry's own files tell none; and its disk."""
+        past = UsageHistory.load(self._settings.state_path)
+        if not past.compiled:
+            return self.backend(root).sums(rescan=rescan)
+        # A recording tells by module: the index's sums don't know which modules they are made of.
+        snapshot = self.snapshot(root, rescan=rescan)
+        return sums_of(snapshot, total(past.added_to(snapshot.entries))), snapshot.filesystem
+
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
         """What planners know besides the newest snapshot of `backend`."""
-        past = usage_history.known(self._settings.state_path)
+        past = UsageHistory.load(self._settings.state_path)
         facts = ContextFacts(
             pins=self.pinned(), used=past.used, compiled=past.compiled,
             shared_confirmed=self.assume_exclusive or assume_exclusive, read_only=self.read_only,
         )  # fmt: skip
         return backend.context(snapshot, facts)
+
+    def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
+        """The cache as it is, and what planners know besides; `causes`: with the cause of every failure."""
+        backend = self.backend(root)
+        snapshot = backend.snapshot()
+        if causes:
+            snapshot = backend.with_failures(snapshot)
+        return CacheLook(backend, snapshot, self.context(backend, snapshot, assume_exclusive=assume_exclusive))
 
     # Planning
 
@@ -109,26 +167,99 @@ class CacheService:
         assume_exclusive: bool = False,
     ) -> list[Plan]:  # fmt: skip
         """As `plan`, a plan for each group of paths; all rest on one look."""
-        backend = self.backend(root)
-        snapshot = backend.with_failures(backend.snapshot()) if verb in _NEED_CAUSES else backend.snapshot()
-        context = self.context(backend, snapshot, assume_exclusive=assume_exclusive)
-        return [self._plan_marked(verb, backend, snapshot, context, paths, watch) for paths in groups]
+        look = self.look(root, causes=verb in _NEED_CAUSES, assume_exclusive=assume_exclusive)
+        plans = []
+        for paths in groups:
+            wanted = frozenset(paths)
+            entries = [entry for entry in look.snapshot.entries if entry.path in wanted]
+            plans.append(self.plan_entries(verb, look, entries, watch))
+        return plans
 
     @staticmethod
-    def _plan_marked(
-        verb: Verb, backend: CacheBackend, snapshot: Snapshot, context: PlanContext, paths: Collection[str],
-        watch: Callable[[int, int], None],
-    ) -> Plan:  # fmt: skip
+    def plan_entries(
+        verb: Verb, look: CacheLook, entries: Sequence[Entry], watch: Callable[[int, int], None] = ignore
+    ) -> Plan:
+        """The plan for these entries of a look. Raises UsageError for what this storage cannot do."""
         row = action_of(verb)
         if row.planner is None:
-            raise UsageError(f"no such action on marked entries: {verb}")
-        if not registry.is_possible(verb, backend.kind):
-            raise UsageError(f"{row.title} is not possible in a {backend.kind}: it needs a folder of this machine")
-        wanted = frozenset(paths)
-        entries = [entry for entry in snapshot.entries if entry.path in wanted]
+            raise UsageError(f"no such action on entries: {verb}")
+        if not registry.is_possible(verb, look.backend.kind):
+            raise UsageError(f"{row.title} is not possible in a {look.backend.kind}: it needs a folder of this machine")
         return row.planner(
-            PlannerInput(backend=backend, snapshot=snapshot, context=context, entries=entries, watch=watch)
+            PlannerInput(
+                backend=look.backend, snapshot=look.snapshot, context=look.context, entries=entries, watch=watch
+            )
         )
+
+    @staticmethod
+    def plan_compile(
+        look: CacheLook, entries: Sequence[Entry], *, deterministic: bool = False, fewer: bool = False
+    ) -> tuple[Plan, list[str]]:
+        """(the plan to compile the failures among `entries` now, why some cannot be compiled here). `fewer`: the person
+        asked for fewer compiles at a time already."""
+        if not registry.is_possible(Verb.COMPILE, look.backend.kind):
+            raise UsageError(f"compiling is not possible in a {look.backend.kind}: it needs a folder of this machine")
+        plan, missing = registry.plan_compile(look.snapshot.root, entries, look.context, deterministic=deterministic)
+        offer = () if fewer or not for_memory(plan) else (Caveat(CaveatCode.OFFER_FEWER_COMPILES),)
+        return msgspec.structs.replace(plan, notes=(*plan.notes, *offer)), missing
+
+    @staticmethod
+    def plan_eviction(look: CacheLook, criteria: EvictCriteria) -> Plan:
+        """The plan that the criteria ask for. Raises UsageError for a compiler that cannot be read."""
+        snapshot = look.snapshot
+        try:
+            return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, look.context)
+        except ValueError as problem:
+            raise UsageError(f"--compiler: {problem}") from None
+
+    @staticmethod
+    def plan_work_dirs(look: CacheLook) -> list[Plan]:
+        """What dead compiles left in their work folders, a plan for each parent folder."""
+        return sweep.plan_sweeps(sweep.look(), look.context, os.getuid())
+
+    @staticmethod
+    def plan_quarantine(look: CacheLook, findings: Iterable[Finding]) -> Plan:
+        """Move aside what these findings call broken."""
+        return registry.plan_broken(look.snapshot, look.context, look.snapshot.entries, findings)
+
+    def plan_copy(
+        self, source: str, target: str, *, modules: tuple[str, ...] = (), compiler: str | None = None
+    ) -> Plan:
+        """Copy the hits of `source` that `target` lacks. Raises UsageError for one and the same, or a bad compiler."""
+        origin, destination = self.backend(source), self.backend(target)
+        if origin.root == destination.root:
+            raise UsageError("source and destination are the same cache")
+        refusal = self._refusal(destination)
+        try:
+            return plan_copy(
+                origin.snapshot(), destination.root, destination.copy_target().modules(), modules=modules,
+                compiler=compiler, now=time.time(), free=destination.free(), refusal=refusal,
+            )  # fmt: skip
+        except ValueError as problem:
+            raise UsageError(f"--compiler: {problem}") from None
+
+    def _refusal(self, backend: CacheBackend) -> Refusal | None:
+        """What forbids every change there, here and now."""
+        if self.read_only:
+            return Refusal(RefusalCode.READ_ONLY)
+        why = None if self.assume_exclusive else backend.why_shared()
+        return Refusal(RefusalCode.SHARED, why) if why else None
+
+    def interrupted(self, root: str, identity: str) -> Plan:
+        """The plan of that name (or beginning), as it was confirmed, to go on with it. Raises NothingToShow,
+        RefusedForSafety for one that is about another cache."""
+        backend = self.backend(root)
+        journal = backend.journal()
+        plan = journal.plan(journal.history_of(identity).begun.plan)
+        place = self.backend(plan.target or plan.root).root
+        if place != backend.root:
+            raise RefusedForSafety(f"nothing was done: the plan in the trash of {backend.root} is about {place}")
+        return plan
+
+    def revalidate(self, plan: Plan) -> Plan:
+        """A plan that was made earlier, refused or not as it is here and now."""
+        refusal = self._refusal(self.backend(plan.target or plan.root))
+        return msgspec.structs.replace(plan, refusal=refusal, refused="")
 
     def alternatives(
         self, verb: Verb, root: str, paths: Collection[str], watch: Callable[[int, int], None] = ignore, *,
@@ -145,12 +276,11 @@ class CacheService:
 
     # Carrying out
 
-    def execute(
-        self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *,
-        grace_seconds: float | None = None,
-    ) -> Outcome:  # fmt: skip
-        """Carry a plan out; a false `watch` stops it before its next step. Raises RefusedForSafety."""
+    def execute(self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True) -> Outcome:
+        """Execute a plan; a false `watch` stops it before its next step. Raises RefusedForSafety."""
         executor = action_of(plan.verb).executor
+        if plan.verb is Verb.UNKNOWN:
+            raise RefusedForSafety("nothing was done: this version does not know what the plan is to do")
         if executor is Executor.COMPILERS:
             return compile_apart(plan, jobs=compiles_at_once(plan), read_only=self.read_only, watch=watch)
         if executor is Executor.COPY:
@@ -158,11 +288,30 @@ class CacheService:
             return copying.copy(
                 plan, source.copy_target(), target.copy_target(), target.journal(), watch, read_only=self.read_only
             )
-        grace_seconds = self._grace_seconds if grace_seconds is None else grace_seconds
         options = ExecuteOptions(
-            read_only=self.read_only, watch=watch, grace_seconds=grace_seconds, in_use=self._in_use
+            read_only=self.read_only, watch=watch, grace_seconds=self._grace_seconds, in_use=self._in_use
         )
-        return self.backend(plan.root).execute(plan, options)
+        backend = self.backend(plan.root)
+        journal = backend.journal()
+        outcome = backend.execute(plan, options)
+        self.remarks = tuple(journal.remarks)
+        return outcome
+
+    def waits_for_readers(self, plan: Plan) -> bool:
+        """Whether executing it waits until downloads of what it takes have ended (see `grace_seconds`)."""
+        return self.backend(plan.root).waits_for_readers(plan)
+
+    def compile_here(self, plan: Plan, *, jobs: int, log: TextIO, watch: Callable[[CompileProgress], bool]) -> Outcome:
+        """Execute a plan of compiles in this process, `jobs` at a time; errors of compilers go to `log`."""
+        from neuron_top.actions.execution.compile_now import compile_now  # starts compilers: only where one compiles
+        from neuron_top.actions.execution.compilers import compilers_for
+        from neuron_top.compile.parallel.lines import ParallelLog
+        from neuron_top.compile.wrapper import log_lines
+
+        compilers, _ = compilers_for(plan.root, (step.path for step in plan.steps), soon=True)
+        parallel = ParallelLog(form=log_lines.generation(), level="ERROR", stream=log)
+        journal = self.backend(plan.root).journal()
+        return compile_now(plan, journal, compilers, jobs=jobs, log=parallel, watch=watch, read_only=self.read_only)
 
     def run(self, execution: PlanExecution, moved: Callable[[], None] = lambda: None) -> None:
         """Carry out a confirmed execution to its end; `moved` is called whenever it has gone on. Raises
@@ -195,7 +344,10 @@ class CacheService:
 
     def undo(self, root: str, identity: str) -> PlanRestored:
         """Bring back what the plan that is or begins with `identity` took. Raises NothingToShow, RefusedForSafety."""
-        return self.backend(root).undo(identity, read_only=self.read_only)
+        backend = self.backend(root)
+        record = backend.undo(identity, read_only=self.read_only)
+        self.remarks = tuple(backend.journal().remarks)
+        return record
 
     def undo_execution(self, execution: PlanExecution) -> None:
         """Undo a plan that was carried out here. Raises RefusedForSafety, NothingToShow."""
@@ -239,7 +391,17 @@ class CacheService:
 
     def pinned(self) -> tuple[str, ...]:
         """All patterns that protect modules."""
-        return (*self.pins.patterns(), *split_csv(self._settings.cache_pins))
+        return (*self.pins.patterns(), *self.pinned_by_settings())
+
+    def pinned_by_settings(self) -> tuple[str, ...]:
+        """The patterns that the settings protect."""
+        return split_csv(self._settings.cache_pins)
+
+    def modules_of_run(self, run: str) -> tuple[str, ...]:
+        """Every module that a recorded run used or compiled. Raises NothingToShow."""
+        from neuron_top.actions import recorded_uses
+
+        return recorded_uses.modules_of(self._settings.state_path, run)
 
     def pin(self, modules: Collection[str]) -> str:
         """Pin these modules, or unpin them when all of them are pinned by name; says what was done."""

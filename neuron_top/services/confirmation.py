@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.actions.plan import Plan, Step, Verb
+from neuron_top.actions.reasons import RefusalCode
 
 TYPED_BYTES = 20 * 1024**3
 """From here on the verb is typed."""
@@ -27,11 +28,17 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
 
 def confirmation_of(*plans: Plan) -> Confirmation:
     """What must be answered before these plans, made together, are carried out."""
-    warned = [step for plan in plans for step in plan.steps if step.warning]
-    forced = tuple(warned) if plans and plans[0].verb == Verb.UNLOCK else ()
+    warned = [step for plan in plans for step in plan.steps if step.is_risky]
+    forced = tuple(warned) if plans and plans[0].verb is Verb.UNLOCK else ()
     large = sum(plan.frees for plan in plans) >= TYPED_BYTES
     typed = bool(large or warned or any(plan.emptied for plan in plans))
     return Confirmation(word=str(plans[0].verb) if plans and typed else "", per_step=forced)
+
+
+def needs_statement(plan: Plan) -> bool:
+    """Whether the plan is refused only because others may use the storage: a person may state that nobody does, and
+    the plan is then made again (`assume_exclusive`)."""
+    return plan.refusal is not None and plan.refusal.code is RefusalCode.SHARED
 
 
 class ForcedUnlockPrompt:

@@ -12,6 +12,7 @@ from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.registry import action_of
 from neuron_top.errors import RefusedForSafety
 from neuron_top.services.confirmation import Confirmation, confirmation_of
+from neuron_top.views.plan_sentences import refusal_text
 
 
 class PlanState(StrEnum):
@@ -55,7 +56,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
     @property
     def can_confirm(self) -> bool:
         """Whether it waits, has something to do, and nothing forbids it."""
-        return self.state is PlanState.PLANNED and bool(self.plan.steps) and not self.plan.refused
+        return self.state is PlanState.PLANNED and bool(self.plan.steps) and not self.plan.is_refused
 
     @property
     def can_stop(self) -> bool:
@@ -73,8 +74,8 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         with _TRANSITION:
             if self.state is not PlanState.PLANNED:
                 raise RefusedForSafety(f"this plan is {self.state} already")
-            if self.plan.refused:
-                raise RefusedForSafety(self.plan.refused)
+            if self.plan.is_refused:
+                raise RefusedForSafety(refusal_text(self.plan))
             if typed != self.typed:
                 raise RefusedForSafety(f"type {self.typed} to confirm" if self.typed else "nothing has to be typed")
             self.state = PlanState.CONFIRMED
@@ -83,7 +84,7 @@ class PlanExecution(msgspec.Struct, kw_only=True):
         """Confirmed → running. Raises RefusedForSafety for one that nobody confirmed."""
         with _TRANSITION:
             if self.state is not PlanState.CONFIRMED:
-                raise RefusedForSafety(f"this plan is {self.state}: it is carried out once, after its confirmation")
+                raise RefusedForSafety(f"this plan is {self.state}: it is executed once, after its confirmation")
             self.state = PlanState.RUNNING
 
     def finish(self, outcome: Outcome) -> None:

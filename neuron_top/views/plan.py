@@ -13,10 +13,18 @@ import msgspec
 
 from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step, Verb
-from neuron_top.actions.plan_context import LAST_USE_COMPILE
+from neuron_top.actions.reasons import UseSource
 from neuron_top.actions.registry import action_of
 from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
+from neuron_top.views.plan_sentences import (
+    caveat_texts,
+    describe,
+    goal_met_text,
+    goal_missed_text,
+    refusal_text,
+    risk_text,
+)
 
 RECENT_SECONDS = 7 * 86400.0
 
@@ -52,15 +60,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     recent_seconds: float
 
 
-TYPED_BYTES = 20 * 1024**3
-
-
-def typed_word(*plans: Plan) -> str:
-    """The word to be typed for what is large or takes a whole compiler version; empty for a plain question."""
-    large = sum(plan.frees for plan in plans) >= TYPED_BYTES
-    return plans[0].verb if large or any(plan.emptied for plan in plans) else ""
-
-
 def choice_text(plan: Plan) -> str:
     """What a button says: `Evict: 12 steps, 3.4 GiB`."""
     count = len(plan.steps)
@@ -77,11 +76,11 @@ def many_text(count: int, word: str) -> str:
 
 
 def cost(plan: Plan) -> Cost:
-    """The compile time that a plan throws away."""
+    """The compile time that a plan loses."""
     lost = [step for step in plan.steps if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0]
     recent = [
         step for step in lost
-        if step.last_used_from != LAST_USE_COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
+        if step.last_used_from is not UseSource.COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
     ]  # fmt: skip
     return Cost(
         compiles=len(lost),
@@ -100,8 +99,8 @@ def plan_lines(plan: Plan, most: int | None = None) -> list[PlanLine]:
 def _head(plan: Plan) -> Iterator[PlanLine]:
     criteria = f": {plan.policy}" if plan.policy else ""
     yield PlanLine(LineKind.HEADING, f"plan {plan.identity}: {action_of(plan.verb).title} in {plan.root}{criteria}")
-    if plan.refused:
-        yield PlanLine(LineKind.REFUSAL, f"refused: {plan.refused}")
+    if plan.is_refused:
+        yield PlanLine(LineKind.REFUSAL, f"refused: {refusal_text(plan)}")
 
 
 def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
@@ -112,8 +111,8 @@ def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
         yield PlanLine(LineKind.STEP, step_text(step, plan.made_at))
         if step.proof:
             yield PlanLine(LineKind.CAVEAT, f"    proof: {step.proof}")
-        if step.warning:
-            yield PlanLine(LineKind.WARNING, f"    {step.warning}")
+        if step.is_risky:
+            yield PlanLine(LineKind.WARNING, f"    {warning_text(step)}")
     if most is not None and len(plan.steps) > most:
         left = plan.steps[most:]
         yield PlanLine(
@@ -122,9 +121,34 @@ def _steps(plan: Plan, most: int | None) -> Iterator[PlanLine]:
 
 
 def _no_steps(plan: Plan) -> str:
-    if plan.goal_met:
-        return f"nothing to do: {plan.goal_met} already"
+    if met := goal_met_text(plan):
+        return f"nothing to do: {met} already"
     return "nothing to do: every selected entry is skipped" if plan.exclusions else "nothing to do"
+
+
+def reason_text(item: Step | Exclusion) -> str:
+    """Why a step is done, or an entry is skipped; of a plan of an earlier version, as that said it."""
+    return item.reason or describe(item.cause)
+
+
+def warning_text(step: Step) -> str:
+    """What may go wrong with a step; empty without a risk."""
+    return step.warning or risk_text(step.risk, step.cause)
+
+
+def with_texts(plan: Plan) -> Plan:
+    """The plan with all its sentences filled in: what `--json` and the API give."""
+    return msgspec.structs.replace(
+        plan,
+        steps=tuple(
+            msgspec.structs.replace(step, reason=reason_text(step), warning=warning_text(step)) for step in plan.steps
+        ),
+        exclusions=tuple(msgspec.structs.replace(each, reason=reason_text(each)) for each in plan.exclusions),
+        caveats=caveat_texts(plan),
+        refused=refusal_text(plan),
+        goal_missed=goal_missed_text(plan),
+        goal_met=goal_met_text(plan),
+    )
 
 
 def step_text(step: Step, now: float) -> str:
@@ -132,7 +156,7 @@ def step_text(step: Step, now: float) -> str:
     words = []
     if step.last_used is not None and step.action in LOSES_ARTIFACT:
         written = "written" if step.rebuild_seconds == 0.0 else "compiled"
-        did = written if step.last_used_from == LAST_USE_COMPILE else "used"
+        did = written if step.last_used_from is UseSource.COMPILE else "used"
         known = f" ({step.last_used_from})" if did == "used" else ""
         words.append(f"{did} {duration_text(max(0.0, now - step.last_used))} ago{known}")
     if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0:
@@ -141,13 +165,13 @@ def step_text(step: Step, now: float) -> str:
     facts = ", ".join(words)
     size = bytes_text(step.copies if step.action is Action.COPY else step.frees)
     size = "" if step.action is Action.COMPILE else size
-    return f"  {step.action:<10} {size:>9}  {step.path}  {facts}{': ' if facts else ''}{step.reason}"
+    return f"  {step.action:<10} {size:>9}  {step.path}  {facts}{': ' if facts else ''}{reason_text(step)}"
 
 
 def _exclusions(exclusions: Sequence[Exclusion], most: int | None) -> Iterator[PlanLine]:
     groups: dict[str, list[Exclusion]] = {}
     for each in exclusions:
-        groups.setdefault(each.reason, []).append(each)
+        groups.setdefault(reason_text(each), []).append(each)
     for reason, group in groups.items():
         sizes = bytes_text(sum(each.size for each in group))
         yield PlanLine(LineKind.HEADING, f"skipped, {count_text(len(group))} ({sizes}): {reason}")
@@ -191,9 +215,9 @@ def _price_text(price: Cost) -> str:
 
 
 def _remarks(plan: Plan) -> Iterator[PlanLine]:
-    if plan.goal_missed:
-        yield PlanLine(LineKind.WARNING, plan.goal_missed)
-    for caveat in plan.caveats:
+    if missed := goal_missed_text(plan):
+        yield PlanLine(LineKind.WARNING, missed)
+    for caveat in caveat_texts(plan):
         yield PlanLine(LineKind.CAVEAT, f"note: {caveat}")
 
 

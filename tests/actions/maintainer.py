@@ -70,7 +70,7 @@ class Maintainer:
         """The plan of an act."""
         root = str(self.root)
         if verb in ("evict", "slim"):
-            return plan_eviction(entries, root, EvictCriteria(older_than=0.0, slim=verb == "slim"), context)
+            return plan_eviction(entries, root, EvictCriteria(older_than=0.0, keep_graph=verb == "slim"), context)
         planner = {"quarantine": plan_quarantine, "retry": plan_retry, "unlock": plan_unlock}[verb]
         return planner(entries, root, context)
 

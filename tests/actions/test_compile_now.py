@@ -25,6 +25,7 @@ from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.compile_queue import Progress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
+from neuron_top.views.plan import reason_text
 from tests.actions import caches, states
 
 VERSION = "2.21.18209.0+043b1bf7"
@@ -71,9 +72,9 @@ def states_of(root: Path) -> dict[int, str]:
 
 def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Path, tmp_path: Path) -> None:
     plan = planned(root)
-    assert [each.reason for each in plan.exclusions] == [
+    assert [reason_text(each) for each in plan.exclusions] == [
         "bound to fail again (NCC_EOOM002: a retry is useless: use a smaller batch, more parallelism or other flags); "
-        "--deterministic tries all the same"
+        "--include-deterministic tries all the same"
     ]
     seen: list[Progress] = []
     outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)
@@ -152,7 +153,7 @@ def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_
     snapshot = caches.looked_at(root)
     shared = plan_retry(snapshot.entries, str(root), caches.context(snapshot, shared="nfs4"),
                         compilers={caches.COMPILER})  # fmt: skip
-    for plan, read_only, words in ((planned(root), True, "read-only"), (shared, False, "--i-am-alone")):
+    for plan, read_only, words in ((planned(root), True, "read-only"), (shared, False, "shared")):
         with pytest.raises(RefusedForSafety, match=words):
             compile_now(plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True,
                         read_only=read_only)  # fmt: skip

@@ -23,6 +23,7 @@ from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model.entry import State
 from neuron_top.errors import RefusedForSafety
+from neuron_top.views.plan import reason_text
 from tests.actions import caches, states
 
 LOCK = "model.hlo_module.pb.lock"
@@ -36,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 def planned(root: Path, *, slim: bool = False) -> Plan:
     snapshot = caches.looked_at(root)
     return plan_eviction(
-        snapshot.entries, str(root), EvictCriteria(older_than=0.0, slim=slim), caches.context(snapshot)
+        snapshot.entries, str(root), EvictCriteria(older_than=0.0, keep_graph=slim), caches.context(snapshot)
     )
 
 
@@ -52,7 +53,7 @@ def test_what_a_recording_saw_used_within_a_day_stays(root: Path) -> None:
     context = caches.context(snapshot, used={place.name: time.time() - 3600})
     plan = plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), context)
     assert plan.steps == ()
-    assert plan.exclusions[0].reason.startswith("used within a day")
+    assert reason_text(plan.exclusions[0]).startswith("used within a day")
 
 
 def test_a_lock_of_another_host_taken_since_the_plan_is_not_broken(root: Path) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.execution.copy import plan_copy
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
@@ -19,13 +19,16 @@ from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.model.entry import Entry, State
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
+from neuron_top.views.plan import reason_text
 from tests.actions import caches, states
 
 TAKEN, LEFT, SILENT = "taken", "left", "silent"
 ACTIONS = {
     "age": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0.0), facts),
     "named": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(states=frozenset(State)), facts),
-    "slim": lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0, slim=True), facts),
+    "slim": lambda entries, root, facts: plan_eviction(
+        entries, root, EvictCriteria(older_than=0, keep_graph=True), facts
+    ),
     "retry": lambda entries, root, facts: plan_retry(entries, root, facts),
     "unlock": lambda entries, root, facts: plan_unlock(entries, root, facts),
     "force": lambda entries, root, facts: plan_unlock(entries, root, facts, force=True),
@@ -86,7 +89,7 @@ def test_what_an_action_does_to_a_state(tmp_path: Path, state: State, action: st
     plan = planned(root, state, action)
     assert verdict(plan) == expected, plan.exclusions
     if action in ELSEWHERE:
-        with pytest.raises(RefusedForSafety, match="not for this hand") if plan.steps else contextlib.nullcontext():
+        with pytest.raises(RefusedForSafety, match="cannot be executed") if plan.steps else contextlib.nullcontext():
             caches.carried_out(plan, Trash(root))
         assert caches.everything(root) == before
         return
@@ -122,4 +125,4 @@ def test_somebodys_young_work_stays_even_when_it_is_named(tmp_path: Path, state:
     states.entry_in(root, state, age_days=0.5)
     plan = planned(root, state, "named")
     assert verdict(plan) == LEFT
-    assert "within a day" in plan.exclusions[0].reason
+    assert "within a day" in reason_text(plan.exclusions[0])

@@ -23,6 +23,7 @@ from neuron_top.actions.pins import Pins
 from neuron_top.actions.plan import Plan, Totals
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners import sweep
+from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model.entry import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -64,7 +65,7 @@ def test_a_killed_copy_has_no_false_hit_and_the_next_one_leaves_no_trace_of_it(k
         for number in range(2):
             caches.entry(source, number)
         before, snapshot = caches.everything(source), caches.looked_at(source)
-        plan = copies.plan_copy(
+        plan = plan_copy(
             snapshot, str(target), (), modules=(), compiler=None, now=snapshot.taken_at, free=None
         )  # fmt: skip
         killed = kills.killed("copy", source, kept(folder, plan), at)

@@ -28,7 +28,9 @@ StoredFile = dict[str, tuple[bytes, int, int]]
 
 
 def evicting(*, slim: bool) -> Planner:
-    return lambda entries, root, facts: plan_eviction(entries, root, EvictCriteria(older_than=0.0, slim=slim), facts)
+    return lambda entries, root, facts: plan_eviction(
+        entries, root, EvictCriteria(older_than=0.0, keep_graph=slim), facts
+    )
 
 
 ACTS: dict[str, tuple[State, Planner, set[State]]] = {

@@ -14,6 +14,7 @@ from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.cache import filesystem
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import scanner
+from neuron_top.views.plan import reason_text
 from tests.actions import caches
 
 
@@ -50,7 +51,7 @@ def test_what_was_read_since_the_catalog_looked_stays_and_the_next_goes(root: Pa
     policy = EvictCriteria(max_bytes=before.totals().all.bytes - 4096)
     plan = plan_with_reads(before, before.entries, str(root), policy, context)
     assert [step.path for step in plan.steps] == [f"{caches.COMPILER}/{caches.module(2)}"]
-    assert [(one.path.rpartition("/")[2], one.reason) for one in plan.exclusions] == [
+    assert [(one.path.rpartition("/")[2], reason_text(one)) for one in plan.exclusions] == [
         (used.name, "used within a day (known from: access time)")
     ]
 
@@ -61,7 +62,7 @@ def test_the_hand_refuses_what_was_read_within_a_day_and_later_than_the_plan_say
         pytest.skip("this mount keeps no access times: the hand does not believe them")
     before = seen_before(root)
     context = caches.context(before)
-    plan = plan_eviction(before.entries, str(root), EvictCriteria(older_than=0.0, slim=slim), context)
+    plan = plan_eviction(before.entries, str(root), EvictCriteria(older_than=0.0, keep_graph=slim), context)
     used = read(root, 1, plan.made_at - 3600)
     outcome = caches.carried_out(plan, Trash(root))
     assert [(path.rpartition("/")[2], reason) for path, reason in outcome.refused] == [

@@ -22,7 +22,7 @@ policies = st.builds(
     free_bytes=st.none() | st.just(1 << 60),
     older_than=st.sampled_from([0.0, 86400.0, 20 * 86400.0]),
     states=st.just(frozenset()) | st.frozensets(st.sampled_from(list(State)), min_size=1, max_size=3),
-    slim=st.booleans(),
+    keep_graph=st.booleans(),
 )
 
 

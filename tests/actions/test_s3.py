@@ -24,6 +24,7 @@ from neuron_top.actions.journal.s3_journal import BucketJournal  # noqa: E402
 from neuron_top.actions.journal.trash import Trash  # noqa: E402
 from neuron_top.actions.plan import Plan, Totals, encode  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
+from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
 from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
@@ -143,7 +144,7 @@ def test_a_signed_entry_keeps_its_signature_through_a_bucket(
 
 
 def copied(source: CopyTarget, target: CopyTarget, snapshot: Snapshot, trash: Trash) -> None:
-    plan = copies.plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
+    plan = plan_copy(snapshot, target.name, target.modules(), modules=(), compiler=None, now=0.0, free=None)
     outcome = copies.copy(plan, source, target, trash, lambda progress: True)
     assert trash.history_of(plan.identity).state == "done"
     assert (outcome.refused, outcome.done) == ((), len(plan.steps))
@@ -182,7 +183,7 @@ def test_eviction_takes_the_mark_first_waits_and_can_be_undone(bucket: s3.Bucket
 def test_slim_keeps_graph_and_flags(bucket: s3.Bucket, tmp_path: Path) -> None:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
-    plan = planned(bucket, EvictCriteria(older_than=0.0, slim=True))
+    plan = planned(bucket, EvictCriteria(older_than=0.0, keep_graph=True))
     journal = BucketJournal(bucket.url, tmp_path / "state")
     s3_executor.execute(plan, bucket, journal, sleep=lambda seconds: None)
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {"compile_flags.json", "model.hlo_module.pb"}
@@ -214,7 +215,7 @@ def test_without_the_operators_word_nothing_is_done(bucket: s3.Bucket, tmp_path:
     caches.entry(tmp_path, 1)
     put(bucket, tmp_path)
     journal = BucketJournal(bucket.url, tmp_path / "state")
-    with pytest.raises(RefusedForSafety, match="--i-am-alone"):
+    with pytest.raises(RefusedForSafety, match="shared"):
         s3_executor.execute(planned(bucket, confirmed=False), bucket, journal)
     with pytest.raises(RefusedForSafety, match="read-only"):
         s3_executor.execute(planned(bucket), bucket, journal, read_only=True)

@@ -273,7 +273,7 @@ def test_entries_of_many_compilers_go_and_come_back_with_few_open_files(root: Pa
     with few_open_files(160):
         assert caches.carried_out(plan, trash).done == 300
         assert restore(plan.identity, trash).restored == 300
-        slim = planned(root, slim=True)
+        slim = planned(root, keep_graph=True)
         assert caches.carried_out(slim, trash).done == 300
         restore(slim.identity, trash)
     assert caches.everything(root) == before

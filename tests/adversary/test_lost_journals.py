@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.actions.desk import CacheService
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
@@ -19,6 +18,7 @@ from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.model.entry import State
 from neuron_top.errors import NothingToShow
+from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings
 from tests.actions import caches, states
 from tests.adversary.trees import cache_command, nobody_about, planned
@@ -77,7 +77,7 @@ def evict(root: Path) -> Plan:
 
 
 def slim(root: Path) -> Plan:
-    return planned(root, slim=True)
+    return planned(root, keep_graph=True)
 
 
 def retry(root: Path) -> Plan:
@@ -148,9 +148,9 @@ def test_a_screen_offers_what_was_found_again_to_be_undone(root: Path) -> None:
     plan, trash = evict(root), Trash(root)
     caches.carried_out(plan, trash)
     trash.journal.unlink()
-    desk = CacheService(Settings())
-    assert desk.last_done(str(root)).begun.plan == plan.identity
-    assert "brought back" in desk.undo(str(root), plan.identity)
+    service = CacheService(Settings())
+    assert service.last_undoable(str(root)).begun.plan == plan.identity
+    assert service.undo(str(root), plan.identity).restored == len(plan.steps)
 
 
 def test_an_entry_that_was_compiled_again_is_not_mixed_with_the_evicted_one(root: Path) -> None:

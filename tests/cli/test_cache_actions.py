@@ -100,6 +100,71 @@ def test_evict_journal_restore_and_purge(root: Path, run: Run) -> None:
     assert run("restore", purged["plans"][0], root).returncode == 4
 
 
+def test_restore_without_a_plan_undoes_the_newest_after_showing_it(
+    root: Path, run: Run, environ: dict[str, str]
+) -> None:
+    before = caches.everything(root)
+    assert run("restore", root).returncode == 3, "nothing was done yet"
+    assert run("evict", root, "--state", "failed", "--yes").returncode == 0
+    between = caches.everything(root)
+    assert run("evict", root, "--older-than", "15d", "--yes").returncode == 0
+    after = caches.everything(root)
+    newest = json.loads(run("journal", root, "--json").stdout)["plans"][-1]["plan"]
+    shown = run("restore", root, "--dry-run")
+    assert (shown.returncode, newest in shown.stdout) == (0, True)
+    assert json.loads(run("restore", root, "--dry-run", "--json").stdout) == {"plan": newest}
+    assert run("restore", root).returncode == 4, "nobody confirmed it"
+    assert run("restore", root, "--yes", "--read-only").returncode == 4
+    status, told = on_a_terminal(["restore", str(root)], environ, "n\n")
+    assert (status, newest in told) == (4, True)
+    assert caches.everything(root) == after
+    status, told = on_a_terminal(["restore", str(root)], environ, "y\n")
+    assert status == 0, told
+    assert caches.everything(root) == between
+    assert run("restore", root, "--yes").returncode == 0, "the one before is the newest now"
+    assert caches.everything(root) == before
+    own = {**environ, "NEURON_COMPILE_CACHE_URL": str(root)}
+    words = [sys.executable, "-m", "neuron_top", "cache", "restore", "--yes"]
+    assert subprocess.run(words, env=own, capture_output=True, check=False).returncode == 3, "of the cache in force"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("evict", "--free", "1KB", "--slim"), ("evict", "--min-free", "1KB", "--keep-graph")),
+        (("evict", "--state", "hit", "--i-am-alone", "--drain", "1s"),
+         ("evict", "--state", "hit", "--assume-exclusive", "--grace-period", "1s")),
+        (("retry", "--next-run", "--deterministic"), ("retry", "--next-run", "--include-deterministic")),
+        (("ls", "--full"), ("ls", "--rescan")),
+        (("stats", "--fresh"), ("stats", "--rescan")),
+        (("verify", "--full"), ("verify", "--deep")),
+        (("maintain", "--i-am-alone"), ("maintain", "--assume-exclusive")),
+    ],
+    ids=lambda words: " ".join(words),
+)  # fmt: skip
+def test_earlier_spellings_of_options_mean_the_same_and_stand_in_no_help(
+    root: Path, run: Run, old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    dry = ("--dry-run",) if old[0] in ("evict", "retry", "maintain") else ()
+    told = [run(words[0], root, *words[1:], *dry, "--json") for words in (old, new)]
+    assert [result.returncode for result in told] == [told[1].returncode] * 2, told[0].stderr
+    assert shape(json.loads(told[0].stdout)) == shape(json.loads(told[1].stdout))
+    text = run(old[0], "--help").stdout
+    for word in set(old) - set(new):
+        assert f"{word} " not in text, f"{word} is shown"
+    for word in set(new) - set(old):
+        assert word in text
+
+
+def shape(value: object) -> object:
+    """A document without what differs from run to run."""
+    if isinstance(value, dict):
+        moving = {"made_at", "identity", "as_of", "seconds", "free", "free_bytes", "free_inodes", "goal_met", "goal",
+                  "reason"}  # fmt: skip
+        return {name: shape(each) for name, each in value.items() if name not in moving}
+    return [shape(each) for each in value] if isinstance(value, list) else value
+
+
 @pytest.mark.parametrize(
     ("words", "status"),
     [
@@ -186,6 +251,13 @@ def test_a_dry_run_of_maintain_plans_what_the_run_then_does(root: Path, run: Run
     assert [(len(paths), entries) for paths, entries, _ in told] == [(2, 6), (1, 4)]
     assert told[0][0] == old
     assert told == planned()
+
+
+def test_a_dry_run_of_maintain_names_each_plan_on_its_own_also_where_nothing_goes(root: Path, run: Run) -> None:
+    run("policy", "--state", "empty", "--older-than", "9999d", "--max-size", "9TB")
+    plans = json.loads(run("maintain", root, "--dry-run", "--json").stdout)["plans"]
+    assert [plan["steps"] for plan in plans] == [[], [], []]
+    assert len({plan["identity"] for plan in plans}) == 3
 
 
 def test_work_folders_of_dead_compiles_go_and_come_back(root: Path, run: Run, environ: dict[str, str]) -> None:
@@ -277,7 +349,7 @@ def test_a_lock_without_proof_is_named_and_asked_for_each_time(root: Path, run: 
     place = states.entry_in(root, State.LOCKED_UNKNOWN, number=7)
     assert run("unlock", root, "--yes").returncode == 4
     assert run("unlock", root, "--force", "--yes").returncode == 4
-    status, shown = on_a_terminal(["unlock", str(root), "--force", "--yes"], environ, "yes\n")
+    status, shown = on_a_terminal(["unlock", str(root), "--force", "--yes"], environ, "unlock\n")
     assert place.name in shown
     assert status == 0
     assert not (place / "model.hlo_module.pb.lock").exists()
@@ -292,7 +364,7 @@ def on_a_terminal(words: list[str], environ: dict[str, str], answer: str) -> tup
     try:
         while chunk := os.read(master, 4096):
             shown += chunk
-            if shown.rstrip().endswith((b"[y/N]", b"go on:", b"Type yes:")):
+            if shown.rstrip().endswith((b"[y/N]", b"go on:", b"to keep it:")):
                 os.write(master, answer.encode() or b"\x04")
                 answer = answer or "\n"
     except OSError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache.model.snapshot import total
 from neuron_top.cache.scan.scanner import scan
-from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from tests.builders import HLO_NAME, neff, small_hlo, write_entry
 
 
@@ -19,7 +19,7 @@ def test_a_recorded_compile_time_is_in_the_sums_of_its_state_and_its_compiler(tm
     sums = total(past.added_to(entries))
     assert sums.all.compile_seconds == sums.states["hit"].compile_seconds == 110.0
     assert [one.compile_seconds for one in sums.compilers.values()] == [110.0]
-    assert total(NO_PAST.added_to(entries)).all.compile_seconds is None
+    assert total(NOTHING_RECORDED.added_to(entries)).all.compile_seconds is None
 
 
 def test_what_an_entry_tells_itself_is_not_replaced(tmp_path: Path) -> None:
@@ -31,5 +31,5 @@ def test_what_an_entry_tells_itself_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_without_a_recording_no_store_is_opened(tmp_path: Path) -> None:
-    assert recorded(tmp_path) is NO_PAST
+    assert UsageHistory.load(tmp_path) is NOTHING_RECORDED
     assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
@@ -14,7 +14,7 @@ from neuron_top.actions.backends import CacheBackend
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache.model.entry import State
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.services.caches import CacheService, Outcome, Plan, Progress
+from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanState
 from neuron_top.settings import Settings
 from neuron_top.tui.app import TopApp
@@ -33,11 +33,6 @@ class TenDaysLater(CacheService):
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
         context = super().context(backend, snapshot, assume_exclusive=assume_exclusive)
         return msgspec.structs.replace(context, now=context.now + 10 * caches.DAY)
-
-    def execute(
-        self, plan: Plan, watch: Callable[[Progress], bool] = lambda progress: True, *, grace_seconds: float = 0.0
-    ) -> Outcome:
-        return super().execute(plan, watch, grace_seconds=grace_seconds)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +80,7 @@ async def test_entries_of_a_bucket_are_listed_evicted_after_a_word_and_brought_b
     before = keys()
     settings = Settings(state_dir=str(tmp_path / "state"))
     services = Services(settings, [url])
-    services.caches = TenDaysLater(settings)
+    services.caches = TenDaysLater(settings, grace_seconds=0.0)
     app = TopApp(feeds.full(), settings, first="cache", services=services)
     async with app.run_test(size=(140, 40)) as pilot:
         await press(app, pilot, "4")

@@ -20,6 +20,7 @@ from neuron_top.tui.screens.plan import PlanPage
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.views.entries import EntryTable, entry_row
+from neuron_top.views.plan import warning_text
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler
 from tests.tui import feeds
@@ -220,8 +221,9 @@ async def test_what_nothing_proves_is_offered_with_a_warning_and_needs_the_word_
         caches.grow_old(rejected, 10)
     async with cache_screen(place) as (app, pilot):
         await press(app, pilot, "M", key)
-        assert page(app).execution.plan.steps[0].warning
-        assert any(page(app).execution.plan.steps[0].warning[:20] in line.text for line in page(app).lines)
+        warning = warning_text(page(app).execution.plan.steps[0])
+        assert warning
+        assert any(warning[:20] in line.text for line in page(app).lines)
         await press(app, pilot, "right", word[0], "enter")
         assert page(app).execution.state is PlanState.PLANNED, "the word is incomplete"
         await press(app, pilot, *word[1:], "enter")

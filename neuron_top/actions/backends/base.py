@@ -16,8 +16,10 @@ from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.scan.catalog import Sums
 from neuron_top.cache.scan.verify import Finding
 
 GRACE_SECONDS = 60.0
@@ -65,6 +67,10 @@ class CacheBackend(Protocol):
         """Its entries as they are now; `rescan` trusts no index. Raises NothingToShow, UsageError."""
         ...
 
+    def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
+        """The sums over its entries, and the free space; `rescan` trusts no index. Raises NothingToShow."""
+        ...
+
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot with the cause of each failure, where a listing alone does not tell it."""
         ...
@@ -89,6 +95,10 @@ class CacheBackend(Protocol):
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """Carry out a plan that takes something away. Raises RefusedForSafety."""
+        ...
+
+    def waits_for_readers(self, plan: Plan) -> bool:
+        """Whether executing the plan waits until downloads of what it takes have ended."""
         ...
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:

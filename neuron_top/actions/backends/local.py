@@ -16,9 +16,12 @@ from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.cache import filesystem
+from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.scan import catalog, verify
+from neuron_top.cache.scan.catalog import Sums
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 
@@ -29,19 +32,19 @@ class LocalBackend:
     kind = BackendKind.FOLDER
 
     def __init__(self, root: str, options: BackendOptions) -> None:
-        """Raises UsageError for a path that plans and journals cannot name."""
         self.root = os.path.realpath(root.removeprefix("file://"))
         self._options = options
-        try:
-            self.root.encode()
-        except UnicodeEncodeError:
-            raise UsageError(
-                f"{visible(root)}: the path is not valid UTF-8; plans and journals cannot name it: rename the folder"
-            ) from None
+        self._journal: Trash | None = None
 
     def snapshot(self, *, rescan: bool = False) -> Snapshot:
         """See CacheBackend: from the index, with a look at what changed."""
         return catalog.open_root(self.root, self._options.state, full=rescan)
+
+    def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
+        """See CacheBackend: of settled entries from the index while it is fresh."""
+        trusted = 0.0 if rescan else catalog.TRUSTED_SECONDS
+        sums = catalog.sums(self.root, self._options.state, trusted_seconds=trusted)
+        return sums, filesystem.describe(sums.root)
 
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
         """See CacheBackend: a scan has read the logs."""
@@ -72,14 +75,27 @@ class LocalBackend:
             watch(done, total)
 
     def journal(self) -> Trash:
-        """See CacheBackend."""
-        return Trash(self.root, self._options.trash)
+        """See CacheBackend. Raises UsageError for a path that plans and journals cannot name."""
+        try:
+            self.root.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"{visible(self.root)}: the path is not valid UTF-8; plans and journals cannot name it: rename the "
+                "folder"
+            ) from None
+        if self._journal is None:
+            self._journal = Trash(self.root, self._options.trash)
+        return self._journal
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames into the trash."""
         return local.execute(
             plan, self.journal(), read_only=options.read_only, watch=options.watch, in_use=options.in_use
         )
+
+    def waits_for_readers(self, plan: Plan) -> bool:
+        """See CacheBackend: a rename disturbs nobody who reads."""
+        return False
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
         """See CacheBackend."""

@@ -18,13 +18,16 @@ from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.journal.s3_journal import BucketJournal
 from neuron_top.actions.plan import Outcome, Plan, Totals
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache import s3
+from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.location import BUCKET_SCHEME
 from neuron_top.cache.model import failures
 from neuron_top.cache.model.entry import FAILURES, HITS, Entry
 from neuron_top.cache.model.filenames import FAILURE_LOG
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.scan import scanner, verify
+from neuron_top.cache.scan import catalog, scanner, verify
+from neuron_top.cache.scan.catalog import Sums
 from neuron_top.errors import UsageError
 
 
@@ -44,6 +47,10 @@ class S3Backend:
         return s3.connect(self.root)
 
     @cached_property
+    def _journal(self) -> BucketJournal:
+        return BucketJournal(self.root, self._state)
+
+    @cached_property
     def _listing(self) -> s3.Listing:
         return s3.take(self._bucket)
 
@@ -51,6 +58,11 @@ class S3Backend:
         """See CacheBackend: a listing is always new."""
         self.__dict__.pop("_listing", None)
         return self._listing.snapshot
+
+    def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
+        """See CacheBackend: of a new listing."""
+        snapshot = self.snapshot()
+        return catalog.sums_of(snapshot), snapshot.filesystem
 
     def with_failures(self, snapshot: Snapshot) -> Snapshot:
         """See CacheBackend: a request for each failure's log."""
@@ -66,14 +78,8 @@ class S3Backend:
 
     def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
         """See CacheBackend. Who uses a bucket cannot be seen."""
-        caveats = [
-            "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
-            "a bucket keeps no access times: last use is known from recordings only",
-        ]
-        if not self._bucket.versioned():
-            caveats.append("this bucket keeps no versions: what goes is gone, nothing can be undone")
-        else:
-            caveats.append("the space is free when the bucket's old versions expire")
+        versions = CaveatCode.KEEPS_VERSIONS if self._bucket.versioned() else CaveatCode.NO_VERSIONS
+        notes = tuple(map(Caveat, (CaveatCode.LISTED_ONLY, CaveatCode.NO_ACCESS_TIMES, versions)))
         return PlanContext(
             now=snapshot.taken_at,
             before=Totals(
@@ -84,7 +90,7 @@ class S3Backend:
             shared=s3.WHY_SHARED,
             shared_confirmed=facts.shared_confirmed,
             read_only=facts.read_only,
-            caveats=tuple(caveats),
+            notes=notes,
             pins=facts.pins,
             used=dict(facts.used),
             compiled=dict(facts.compiled),
@@ -120,7 +126,7 @@ class S3Backend:
 
     def journal(self) -> BucketJournal:
         """See CacheBackend: in the state folder of whoever acts."""
-        return BucketJournal(self.root, self._state)
+        return self._journal
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: marks first, then a wait, then the rest."""
@@ -128,6 +134,10 @@ class S3Backend:
             plan, self._bucket, self.journal(), read_only=options.read_only, drain_seconds=options.grace_seconds,
             watch=options.watch,
         )  # fmt: skip
+
+    def waits_for_readers(self, plan: Plan) -> bool:
+        """See CacheBackend."""
+        return execution.takes_marks(plan)
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
         """See CacheBackend: the delete markers are taken away."""

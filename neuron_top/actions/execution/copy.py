@@ -7,9 +7,8 @@ a hit, and the next copy does it again.
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from neuron_top.actions.execution.copy_targets import CopyTarget, EntryWriter
 from neuron_top.actions.execution.preconditions import check_preconditions
@@ -19,22 +18,14 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import StaleEntryError
 from neuron_top.actions.plan import (
     Action,
-    Exclusion,
-    Fingerprint,
     Outcome,
     Plan,
     Progress,
-    Step,
-    Totals,
-    Verb,
-    identity_of,
 )
-from neuron_top.actions.planners.compiler_filter import compiler_filter
+from neuron_top.actions.planners.copy import arrival
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Entry, State
 from neuron_top.cache.model.keys import flags_hash
-from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import RefusedForSafety
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
@@ -44,79 +35,6 @@ ORDER = (
 )  # fmt: skip
 """What travels, in this order; `model.done` follows when all has arrived."""
 _FLAGS_LIMIT = 1 << 20
-
-
-def plan_copy(
-    snapshot: Snapshot,
-    target: str,
-    there: Collection[str],
-    *,
-    modules: tuple[str, ...],
-    compiler: str | None,
-    now: float,
-    free: int | None,
-    refused: str = "",
-) -> Plan:
-    """Copy the hits of `snapshot` that `there` (paths marked as done in `target`) lacks. ValueError: bad `compiler`."""
-    matches, steps, exclusions = compiler_filter(compiler), [], []
-    taken: set[str] = set()
-    for entry in sorted(snapshot.entries, key=lambda entry: entry.path):
-        named = not modules or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in modules)
-        if not (named and matches(entry.compiler.rpartition("/")[2])):
-            continue
-        reason = _obstacle(entry, there, taken)
-        if reason:
-            exclusions.append(Exclusion(path=entry.path, state=entry.state, size=entry.allocated, reason=reason))
-            continue
-        taken.add(arrival(entry.path))
-        steps.append(_step(entry))
-    total = sum(step.copies for step in steps)
-    if not refused and free is not None and total > free:
-        refused = f"{target} has too little space: {total} bytes are to be copied, {free} are free"
-    before = Totals(entries=len(there), files=0, size=0, free=free)
-    after = Totals(entries=len(there) + len(steps), files=sum(step.files for step in steps), size=total,
-                   free=None if free is None else free - total)  # fmt: skip
-    return Plan(
-        identity=identity_of("copy", f"{snapshot.root}\0{target}", now, steps),
-        verb=Verb.COPY,
-        root=snapshot.root,
-        target=target,
-        policy=f"to {target}",
-        made_at=now,
-        steps=tuple(steps),
-        exclusions=tuple(exclusions),
-        before=before,
-        after=after,
-        refused=refused,
-    )
-
-
-def _obstacle(entry: Entry, there: Collection[str], taken: Collection[str]) -> str:
-    if entry.state is not State.HIT:
-        return f"{entry.state}: only hits are copied"
-    if entry.flags_hash_ok is False:
-        return "its flags do not have the hash in its name"
-    if arrival(entry.path) in there:
-        return "usable there already"
-    return "the same entry from another snapshot is copied" if arrival(entry.path) in taken else ""
-
-
-def _step(entry: Entry) -> Step:
-    return Step(
-        action=Action.COPY,
-        path=entry.path,
-        reason="usable, and missing there",
-        frees=0,
-        copies=entry.apparent,
-        files=entry.parts.bit_count(),
-        fingerprint=Fingerprint.of(entry),
-    )
-
-
-def arrival(path: str) -> str:
-    """Where an entry goes: from a hub's local copy without `snapshots/<commit>/`."""
-    parts = path.split("/")
-    return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path
 
 
 def copy(

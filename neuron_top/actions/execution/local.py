@@ -1,4 +1,4 @@
-"""The only hand: carries out a plan step by step, each checked against the disk again, each undoable.
+"""Executes a plan step by step in a folder; each step is checked against the disk again and can be undone.
 
 A step opens the entry through directory descriptors that refuse symbolic links, so nothing outside the root can be
 reached; takes the entry's lock, so no client works on it meanwhile; compares it with the plan's fingerprint; and
@@ -38,7 +38,7 @@ BATCH = 4096
 QUIET_SECONDS = 1.0
 """How long a look at the machine's processes is believed during an execution."""
 OWN = frozenset(Action) - {Action.COMPILE, Action.COPY}
-"""Actions that this hand carries out."""
+"""Actions that are executed here."""
 NEEDS_QUIET = frozenset({Action.EVICT, Action.SLIM})
 """Actions that take what a client could be reading; the others take what no client can use."""
 
@@ -51,7 +51,7 @@ def execute(
     watch: Callable[[Progress], bool] = lambda progress: True,
     in_use: Callable[[str], str | None] = plan_context.in_use,
 ) -> Outcome:
-    """Carry out `plan`. `watch` is called after each step; False stops cleanly before the next.
+    """Execute `plan`. `watch` is called after each step; False stops cleanly before the next.
 
     Before whatever could harm a job, and again each second, `in_use` is asked whether somebody uses the root by now.
 

@@ -1,9 +1,9 @@
-"""The hand for S3: marks first, then a wait, then the rest; a versioned bucket is the trash.
+"""Executes a plan in a bucket: marks first, then a wait, then the rest; a versioned bucket is the trash.
 
 There is no lock that the SDK's clients would respect, so this is only done when the operator states that nobody uses
 the bucket. Each entry is listed again before anything of it goes; one that changed is left alone. All that a step will
 delete is journalled with its tags before the first of it goes, so an interrupted plan can be gone on with. Deleting in
-a versioned bucket writes delete markers, which `actions.bucket_restore` takes away; without versioning there is no
+a versioned bucket writes delete markers, which `journal.s3_restore` takes away; without versioning there is no
 undo, and the plan says so.
 """
 
@@ -28,7 +28,7 @@ from neuron_top.cache.model.entry import PARTS, Part
 DRAIN_SECONDS = 60.0
 """Default wait between the marks and the rest: as long as the slowest download of somebody who saw the mark."""
 OWN = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE, Action.RETRY, Action.UNLOCK})
-"""Actions that this hand carries out."""
+"""Actions that are executed here."""
 _MARKED = frozenset({Action.EVICT, Action.SLIM, Action.QUARANTINE})
 _MOST_KEYS = 1000
 
@@ -48,7 +48,7 @@ def execute(
     watch: Callable[[Progress], bool] = lambda progress: True,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Outcome:
-    """Carry out a plan on a bucket. Raises RefusedForSafety where the plan, the mode or the place forbids it.
+    """Execute a plan on a bucket. Raises RefusedForSafety where the plan, the mode or the place forbids it.
 
     A plan that was interrupted may be given again: what it took already is passed over.
     """

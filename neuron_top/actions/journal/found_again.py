@@ -22,7 +22,7 @@ from neuron_top.actions import plan as plans
 from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.actions.journal.records import Move, PlanBegun
 from neuron_top.actions.opened import OpenRoot
-from neuron_top.actions.plan import Action, Plan, Step
+from neuron_top.actions.plan import Action, Plan, Step, Verb
 from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.model.entry import MODULE, PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
@@ -70,7 +70,7 @@ def _lost(trash: Path, root: Path, identity: str, name: str) -> PlanHistory:
         PlanBegun(
             plan=identity,
             at=plan.made_at if plan else facts.st_mtime,
-            verb=plan.verb if plan else "unknown",
+            verb=plan.verb if plan else Verb.UNKNOWN,
             root=str(root),
             policy=plan.policy if plan else "found in the trash, the journal does not know it",
             user=_name_of(facts.st_uid),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from enum import StrEnum
 
 from neuron_top.actions.journal.records import (
     AnyRecord,
@@ -20,8 +21,22 @@ from neuron_top.actions.journal.records import (
 from neuron_top.actions.plan import Plan
 from neuron_top.cache.locks import lock_owner
 
-UNDOABLE = frozenset({"done", "interrupted", "found"})
-"""States of a plan whose loot may lie in the trash, and can be brought back."""
+
+class HistoryState(StrEnum):
+    """What became of a plan. The values are what `neurontop cache journal --json` carries."""
+
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    RUNNING = "running"
+    """By a live process."""
+    RESTORED = "restored"
+    PURGED = "purged"
+    FOUND = "found"
+    """The journal does not know it; what it took lies in the trash."""
+
+
+UNDOABLE = frozenset({HistoryState.DONE, HistoryState.INTERRUPTED, HistoryState.FOUND})
+"""States of a plan whose files may lie in the trash, and can be brought back."""
 
 
 class PlanHistory:
@@ -62,17 +77,18 @@ class PlanHistory:
         return sum({move.path: move.frees for move in self.moves if move.step not in refused}.values())
 
     @property
-    def state(self) -> str:
-        """`done`, `restored`, `purged`, `found`, `running` (by a live process) or `interrupted`."""
+    def state(self) -> HistoryState:
+        """What became of it."""
         if self.purged:
-            return "purged"
+            return HistoryState.PURGED
         if self.found:
-            return "found"
+            return HistoryState.FOUND
         if self.restored and not self.restored.kept:
-            return "restored"
+            return HistoryState.RESTORED
         if self.ended and not self.ended.interrupted:
-            return "done"
-        return "running" if not self.ended and lock_owner.is_alive(self.begun.owner) else "interrupted"
+            return HistoryState.DONE
+        runs = not self.ended and lock_owner.is_alive(self.begun.owner)
+        return HistoryState.RUNNING if runs else HistoryState.INTERRUPTED
 
 
 def begun(plan: Plan, owner: lock_owner.LockOwner) -> PlanBegun:

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from neuron_top.actions.plan import WHOLE_ENTRY, Action
+from neuron_top.actions.plan import WHOLE_ENTRY, Action, Verb
 from neuron_top.cache.locks import lock_owner
 
 
@@ -21,7 +21,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=
 class PlanBegun(Record, frozen=True, kw_only=True):
     """A plan was confirmed and its execution began."""
 
-    verb: str
+    verb: Verb
     root: str
     policy: str
     user: str

@@ -35,7 +35,7 @@ from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.purge_tree import empty
 from neuron_top.actions.journal.records import AnyRecord, PlanBegun, PlanPurged, PurgeFailed, user_name
 from neuron_top.actions.opened import OpenRoot
-from neuron_top.actions.plan import Plan
+from neuron_top.actions.plan import Plan, Verb
 from neuron_top.cache.filesystem import mounted_below
 from neuron_top.errors import FileMalformed, NothingToShow, RefusedForSafety
 from neuron_top.folders import Removed
@@ -47,7 +47,7 @@ RESERVE_BYTES = 4 * 1024**2
 _LEAST_RESERVE = 16 * 1024
 _LONGEST_LINE = 256 * 1024**2
 """Many times what the moves of a batch take: a journal that is somebody else's must not fill the memory."""
-ADDING = frozenset({"compile", "copy"})
+ADDING = frozenset({Verb.COMPILE, Verb.COPY})
 """Verbs of plans that take nothing away: there is nothing to bring back."""
 
 
@@ -195,7 +195,7 @@ class Trash:
             ) from None
 
     def keep(self, plan: Plan) -> None:
-        """Keep a plan that is about to be carried out, so that it can be gone on with. Raises RefusedForSafety."""
+        """Keep a plan that is about to be executed, so that it can be gone on with. Raises RefusedForSafety."""
         place = self.folder / plan.identity
         try:
             place.mkdir(mode=0o700, exist_ok=True)
@@ -283,7 +283,7 @@ class Trash:
             raise NothingToShow(f"{place / PLAN_FILE} cannot be read ({problem.strerror})") from None
 
     def expired(self, before: float) -> list[PlanHistory]:
-        """Plans whose loot lies in the trash since before that time; never one that is being carried out."""
+        """Plans whose files lie in the trash since before that time; never one that is being executed."""
         lying = found_again.plan_folders(self.folder)
         return [
             history
@@ -298,7 +298,7 @@ class Trash:
         return sum(history.taken for history in self.expired(float("inf")))
 
     def half_purged(self, history: PlanHistory) -> str:
-        """Why a plan's loot cannot be brought back any more although some of it is left; empty when it can."""
+        """Why a plan's files cannot be brought back any more although some of it is left; empty when it can."""
         identity = history.begun.plan
         names = found_again.plan_folders(self.folder).get(identity, ())
         if identity in names or not names:

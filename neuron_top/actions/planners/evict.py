@@ -22,6 +22,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
+from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Artifact, Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
@@ -31,7 +32,7 @@ BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARK
 
 
 class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
-    """The wish. Filters narrow the candidates; a goal (`max_bytes`, `free_bytes`) stops when it is reached."""
+    """What is wanted. Filters narrow the candidates; a goal (`max_bytes`, `free_bytes`) stops when it is reached."""
 
     max_bytes: int | None = None
     free_bytes: int | None = None
@@ -44,7 +45,8 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
     """Patterns of module names."""
     paths: frozenset[str] = frozenset()
     """Exactly these entries (`compiler/module`): what was marked by hand."""
-    slim: bool = False
+    keep_graph: bool = False
+    """Artifacts go; graph and flags stay, so that the graph can be compiled again."""
 
     @property
     def empty(self) -> bool:
@@ -60,7 +62,7 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def describe(self) -> str:
-        """The wish as it is shown and journalled."""
+        """The criteria in words, as they are shown and journalled."""
         parts = [
             f"at most {bytes_text(self.max_bytes)}" if self.max_bytes is not None else "",
             f"{bytes_text(self.free_bytes)} free" if self.free_bytes is not None else "",
@@ -69,24 +71,22 @@ class EvictCriteria(msgspec.Struct, frozen=True, kw_only=True):
             "state " + ",".join(sorted(self.states)) if self.states else "",
             "module " + ",".join(self.modules) if self.modules else "",
             counted(len(self.paths), "marked entry", "marked entries") if self.paths else "",
-            "slim" if self.slim else "",
+            "keep graphs" if self.keep_graph else "",
         ]
         return "; ".join(part for part in parts if part)
 
 
-def plan_eviction(entries: Iterable[Entry], root: str, policy: EvictCriteria, context: PlanContext) -> Plan:
-    """The plan for one root. Raises ValueError for an empty wish or a compiler specifier that can't be read."""
-    if policy.empty:
+def plan_eviction(entries: Iterable[Entry], root: str, criteria: EvictCriteria, context: PlanContext) -> Plan:
+    """The plan for one root. Raises ValueError for empty criteria or a compiler specifier that can't be read."""
+    if criteria.empty:
         raise ValueError("nothing asked for: give a size, an age, a compiler, a state or a module")
     everything = list(entries)
-    candidates, exclusions = _candidates(everything, policy, context)
-    if _bytes_wanted(policy, context) == 0:
-        return build_plan(Verb.EVICT, root, policy.describe(), (), (), context, goal_met=_how_it_is(policy, context))
-    steps, missed = _until_goal(candidates, everything, policy, context)
-    emptied = () if policy.slim else _emptied(everything, candidates[: len(steps)])
-    return build_plan(
-        Verb.EVICT, root, policy.describe(), steps, exclusions, context, goal_missed=missed, emptied=emptied
-    )
+    candidates, exclusions = _candidates(everything, criteria, context)
+    if _bytes_wanted(criteria, context) == 0:
+        return build_plan(Verb.EVICT, root, criteria.describe(), (), (), context, goal=_how_it_is(criteria, context))
+    steps, missed = _until_goal(candidates, everything, criteria, context)
+    emptied = () if criteria.keep_graph else _emptied(everything, candidates[: len(steps)])
+    return build_plan(Verb.EVICT, root, criteria.describe(), steps, exclusions, context, goal=missed, emptied=emptied)
 
 
 class _Candidate(msgspec.Struct, gc=False):
@@ -98,9 +98,9 @@ class _Candidate(msgspec.Struct, gc=False):
     """Its class."""
     entry: Entry
     last_use: float
-    last_use_from: str
+    last_use_from: UseSource
     rebuild_seconds: float | None
-    rebuild_from: str
+    rebuild_from: RebuildSource
 
 
 _COMPILER = operator.attrgetter("compiler")
@@ -109,19 +109,20 @@ _TIER = 1e12
 
 
 def _candidates(
-    everything: list[Entry], policy: EvictCriteria, context: PlanContext
+    everything: list[Entry], criteria: EvictCriteria, context: PlanContext
 ) -> tuple[list[_Candidate], list[Exclusion]]:
-    """(what may go, in order; what stays although the wish speaks of it). Written for 50,000 entries at a time."""
-    matches = compiler_filter(policy.compiler)
+    """(what may go, in order; what stays although the criteria name it). Written for 50,000 entries at a time."""
+    matches = compiler_filter(criteria.compiler)
     compilers = set(filter(matches, set(map(_COMPILER, everything))))
-    pinned, named, now = _any_of(context.pins), _any_of(policy.modules), context.now
+    pinned, named, now = _any_of(context.pins), _any_of(criteria.modules), context.now
     worth = EvictionRanking(everything)
     candidates: list[_Candidate] = []
     exclusions: list[Exclusion] = []
+    obstacle: Reason | None
     last_use, rebuild, tier, keep, hit = context.last_use, context.rebuild, worth.tier, candidates.append, State.HIT
-    fast_path = not (context.in_use or policy.slim or any(name.startswith(_HUB) for name in compilers))
-    states, paths, older_than, protect = policy.states, policy.paths, policy.older_than, context.protect_seconds
-    filtered = bool(policy.compiler or states or paths or named)
+    fast_path = not (context.in_use or criteria.keep_graph or any(name.startswith(_HUB) for name in compilers))
+    states, paths, older_than, protect = criteria.states, criteria.paths, criteria.older_than, context.protect_seconds
+    filtered = bool(criteria.compiler or states or paths or named)
     for entry in everything:
         if filtered and (
             entry.compiler not in compilers
@@ -135,7 +136,7 @@ def _candidates(
         if older_than is not None and idle < older_than:
             continue
         if pinned is not None and pinned(entry.module):
-            obstacle = "pinned"
+            obstacle = _PINNED
         elif (
             fast_path
             and idle >= protect
@@ -143,12 +144,12 @@ def _candidates(
             and now - entry.changed_at >= protect
             and not entry.problems
         ):
-            obstacle = ""  # as `_obstacle` would say, for what most entries are
+            obstacle = None  # as `_obstacle` would say, for what most entries are
         else:
-            obstacle = _obstacle(entry, policy, context)
-            if not obstacle and idle < protect:
-                obstacle = f"used within a day (known from: {known_from})"
-        if obstacle:
+            obstacle = _obstacle(entry, criteria, context)
+            if obstacle is None and idle < protect:
+                obstacle = _USED[known_from]
+        if obstacle is not None:
             exclusions.append(exclude(entry, obstacle))
             continue
         seconds, seconds_from = rebuild(entry)
@@ -171,45 +172,47 @@ def _emptied(everything: list[Entry], going: list[_Candidate]) -> tuple[str, ...
     return tuple(sorted(compiler for compiler, count in left.items() if count == 0))
 
 
-_LOCKED_WORDS = {
-    State.COMPILING: "being compiled now",
-    State.RETRYING: "a failure being compiled again now",
-    State.LOCKED_UNKNOWN: "locked, and nothing proves that the holder is dead",
-    State.STALE_LOCK: "locked by a dead process: unlock it first",
-    State.HIT_LEFTOVER_LOCK: "locked: unlock it first",
-    State.TRACED: "a whole exported model: not a cache entry",
-    State.UNKNOWN: "of no known form: never touched",
+_BY_STATE = {
+    State.COMPILING: Reason(ReasonCode.COMPILING),
+    State.RETRYING: Reason(ReasonCode.RETRYING),
+    State.LOCKED_UNKNOWN: Reason(ReasonCode.LOCK_UNPROVED),
+    State.STALE_LOCK: Reason(ReasonCode.LOCK_STALE),
+    State.HIT_LEFTOVER_LOCK: Reason(ReasonCode.LOCK_LEFTOVER),
+    State.TRACED: Reason(ReasonCode.EXPORTED_MODEL),
+    State.UNKNOWN: Reason(ReasonCode.UNKNOWN_FORM),
 }
+_PINNED, _CHANGED = Reason(ReasonCode.PINNED), Reason(ReasonCode.CHANGED_RECENTLY)
+_USED = {source: Reason(ReasonCode.USED_RECENTLY, str(source)) for source in UseSource}
 
 
-def _obstacle(entry: Entry, policy: EvictCriteria, context: PlanContext) -> str:
-    """Why the entry must stay, whatever its last use; empty when it may go."""
+def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Reason | None:
+    """Why the entry must stay, whatever its last use; None when it may go."""
     if entry.state is State.HIT:
         pass
-    elif entry.state in _LOCKED_WORDS:
-        return _LOCKED_WORDS[entry.state]
+    elif entry.state in _BY_STATE:
+        return _BY_STATE[entry.state]
     elif entry.state in BY_NAME_ONLY:
-        if entry.state not in policy.states:
-            return f"{entry.state}: extracted or half-stored work goes only when its state is named"
+        if entry.state not in criteria.states:
+            return Reason(ReasonCode.NOT_NAMED, str(entry.state))
         if context.now - entry.changed_at < DAY:
-            return f"{entry.state}, changed within a day: somebody may still be at work"
+            return Reason(ReasonCode.YOUNG_WORK, str(entry.state))
     if entry.problems:
         unreadable = [problem for problem in entry.problems if not _of_broken_artifact(entry, problem)]
         if unreadable:
-            return f"not fully readable: {unreadable[0]}"
+            return Reason(ReasonCode.UNREADABLE, unreadable[0])
     if entry.compiler.startswith(_HUB):
-        return "a hub's own layout: it is read and copied only"
+        return Reason(ReasonCode.HUB)
     if context.in_use:
-        return f"the cache is in use: {context.in_use}"
+        return Reason(ReasonCode.IN_USE, context.in_use)
     if context.now - entry.changed_at < context.protect_seconds:
-        return "changed within a day"
-    if policy.slim and not entry.parts & _SLIM_PARTS:
-        return "slim already"
-    return ""
+        return _CHANGED
+    if criteria.keep_graph and not entry.parts & _ARTIFACT_PARTS:
+        return Reason(ReasonCode.NOTHING_TO_TAKE)
+    return None
 
 
 _HUB = "snapshots/"
-_SLIM_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
+_ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
 _ARTIFACT_FILES = tuple(f"{name}: " for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS))
 
 
@@ -219,26 +222,25 @@ def _of_broken_artifact(entry: Entry, problem: str) -> bool:
 
 
 def _until_goal(
-    candidates: list[_Candidate], everything: list[Entry], policy: EvictCriteria, context: PlanContext
-) -> tuple[list[Step], str]:
-    """(steps, why the goal is missed)."""
-    wanted = _bytes_wanted(policy, context)
+    candidates: list[_Candidate], everything: list[Entry], criteria: EvictCriteria, context: PlanContext
+) -> tuple[list[Step], Goal | None]:
+    """(steps, how far they miss the goal)."""
+    wanted = _bytes_wanted(criteria, context)
     linked = [entry.links for entry in everything if entry.links]
     sharers = Counter(inode for links in linked for inode, _ in links)
-    action, slim, now = (Action.SLIM if policy.slim else Action.EVICT), policy.slim, context.now
+    action, keep_graph, now = (Action.SLIM if criteria.keep_graph else Action.EVICT), criteria.keep_graph, context.now
     steps: list[Step] = []
     freed = 0
     for candidate in candidates:
         if wanted is not None and freed >= wanted:
             break
         entry = candidate.entry
-        frees = entry.allocated if not (slim or entry.links) else _frees(entry, sharers, slim=slim)
+        frees = entry.allocated if not (keep_graph or entry.links) else _frees(entry, sharers, keep_graph=keep_graph)
         steps.append(_step(action, candidate, frees, now))
         freed += frees
     if wanted is not None and freed < wanted:
-        rest = "the rest is graphs and flags, or protected" if slim else "the rest is protected"
-        return steps, f"only {bytes_text(freed)} of {bytes_text(wanted)} can be freed; {rest}"
-    return steps, ""
+        return steps, Goal(GoalCode.MISSED, wanted=wanted, frees=freed, keeps_graphs=keep_graph)
+    return steps, None
 
 
 def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step:
@@ -246,7 +248,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     return Step(
         action=action,
         path=f"{entry.compiler}/{entry.module}",
-        reason=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
+        cause=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
@@ -257,26 +259,28 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     )
 
 
-def _bytes_wanted(policy: EvictCriteria, context: PlanContext) -> int | None:
+def _bytes_wanted(criteria: EvictCriteria, context: PlanContext) -> int | None:
     goals = []
-    if policy.max_bytes is not None:
-        goals.append(context.before.size - policy.max_bytes)
-    if policy.free_bytes is not None:
-        goals.append(policy.free_bytes - (context.before.free or 0) - context.trash_bytes)
+    if criteria.max_bytes is not None:
+        goals.append(context.before.size - criteria.max_bytes)
+    if criteria.free_bytes is not None:
+        goals.append(criteria.free_bytes - (context.before.free or 0) - context.trash_bytes)
     return max(0, *goals) if goals else None
 
 
-def _how_it_is(policy: EvictCriteria, context: PlanContext) -> str:
-    size = f"the cache holds {bytes_text(context.before.size)}" if policy.max_bytes is not None else ""
-    free = f"{bytes_text(context.before.free)} are free" if policy.free_bytes is not None else ""
-    if free and context.trash_bytes:
-        free += f", {bytes_text(context.trash_bytes)} more once the trash is purged (neurontop cache purge),"
-    return " and ".join(filter(None, (size, free)))
+def _how_it_is(criteria: EvictCriteria, context: PlanContext) -> Goal:
+    """What meets the goal already."""
+    return Goal(
+        GoalCode.MET,
+        size=context.before.size if criteria.max_bytes is not None else None,
+        free=context.before.free if criteria.free_bytes is not None else None,
+        trash=context.trash_bytes,
+    )
 
 
-def _frees(entry: Entry, sharers: Counter[int], *, slim: bool) -> int:
+def _frees(entry: Entry, sharers: Counter[int], *, keep_graph: bool) -> int:
     """Bytes that go: an inode with other names in the cache goes with its last one."""
-    frees = entry.allocated - (entry.kept if slim else 0)
+    frees = entry.allocated - (entry.kept if keep_graph else 0)
     for inode, size in entry.links:
         sharers[inode] -= 1
         if sharers[inode] > 0:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 import re
 from collections import Counter
 
 from neuron_top.actions.plan import DAY
+from neuron_top.actions.reasons import Reason, ReasonCode
 from neuron_top.cache.model.entry import FAILURES, HITS, Entry, State, compiler_version
 
 SUPERSEDED_DAYS = 30
@@ -50,22 +50,22 @@ class EvictionRanking:
         return SUPERSEDED if idle > _LONG and entry.compiler in self._superseded else USED
 
     @staticmethod
-    def reason(tier: int, entry: Entry, idle: float) -> str:
-        """The class in words."""
+    def reason(tier: int, entry: Entry, idle: float) -> Reason:
+        """The class as a step's cause."""
         if tier == USED:
-            return _unused(round(10 * idle / DAY))
-        return {
-            LEFTOVER: "only leftovers",
-            USELESS: f"{entry.state}: of no use to any client",
-            FAILED: "a cached failure, replayed to every tier",
-            COPY: "the same graph under flags that differ only in a log path",
-            SUPERSEDED: f"an older compiler's, unused for {idle / DAY:.0f} days",
-        }[tier]
+            return Reason(_UNUSED, "", idle)
+        if tier == USELESS:
+            return Reason(ReasonCode.USELESS, str(entry.state))
+        return Reason(_CODES[tier], "", idle) if tier == SUPERSEDED else Reason(_CODES[tier])
 
 
-@functools.lru_cache(10_000)
-def _unused(tenths: int) -> str:
-    return f"unused for {tenths / 10:.1f} days"
+_UNUSED = ReasonCode.UNUSED
+_CODES = {
+    LEFTOVER: ReasonCode.LEFTOVER,
+    FAILED: ReasonCode.CACHED_FAILURE,
+    COPY: ReasonCode.DUPLICATE,
+    SUPERSEDED: ReasonCode.SUPERSEDED,
+}
 
 
 def _copied(everything: list[Entry]) -> set[tuple[str, str, str]]:

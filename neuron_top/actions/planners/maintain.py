@@ -1,10 +1,18 @@
-"""The standing policy of the settings, as wishes for the planner of evictions, in the order in which they apply."""
+"""The standing policy of the settings: its criteria in the order in which they apply, and the plans they make."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import msgspec
+
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 
@@ -12,22 +20,42 @@ NEVER = frozenset(BY_NAME_ONLY)
 """States that may be somebody's work: a person can evict them by name, a timer never does."""
 
 
-def policy_of(settings: Settings) -> list[EvictCriteria]:
+def criteria_of(settings: Settings) -> list[EvictCriteria]:
     """Classes, then age, then size and free space; empty when nothing is set. UsageError: unknown state."""
-    found = []
+    criteria = []
     try:
         states = frozenset(State(word.strip()) for word in settings.cache_states.split(",") if word.strip()) - NEVER
     except ValueError as problem:
         raise UsageError(f"cache_states: {problem}; states: {', '.join(State)}") from None
     if states:
-        found.append(EvictCriteria(states=states))
+        criteria.append(EvictCriteria(states=states))
     if settings.cache_older_than:
-        found.append(EvictCriteria(older_than=parse_seconds(settings.cache_older_than)))
+        criteria.append(EvictCriteria(older_than=parse_seconds(settings.cache_older_than)))
     if settings.cache_max_size or settings.cache_min_free:
-        found.append(
+        criteria.append(
             EvictCriteria(
                 max_bytes=parse_bytes(settings.cache_max_size) if settings.cache_max_size else None,
                 free_bytes=parse_bytes(settings.cache_min_free) if settings.cache_min_free else None,
             )
         )
-    return found
+    return criteria
+
+
+def foreseen_plans(criteria: Iterable[EvictCriteria], snapshot: Snapshot, context: PlanContext) -> list[Plan]:
+    """The plans of a run that meets the cache as `snapshot` has it: each without what those before it take."""
+    plans = []
+    entries = list(snapshot.entries)
+    for each in criteria:
+        plan = plan_with_reads(snapshot, entries, snapshot.root, each, context)
+        plans.append(plan)
+        if not plan.is_refused:
+            gone = {step.path for step in plan.steps}
+            entries = [entry for entry in entries if entry.path not in gone]
+            context = _after(plan, context)
+    return plans
+
+
+def _after(plan: Plan, context: PlanContext) -> PlanContext:
+    """What a look after `plan` would find: a smaller cache on a disk as full as before, its trash not yet purged."""
+    before = msgspec.structs.replace(plan.after, free=plan.before.free, free_inodes=plan.before.free_inodes)
+    return msgspec.structs.replace(context, before=before, trash_bytes=context.trash_bytes + plan.frees)

@@ -17,21 +17,29 @@ from neuron_top.actions.plan import (
     identity_of,
 )
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.reasons import Goal, Reason, RebuildSource, Risk
 from neuron_top.cache.model.entry import Entry, Part
 
 _WHOLE_ENTRY, _KNOWN = Action.EVICT, ~Part.OTHER
 
 
 def step_of(
-    action: Action, entry: Entry, reason: str, frees: int, context: PlanContext, *, proof: str = "", warning: str = ""
+    action: Action,
+    entry: Entry,
+    cause: Reason,
+    frees: int,
+    context: PlanContext,
+    *,
+    proof: str = "",
+    risk: Risk | None = None,
 ) -> Step:
     """A step on `entry` that frees `frees` bytes."""
     last_use, known_from = context.last_use(entry)
-    seconds, known_by = context.rebuild(entry) if action in LOSES_ARTIFACT else (None, "")
+    seconds, known_by = context.rebuild(entry) if action in LOSES_ARTIFACT else (None, RebuildSource.UNKNOWN)
     return Step(
         action=action,
         path=entry.path,
-        reason=reason,
+        cause=cause,
         frees=frees,
         files=files_taken(action, entry),
         fingerprint=Fingerprint.of(entry),
@@ -40,7 +48,7 @@ def step_of(
         last_used=last_use,
         last_used_from=known_from,
         proof=proof,
-        warning=warning,
+        risk=risk,
     )
 
 
@@ -51,9 +59,9 @@ def files_taken(action: Action, entry: Entry) -> int:
     return sum((entry.parts & parts).bit_count() for parts in FILES_REMOVED.get(action, ()))
 
 
-def exclude(entry: Entry, reason: str) -> Exclusion:
+def exclude(entry: Entry, cause: Reason) -> Exclusion:
     """An entry that stays, and why."""
-    return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, reason=reason)
+    return Exclusion(path=entry.path, state=entry.state, size=entry.allocated, cause=cause)
 
 
 def build_plan(
@@ -64,25 +72,24 @@ def build_plan(
     exclusions: Iterable[Exclusion],
     context: PlanContext,
     *,
-    goal_missed: str = "",
-    goal_met: str = "",
+    goal: Goal | None = None,
     emptied: tuple[str, ...] = (),
 ) -> Plan:
     """The plan, with its totals after and its name."""
+    skipped = tuple(exclusions)
     return Plan(
-        identity=identity_of(verb, root, context.now, steps),
+        identity=identity_of(verb, root, context.now, steps, policy, skipped),
         verb=verb,
         root=root,
         policy=policy,
         made_at=context.now,
         steps=tuple(steps),
-        exclusions=tuple(exclusions),
+        exclusions=skipped,
         before=context.before,
         after=_after(context.before, steps),
-        caveats=context.caveats,
-        refused=context.refusal(),
-        goal_missed=goal_missed,
-        goal_met=goal_met,
+        notes=context.notes,
+        refusal=context.refusal(),
+        goal=goal,
         emptied=emptied,
     )
 

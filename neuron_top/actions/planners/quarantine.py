@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.reasons import Reason, ReasonCode
 from neuron_top.cache.model.entry import BROKEN, LOCKED, Entry
 
 
@@ -21,8 +22,8 @@ def plan_quarantine(
         if not problem:
             continue
         if entry.state in LOCKED:
-            exclusions.append(exclude(entry, "locked"))
+            exclusions.append(exclude(entry, Reason(ReasonCode.LOCKED)))
         else:
             frees = max(0, entry.allocated - entry.kept)
-            steps.append(step_of(Action.QUARANTINE, entry, problem, frees, context))
+            steps.append(step_of(Action.QUARANTINE, entry, Reason(ReasonCode.BROKEN, problem), frees, context))
     return build_plan(Verb.QUARANTINE, root, "broken artifacts", steps, exclusions, context)

@@ -1,7 +1,7 @@
 """Which cached failures are tried again, now or on the next run: a pure planner.
 
-On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into a collected graph.
-Now: the graph is compiled here, by the compiler that its folder names (`actions.compile_now`). What the compiler
+On the next run: the failure mark is moved aside under the entry's lock, which turns the entry into an extracted graph.
+Now: the graph is compiled here, by the compiler that its folder names (`execution.compile_now`). What the compiler
 itself rejected fails again: it is explained, and taken only when told to.
 """
 
@@ -14,6 +14,7 @@ import msgspec
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.cache.model.entry import FAILURES, Entry, State
 from neuron_top.cache.model.failures import FailureClass, FailureKind
 
@@ -34,17 +35,17 @@ def plan_retry(
     exclusions: list[Exclusion] = []
     for entry in sorted(entries, key=lambda entry: entry.path):
         if entry.state is State.RETRYING:
-            exclusions.append(exclude(entry, "being compiled again now"))
+            exclusions.append(exclude(entry, Reason(ReasonCode.RETRYING)))
         elif entry.state in FAILURES and entry.module in context.compiling:
-            exclusions.append(exclude(entry, "a live process names it in its command"))
+            exclusions.append(exclude(entry, Reason(ReasonCode.NAMED_BY_PROCESS)))
         elif entry.state in FAILURES and compilers is not None and entry.compiler not in compilers:
-            exclusions.append(exclude(entry, "its compiler is not installed here (--next-run needs none)"))
+            exclusions.append(exclude(entry, Reason(ReasonCode.COMPILER_MISSING)))
         elif entry.state in FAILURES:
             action = Action.RETRY if compilers is None else Action.COMPILE
             _decide(action, entry, steps, exclusions, context, deterministic=deterministic)
-    wish = "failures, also those bound to come again" if deterministic else "failures that need not come again"
+    criteria = "failures, also those bound to come again" if deterministic else "failures that need not come again"
     verb = Verb.RETRY if compilers is None else Verb.COMPILE
-    return build_plan(verb, root, wish, steps, exclusions, context)
+    return build_plan(verb, root, criteria, steps, exclusions, context)
 
 
 def for_memory(plan: Plan) -> bool:
@@ -63,11 +64,19 @@ def _decide(
 ) -> None:
     failure = entry.failure
     kind = failure.kind if failure else FailureKind.UNKNOWN
-    said = f"{failure.code + ': ' if failure.code else ''}{failure.advice}" if failure else "its log says nothing"
-    if kind is FailureKind.DETERMINISTIC and not deterministic:
-        exclusions.append(exclude(entry, f"bound to fail again ({said}); --deterministic tries all the same"))
+    detail = f"{failure.code + ': ' if failure.code else ''}{failure.advice}" if failure else ""
+    bound = kind is FailureKind.DETERMINISTIC
+    if bound and not deterministic:
+        exclusions.append(exclude(entry, Reason(ReasonCode.BOUND_TO_FAIL, detail)))
         return
-    warning = f"bound to fail again: {said}" if kind is FailureKind.DETERMINISTIC else ""
     frees = max(0, entry.allocated - entry.kept) if action is Action.RETRY else 0
-    step = step_of(action, entry, f"{kind} failure: {said}", frees, context, warning=warning)
+    step = step_of(action, entry, Reason(_CODES[kind], detail), frees, context, risk=_RISKS.get(kind))
     steps.append(msgspec.structs.replace(step, failure=failure.cause if failure else FailureClass.UNKNOWN))
+
+
+_CODES = {
+    FailureKind.DETERMINISTIC: ReasonCode.FAILED_DETERMINISTIC,
+    FailureKind.ENVIRONMENT: ReasonCode.FAILED_ENVIRONMENT,
+    FailureKind.UNKNOWN: ReasonCode.FAILED_UNKNOWN,
+}
+_RISKS = {FailureKind.DETERMINISTIC: Risk.BOUND_TO_FAIL}

@@ -15,9 +15,9 @@ import msgspec
 
 from neuron_top.actions.plan import Action, Exclusion, Fingerprint, Plan, Step, Totals, Verb, identity_of
 from neuron_top.actions.plan_context import PlanContext
+from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
 from neuron_top.cache import filesystem, processes, work_dirs
 from neuron_top.cache.tree import measure
-from neuron_top.units import duration_text
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +71,10 @@ def plan_sweeps(found: Iterable[Left], context: PlanContext, user: int) -> list[
 def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> Plan:
     steps, exclusions = [], []
     for folder in sorted(folders, key=lambda each: each.newest):
-        reason = _obstacle(folder, context, user)
-        if reason:
+        obstacle = _obstacle(folder, context, user)
+        if obstacle is not None:
             exclusions.append(
-                Exclusion(path=Path(folder.path).name, state="work folder", size=folder.size, reason=reason)
+                Exclusion(path=Path(folder.path).name, state="work folder", size=folder.size, cause=obstacle)
             )
         else:
             steps.append(_step(folder, context))
@@ -104,8 +104,8 @@ def _plan(parent: str, folders: list[Left], context: PlanContext, user: int) -> 
         exclusions=tuple(exclusions),
         before=before,
         after=after,
-        caveats=context.caveats,
-        refused="read-only mode" if context.read_only else "",
+        notes=context.notes,
+        refusal=Refusal(RefusalCode.READ_ONLY) if context.read_only else None,
     )
 
 
@@ -113,21 +113,21 @@ def _step(folder: Left, context: PlanContext) -> Step:
     return Step(
         action=Action.SWEEP,
         path=Path(folder.path).name,
-        reason=f"nobody works in it, unchanged for {duration_text(context.now - folder.newest)}",
+        cause=Reason(ReasonCode.ABANDONED, "", context.now - folder.newest),
         frees=folder.size,
         files=folder.files,
         fingerprint=Fingerprint(state=folder.kind, folder_inode=folder.inode, folder_mtime_ns=folder.mtime_ns),
     )
 
 
-def _obstacle(folder: Left, context: PlanContext, user: int) -> str:
+def _obstacle(folder: Left, context: PlanContext, user: int) -> Reason | None:
     if folder.busy:
-        return folder.busy
+        return Reason(ReasonCode.IN_USE, folder.busy)
     if folder.owner != user:
-        return "it belongs to another user"
+        return Reason(ReasonCode.OTHER_USER)
     if context.now - folder.newest < context.protect_seconds:
-        return "changed within a day"
-    return ""
+        return Reason(ReasonCode.CHANGED_RECENTLY)
+    return None
 
 
 def busy(path: str, since: float) -> str:

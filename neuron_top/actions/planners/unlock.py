@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
+from neuron_top.actions.reasons import Reason, ReasonCode, Risk
 from neuron_top.cache.model.entry import Entry, Verdict
 
 
@@ -22,16 +23,15 @@ def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, fo
             continue
         lock = entry.lock
         if lock.verdict is Verdict.ALIVE:
-            exclusions.append(exclude(entry, f"its holder lives: {lock.proof}"))
+            exclusions.append(exclude(entry, Reason(ReasonCode.HOLDER_ALIVE, lock.proof or "")))
         elif lock.verdict is Verdict.DEAD:
-            steps.append(step_of(Action.UNLOCK, entry, "its holder is dead", 0, context, proof=lock.proof or ""))
-        elif force:
-            warning = "nothing proves that the holder is dead: a compile that still runs will be done twice"
-            steps.append(step_of(Action.UNLOCK, entry, "forced", 0, context, warning=warning))
-        else:
-            exclusions.append(
-                exclude(entry, "nothing proves that its holder is dead (neurontop cache unlock --force takes it)")
+            steps.append(
+                step_of(Action.UNLOCK, entry, Reason(ReasonCode.HOLDER_DEAD), 0, context, proof=lock.proof or "")
             )
+        elif force:
+            steps.append(step_of(Action.UNLOCK, entry, Reason(ReasonCode.FORCED), 0, context, risk=Risk.NO_PROOF))
+        else:
+            exclusions.append(exclude(entry, Reason(ReasonCode.LOCK_UNPROVED)))
     return build_plan(
         Verb.UNLOCK, root, "locks, forced" if force else "locks of dead holders", steps, exclusions, context
     )

@@ -51,8 +51,12 @@ def sums(root: str, state: Path, *, trusted_seconds: float = TRUSTED_SECONDS) ->
         # A file that a settled entry shares with an open one would be counted twice: rare, and worth a full look.
         if not any(entry.links for entry in now):
             return _summed(head, head.settled + total(now))
-    snapshot = open_root(real, state)
-    return _summed(snapshot, snapshot.totals())
+    return sums_of(open_root(real, state))
+
+
+def sums_of(snapshot: Snapshot, totals: Totals | None = None) -> Sums:
+    """The sums of a snapshot; `totals` where they are known better."""
+    return _summed(snapshot, snapshot.totals() if totals is None else totals)
 
 
 def _look_at(root: str, entries: tuple[Entry, ...]) -> list[Entry]:

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from neuron_top import settings
+from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry, Lock, State
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals
 from neuron_top.cache.noatime_reader import name_text
-from neuron_top.cache.scan import catalog
-from neuron_top.cli.cache_commands.past import NO_PAST, UsageHistory, recorded
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.escapes import without_secret
+from neuron_top.services.caches import CacheService
 from neuron_top.units import bytes_text
 
 
@@ -38,50 +37,35 @@ def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.usage = f"%(prog)s [options] {word}"
 
 
-def root_and_entry(arguments: argparse.Namespace, *, required: bool, buckets: bool = False) -> tuple[str, str | None]:
+def root_and_entry(arguments: argparse.Namespace, service: CacheService, *, required: bool) -> tuple[str, str | None]:
     """(root, text naming an entry) from one or two words in either order; an entry's own folder names both."""
     words = [word for word in (arguments.root, arguments.module) if word is not None]
     entry_folder = next((Path(word) for word in words if _is_entry_folder(Path(word))), None)
     if entry_folder is not None and len(words) == 1:
-        return str(entry_folder.absolute().parent.parent), f"{entry_folder.absolute().parent.name}/{entry_folder.name}"
+        folder = entry_folder.absolute()
+        return service.resolve(str(folder.parent.parent)), f"{folder.parent.name}/{folder.name}"
     roots_named = [word for word in words if "MODULE_" not in word and ("/" in word or Path(word).is_dir())]
     texts = [word for word in words if word not in roots_named]
     if len(roots_named) > 1 or len(texts) > 1:
         raise UsageError("give one ROOT and one MODULE")
     if required and not texts:
-        raise UsageError("which entry? give a module key, or a part of one")
-    return chosen_root(roots_named[0] if roots_named else None, buckets=buckets), texts[0] if texts else None
+        raise UsageError("name one entry: give a module key, or a part of one")
+    return service.resolve(roots_named[0] if roots_named else None), texts[0] if texts else None
 
 
 def _is_entry_folder(path: Path) -> bool:
     return path.name.startswith("MODULE_") and path.is_dir()
 
 
-def chosen_root(given: str | None, *, buckets: bool = False) -> str:
-    """The folder that is meant (with `buckets` also an `s3://` URL). Raises UsageError for another machine's place."""
-    if given is not None:
-        root = given.removeprefix("file://")
-        origin = "given"
-    else:
-        in_force = roots.root_in_force()
-        root, origin = in_force.path, in_force.origin
-    if buckets and root.startswith("s3://"):
-        from neuron_top.cache import s3
-
-        s3.checked(root)
-        return root
-    if "://" in root:
-        raise UsageError(f"{without_secret(root)} ({origin}) is not a folder of this machine: name a local copy of it")
-    return root
+def take_snapshot(service: CacheService, root: str, *, rescan: bool = False) -> Snapshot:
+    """The current picture of `root`; what could not be seen is said on stderr."""
+    snapshot = service.snapshot(root, rescan=rescan)
+    report_problems(snapshot)
+    return snapshot
 
 
-def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
-    """The catalog's current picture of `root`; what could not be seen is said on stderr."""
-    if root.startswith("s3://"):
-        from neuron_top.cache import s3
-
-        return s3.take(s3.connect(root)).snapshot
-    snapshot = catalog.open_root(root, state_path(), full=full)
+def report_problems(snapshot: Snapshot) -> None:
+    """Say what could not be seen."""
     for problem in snapshot.problems[:10]:
         log_stderr(f"neurontop: {problem}")
     if len(snapshot.problems) > 10:
@@ -90,7 +74,6 @@ def take_snapshot(root: str, *, full: bool = False) -> Snapshot:
         log_stderr(
             f"neurontop: {snapshot.atime_fallbacks} files of other users were opened; their access times may have moved"
         )
-    return snapshot
 
 
 def name_others(root: str) -> None:
@@ -153,17 +136,12 @@ def instant(seconds: float | None) -> str | None:
         return None
 
 
-def known_past() -> UsageHistory:
+def usage_history() -> UsageHistory:
     """What earlier runs recorded, by the settings in force."""
-    return recorded(state_path())
+    return UsageHistory.load(state_path())
 
 
-def words(text: str) -> tuple[str, ...]:
-    """`a, b` → (a, b)."""
-    return tuple(word for part in text.split(",") if (word := part.strip()))
-
-
-def entry_json(entry: Entry, now: float, past: UsageHistory = NO_PAST) -> dict[str, Any]:
+def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> dict[str, Any]:
     """One entry as `--json` gives it: raw bytes and seconds, instants in UTC, unknown as null."""
     return {
         "compiler": entry.compiler,

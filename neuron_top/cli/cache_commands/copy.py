@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.execution import copy as copies
-from neuron_top.cli.cache_commands import acting, carrying, common
+from neuron_top.cli.cache_commands import options
+from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.errors import UsageError
 
 
@@ -28,37 +28,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", metavar="PATTERN", action="append", help="only these modules (may be repeated)")
     parser.add_argument("--compiler", metavar="SPEC", help="only of these compilers: '==2.21', or a pattern of folders")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    acting.add_options(parser)
+    options.add_plan_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, ask, copy."""
     if len(arguments.places) > 2:
         raise UsageError("copy from one ROOT to one DEST")
-    source = _place(arguments.places[0] if len(arguments.places) == 2 else None)
-    target = _place(arguments.places[-1])
-    with carrying.shelf(source) as shelf, carrying.shelf(target) as other:
-        if shelf.name == other.name:
-            raise UsageError("source and destination are the same cache")
-        snapshot = acting.pictured(shelf)
-        there = other.modules()
-        try:
-            plan = copies.plan_copy(
-                snapshot, other.name, there, modules=tuple(arguments.module or ()), compiler=arguments.compiler,
-                now=common.now(), free=other.free(), refused=_refusal(arguments, other.shared()),
-            )  # fmt: skip
-        except ValueError as problem:
-            raise UsageError(f"--compiler: {problem}") from None
-    return acting.settle([plan], arguments)
-
-
-def _place(given: str | None) -> str:
-    return acting.root_meant(given)
-
-
-def _refusal(arguments: argparse.Namespace, shared: str | None) -> str:
-    if arguments.read_only:
-        return "read-only mode"
-    if shared and not arguments.i_am_alone:
-        return f"{shared}: say --i-am-alone when nobody else writes to the destination"
-    return ""
+    service = options.service_of(arguments)
+    source = service.resolve(arguments.places[0] if len(arguments.places) == 2 else None)
+    target = service.resolve(arguments.places[-1])
+    modules = tuple(arguments.module or ())
+    plan = service.plan_copy(source, target, modules=modules, compiler=arguments.compiler)
+    return run_plans([plan], arguments, service)

@@ -13,7 +13,7 @@ import argparse
 from typing import Any
 
 from neuron_top.actions.journal.plan_history import PlanHistory
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text
@@ -22,24 +22,26 @@ from neuron_top.units import UNKNOWN, bytes_text, count_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache journal`."""
     common.add_root(parser)
-    acting.add_trash(parser)
+    options.add_trash(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
-    trash, root = acting.open_trash(arguments), acting.root_meant(arguments.root)
-    histories = trash.entries()
+    service = options.service_of(arguments)
+    root = service.resolve(arguments.root)
+    histories = service.history(root)
     if arguments.json:
-        print_json({"root": root, "trash": str(trash.folder), "plans": [_json(each) for each in histories]})
+        trash = str(service.backend(root).journal().folder)
+        print_json({"root": root, "trash": trash, "plans": [_json(each) for each in histories]})
         return 0
     if histories:
-        header = ("plan", "when", "by", "what", "state", "done", "taken", "wish")
+        header = ("plan", "when", "by", "what", "state", "done", "taken", "criteria")
         print(table(header, [_row(each) for each in histories], right=(5, 6)))
         for each in histories:
             if each.apart and not each.purged:
                 log_stderr(f"neurontop: plan {each.begun.plan} could not be purged: {visible(each.apart.why)}")
     else:
-        log_stderr(f"neurontop: nothing was ever done to {visible(root)}")
+        log_stderr(f"neurontop: the journal of {visible(root)} is empty")
     return 0
 
 

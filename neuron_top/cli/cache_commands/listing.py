@@ -17,10 +17,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from neuron_top.actions.usage_history import UsageHistory
 from neuron_top.cache.model.entry import FAILURES, MEANINGS, Entry, State
 from neuron_top.cache.model.snapshot import total
-from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import UsageHistory
+from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
@@ -55,16 +55,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"only these states, comma-separated or given again: {', '.join(State)}",
     )
     parser.add_argument("--sort", choices=SORTS, default="module", help="order of the rows (default: module)")
-    parser.add_argument("--full", action="store_true", help="look at every file again, not only at what changed")
+    parser.add_argument("--rescan", action="store_true", help="look at every file again, not only at what changed")
+    options.add_alias(parser, "--full", "rescan", action="store_true")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.listing(arguments)
-    root = common.chosen_root(arguments.root, buckets=True)
-    snapshot = common.take_snapshot(root, full=arguments.full)
-    past = common.known_past()
+    service = options.service_of(arguments)
+    root = service.resolve(arguments.root)
+    snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)
+    past = common.usage_history()
     key, largest_first = SORTS[arguments.sort]
     entries = sorted(snapshot.entries, key=lambda entry: key(entry, past), reverse=largest_first)
     if arguments.state:

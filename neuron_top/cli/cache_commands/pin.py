@@ -15,10 +15,9 @@ from __future__ import annotations
 import argparse
 import re
 
-from neuron_top.actions import usage_history as history
-from neuron_top.actions.pins import Pin, Pins
+from neuron_top.actions.pins import Pin
 from neuron_top.cache.model.entry import MODULE
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 
@@ -36,7 +35,7 @@ def add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pattern", nargs="*", metavar="MODULE", help="a module, or a pattern of module names")
     parser.add_argument("--run", metavar="RUN", help="every module that this recorded run used")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
+    options.add_read_only(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -45,8 +44,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for each in arguments.pattern:
         if not (MODULE.match(each) or _IS_PATTERN.search(each)):
             raise UsageError(f"{each!r} would protect nothing: give a whole name, or a pattern ('{each}*')")
-    fresh = Pins(common.state_path()).add(wanted, arguments.note or why)
-    tell(arguments, fresh, "pinned")
+    fresh = options.service_of(arguments).pins.add(wanted, arguments.note or why)
+    report(arguments, fresh, "pinned")
     return 0
 
 
@@ -56,14 +55,14 @@ def chosen(arguments: argparse.Namespace) -> tuple[list[str], str]:
         raise RefusedForSafety("read-only mode: nothing is changed")
     wanted, why = list(arguments.pattern), ""
     if arguments.run is not None:
-        wanted += history.modules_of(common.state_path(), arguments.run)
+        wanted += options.service_of(arguments).modules_of_run(arguments.run)
         why = f"run {arguments.run}"
     if not wanted:
-        raise UsageError("which modules? give names, patterns or --run")
+        raise UsageError("specify at least one of MODULE, a pattern, --run")
     return wanted, why
 
 
-def tell(arguments: argparse.Namespace, changed: list[Pin], did: str) -> None:
+def report(arguments: argparse.Namespace, changed: list[Pin], did: str) -> None:
     """What became of it."""
     if arguments.json:
         print_json({did: [pin.pattern for pin in changed]})

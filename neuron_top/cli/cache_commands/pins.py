@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top import settings
-from neuron_top.actions.pins import Pins
-from neuron_top.cli.cache_commands import common
+from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
 from neuron_top.units import UNKNOWN
@@ -19,10 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    current = settings.load()[0]
-    found = Pins(current.state_path).all()
-    rows = [(pin.pattern, pin.why, pin.by, common.instant(pin.at or None)) for pin in found]
-    rows += [(pattern, "settings", "", None) for pattern in common.words(current.cache_pins)]
+    service = options.service_of(arguments)
+    rows = [(pin.pattern, pin.why, pin.by, common.instant(pin.at or None)) for pin in service.pins.all()]
+    rows += [(pattern, "settings", "", None) for pattern in service.pinned_by_settings()]
     if arguments.json:
         print_json({"pins": [{"pattern": row[0], "why": row[1], "by": row[2], "at": row[3]} for row in rows]})
     elif rows:

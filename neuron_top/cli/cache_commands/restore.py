@@ -1,10 +1,11 @@
 """Undo: bring back what a plan took away, with the bytes, modes and times it had.
 
   neurontop cache journal                         which plans can be undone
+  neurontop cache restore                         the newest plan, after showing it and asking (--yes: without)
   neurontop cache restore 3f9a                    by the beginning of the plan's name
   neurontop cache restore 3f9a /path/of/cache
 
-What exists again at its place stays in the trash, and is said. A plan that was purged cannot be undone.
+What exists again at its place stays in the trash, and is named. A plan that was purged cannot be undone.
 
 exit status: 0 all is back · 1 something stays in the trash · 3 no such plan · 4 refused for safety
 """
@@ -12,39 +13,81 @@ exit status: 0 all is back · 1 something stays in the trash · 3 no such plan �
 from __future__ import annotations
 
 import argparse
+import re
 
-from neuron_top.actions.journal.restore import restore
-from neuron_top.cli.cache_commands import acting, common
+from neuron_top.actions.backends import BackendKind
+from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.cli.cache_commands import common, options
+from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
-from neuron_top.units import counted
+from neuron_top.units import bytes_text, counted
+
+_PLAN = re.compile(r"[0-9a-f]{1,10}\Z")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache restore`."""
-    parser.add_argument("plan", metavar="PLAN", help="the plan's name, or its beginning")
+    parser.usage = "%(prog)s [options] [PLAN] [ROOT]"
+    parser.add_argument("plan", nargs="?", metavar="PLAN", help="the plan's name, or its beginning (default: newest)")
     common.add_root(parser)
-    parser.add_argument("--read-only", action="store_true", help="refuse to change anything (exit status 4)")
-    acting.add_trash(parser)
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--dry-run", action="store_true", help="show which plan would be undone, and change nothing")
+    answer.add_argument("--yes", action="store_true", help="without a PLAN: undo the newest one without asking")
+    options.add_read_only(parser)
+    options.add_trash(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Restore."""
-    root = acting.root_meant(arguments.root)
-    if root.startswith("s3://"):
-        from neuron_top.cli.cache_commands import bucket
-
-        return bucket.bring_back(root, arguments)
-    trash = acting.trash_of(root, arguments)
-    record = restore(arguments.plan, trash, read_only=arguments.read_only)
-    acting.tell_remarks(trash)
+    service = options.service_of(arguments)
+    plan, given = _plan_and_root(arguments)
+    root = service.resolve(given)
+    if plan is None or arguments.dry_run:
+        history = service.last_undoable(root) if plan is None else service.backend(root).journal().history_of(plan)
+        plan = history.begun.plan
+        if arguments.json and arguments.dry_run:
+            print_json({"plan": plan})
+        elif not arguments.json:
+            print(visible(_shown(history)))
+        if arguments.dry_run:
+            return 0
+        if arguments.read_only:
+            raise RefusedForSafety("read-only mode: nothing is changed")
+        if not arguments.yes:
+            confirm(f"Undo plan {plan}.")
+    record = service.undo(root, plan)
+    for remark in service.remarks:
+        log_stderr(f"neurontop: {visible(remark)}")
+    in_bucket = service.backend(root).kind is BackendKind.BUCKET
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
-        back = counted(record.restored, "entry or file", "entries or files")
+        back = counted(record.restored, "object") if in_bucket else (
+            counted(record.restored, "entry or file", "entries or files")
+        )  # fmt: skip
         none = record.restored == 0 and not record.kept
-        told = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
-        log_stderr(f"neurontop: plan {record.plan}: {told}")
+        result = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
+        log_stderr(f"neurontop: plan {record.plan}: {result}")
+        stays = "stays deleted" if in_bucket else "stays in the trash"
         for path, reason in record.kept:
-            print(visible(f"stays in the trash: {path}: {reason}"))
+            print(visible(f"{stays}: {path}: {reason}"))
     return 1 if record.kept else 0
+
+
+def _plan_and_root(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
+    """A single word is a plan's name if it looks like one, else the root."""
+    if arguments.plan is not None and arguments.root is None and not _PLAN.match(arguments.plan):
+        return None, arguments.plan
+    return arguments.plan, arguments.root
+
+
+def _shown(history: PlanHistory) -> str:
+    begun, ended = history.begun, history.ended
+    size = bytes_text(ended.moved_bytes if ended else begun.frees)
+    criteria = f" ({begun.policy})" if begun.policy else ""
+    return (
+        f"plan {begun.plan}: {begun.verb}{criteria}, {counted(begun.steps, 'step')}, {size}, "
+        f"{common.instant(begun.at)} by {begun.user}@{begun.host}, {history.state}"
+    )

@@ -7,7 +7,7 @@
 
 Now means with the compiler that the entry's folder names: this project's local compiler, or the SDK's neuronx-cc.
 What the compiler itself rejected fails again until compiler or flags change: it is explained, and tried only with
---deterministic. Without any file change: start the job with --retry_failed_compilation in NEURON_CC_FLAGS.
+--include-deterministic. Without any file change: start the job with --retry_failed_compilation in NEURON_CC_FLAGS.
 
 exit status: 0 all done · 1 some failed again · 3 no such cache or entry · 4 refused for safety · 130 interrupted
 """
@@ -17,13 +17,11 @@ from __future__ import annotations
 import argparse
 import fnmatch
 
-import msgspec
-
-from neuron_top.actions.plan import Plan
-from neuron_top.actions.plan_context import PlanContext
-from neuron_top.actions.planners.retry import for_memory, plan_retry
-from neuron_top.cache.model.entry import FAILURES, Entry
-from neuron_top.cli.cache_commands import acting, carrying, common
+from neuron_top.actions.backends import BackendKind
+from neuron_top.actions.plan import Verb
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cli.cache_commands import common, execution, options
+from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 
@@ -34,41 +32,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     common.add_entry(parser, required=False)
     parser.add_argument("--module", dest="patterns", metavar="PATTERN", action="append", help="only these modules")
     parser.add_argument("--next-run", action="store_true", help="move the failure marks aside, compile nothing")
-    parser.add_argument("--deterministic", action="store_true", help="also what is bound to fail again")
-    carrying.add_jobs(parser)
-    carrying.add_drain(parser)
-    acting.add_options(parser)
+    parser.add_argument("--include-deterministic", action="store_true", help="also what is bound to fail again")
+    options.add_alias(parser, "--deterministic", "include_deterministic", action="store_true")
+    execution.add_jobs(parser)
+    execution.add_grace_period(parser)
+    options.add_plan_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Plan, ask, carry out."""
-    given, text = common.root_and_entry(arguments, required=False, buckets=True)
-    root = acting.root_meant(given)
-    snapshot, context = acting.look(root, arguments, with_logs=True)
-    entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
+    """Plan, ask, execute."""
+    service = options.service_of(arguments)
+    root, text = common.root_and_entry(arguments, service, required=False)
+    if not arguments.next_run:
+        if service.backend(root).kind is BackendKind.BUCKET:
+            raise UsageError("a bucket's failures can only be cleared (--next-run): compiling needs a folder")
+        execution.jobs(arguments)  # a wrong number is said before anything else
+    look = service.look(root, causes=True)
+    common.report_problems(look.snapshot)
+    entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)
     entries = tuple(entry for entry in entries if _named(entry, arguments.patterns))
+    deterministic = arguments.include_deterministic
     if arguments.next_run:
-        plan = plan_retry(entries, root, context, deterministic=arguments.deterministic)
-    elif root.startswith("s3://"):
-        raise UsageError("in a bucket failures can be forgotten (--next-run); compiling needs a folder")
+        plan = service.plan_entries(Verb.RETRY_DETERMINISTIC if deterministic else Verb.RETRY, look, entries)
     else:
-        carrying.jobs(arguments)  # a wrong number is said before anything else
-        plan = _compiled_here(entries, root, context, arguments)
-    return acting.settle([plan], arguments)
-
-
-def _compiled_here(entries: tuple[Entry, ...], root: str, context: PlanContext, arguments: argparse.Namespace) -> Plan:
-    from neuron_top.actions.execution.compilers import compilers_for
-
-    compilers, missing = compilers_for(root, (entry.path for entry in entries if entry.state in FAILURES))
-    for problem in missing:
-        log_stderr(f"neurontop: {problem}")
-    folders = {compiler.directory() for compiler in compilers.values()}
-    plan = plan_retry(entries, root, context, deterministic=arguments.deterministic, compilers=folders)
-    if not arguments.fewer_jobs and for_memory(plan):
-        hint = "a compiler was killed, probably for memory: --fewer-jobs compiles half as many at a time"
-        plan = msgspec.structs.replace(plan, caveats=(*plan.caveats, hint))
-    return plan
+        plan, missing = service.plan_compile(look, entries, deterministic=deterministic, fewer=arguments.fewer_jobs)
+        for problem in missing:
+            log_stderr(f"neurontop: {problem}")
+    return run_plans([plan], arguments, service)
 
 
 def _named(entry: Entry, patterns: list[str] | None) -> bool:

@@ -17,10 +17,11 @@ from typing import Any
 
 import msgspec
 
+from neuron_top.actions.backends import BackendKind, CacheBackend
+from neuron_top.actions.usage_history import UsageHistory
 from neuron_top.cache.model.entry import MEANINGS, Entry
 from neuron_top.cache.scan.contents import Contents, File, LocalGraph, Neff
-from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import UsageHistory
+from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
 from neuron_top.parsers.hlo import HloSummary
@@ -42,27 +43,26 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     if inductor.meant(arguments):
         return inductor.show(arguments)
-    root, text = common.root_and_entry(arguments, required=True, buckets=True)
-    snapshot = common.take_snapshot(root)
+    service = options.service_of(arguments)
+    root, text = common.root_and_entry(arguments, service, required=True)
+    snapshot = common.take_snapshot(service, root)
     entry = common.one_entry(snapshot, text or "")
-    if _in_bucket(snapshot.root):
-        from neuron_top.cli.cache_commands import bucket
-
-        with bucket.fetched_from(snapshot.root, entry) as (folder, local):
-            return _shown(snapshot.root, Contents(folder, local), arguments)
-    return _shown(snapshot.root, Contents(snapshot.root, entry), arguments)
+    backend = service.backend(root)
+    with backend.local_copy(entry) as (folder, local):
+        return _shown(backend, Contents(folder, local), arguments)
 
 
-def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
+def _shown(backend: CacheBackend, contents: Contents, arguments: argparse.Namespace) -> int:
+    root, in_bucket = backend.root, backend.kind is BackendKind.BUCKET
     entry = contents.entry
     neff, graph, log = contents.neff(payload=arguments.payload), contents.graph(), contents.log()
-    past = common.known_past()
+    past = common.usage_history()
     if arguments.json:
         print_json(
             {
                 "root": common.root_text(root),
                 **common.entry_json(entry, common.now(), past),
-                "files": _files_of(root, contents),
+                "files": _files_of(contents, in_bucket=in_bucket),
                 "neff": None if neff is None else _neff_json(neff),
                 "graph": _graph_json(graph),
                 "log": log,
@@ -73,8 +73,8 @@ def _shown(root: str, contents: Contents, arguments: argparse.Namespace) -> int:
         "\n\n".join(
             part
             for part in (
-                _head(entry, past, _size(root, entry)),
-                _files(_files_of(root, contents), in_bucket=_in_bucket(root)),
+                _head(entry, past, _size(entry, in_bucket=in_bucket)),
+                _files(_files_of(contents, in_bucket=in_bucket), in_bucket=in_bucket),
                 _graph(graph),
                 _neff(neff),
                 _log(log),
@@ -105,14 +105,10 @@ def _graph_json(graph: HloSummary | LocalGraph | str | None) -> Any:
     return None if graph is None else {"kind": None, "problem": graph}
 
 
-def _in_bucket(root: str) -> bool:
-    return root.startswith("s3://")
-
-
-def _size(root: str, entry: Entry) -> str:
+def _size(entry: Entry, *, in_bucket: bool) -> str:
     """A bucket has no blocks: what an entry takes there is its length."""
     length = f"{bytes_text(entry.apparent)} in length"
-    return length if _in_bucket(root) else f"{bytes_text(entry.allocated)} on disk, {length}"
+    return length if in_bucket else f"{bytes_text(entry.allocated)} on disk, {length}"
 
 
 def _head(entry: Entry, past: UsageHistory, size: str) -> str:
@@ -147,10 +143,10 @@ def _flags(entry: Entry) -> str:
     return f"{' '.join(flags) or 'none'}  ({judged[entry.flags_hash_ok]})"
 
 
-def _files_of(root: str, contents: Contents) -> list[File]:
+def _files_of(contents: Contents, *, in_bucket: bool) -> list[File]:
     """An object takes its length; the blocks of the copy we fetched of it are nobody's."""
     files = contents.files()
-    return [msgspec.structs.replace(file, allocated=file.bytes) for file in files] if _in_bucket(root) else files
+    return [msgspec.structs.replace(file, allocated=file.bytes) for file in files] if in_bucket else files
 
 
 def _files(files: Sequence[File], *, in_bucket: bool) -> str:

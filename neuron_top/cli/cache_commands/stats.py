@@ -1,7 +1,7 @@
 """Sum up a cache: entries and bytes by state and by compiler version, free disk space.
 
 Bytes are allocated disk blocks, each file counted once however many names it has. Sums of entries that nothing has
-touched for a while come from the stored index; `as of` says when those were seen last, and `--fresh` asks all again.
+touched for a while come from the stored index; `as of` says when those were seen last, and `--rescan` asks all again.
 
   neurontop cache stats --json | jq .totals.bytes
 """
@@ -10,14 +10,9 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cache import filesystem
-from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import MEANINGS, State
-from neuron_top.cache.model.snapshot import Snapshot, Tally, total
-from neuron_top.cache.scan import catalog
-from neuron_top.cache.scan.catalog import Sums
-from neuron_top.cli.cache_commands import common, inductor
-from neuron_top.cli.cache_commands.past import UsageHistory
+from neuron_top.cache.model.snapshot import Tally
+from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
 from neuron_top.units import bytes_text, count_text, duration_text
@@ -27,15 +22,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache stats`."""
     common.add_root(parser)
     inductor.add_option(parser)
-    parser.add_argument("--fresh", action="store_true", help="ask every entry's folder again, whatever the index says")
+    parser.add_argument("--rescan", action="store_true", help="look at every entry's folder again")
+    options.add_alias(parser, "--fresh", "rescan", action="store_true")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.stats(arguments)
-    root = common.chosen_root(arguments.root, buckets=True)
-    sums, disk = _in_bucket(root) if root.startswith("s3://") else _on_disk(root, fresh=arguments.fresh)
+    service = options.service_of(arguments)
+    root = service.resolve(arguments.root)
+    sums, disk = service.sums(root, rescan=arguments.rescan)
     if arguments.json:
         totals = common.totals_json(sums.totals, disk)
         print_json(
@@ -54,31 +51,6 @@ def execute(arguments: argparse.Namespace) -> int:
     print(f"as of {common.instant(sums.as_of)}")
     common.name_others(root)
     return 0
-
-
-def _on_disk(root: str, *, fresh: bool) -> tuple[Sums, Filesystem]:
-    trusted = 0.0 if fresh else catalog.TRUSTED_SECONDS
-    past = common.known_past()
-    if past.compiled:  # a recording tells by module: the index's sums don't know which modules they are made of
-        return _with_past(catalog.open_root(root, common.state_path(), full=fresh), past)
-    sums = catalog.sums(root, common.state_path(), trusted_seconds=trusted)
-    return sums, filesystem.describe(sums.root)
-
-
-def _in_bucket(url: str) -> tuple[Sums, Filesystem]:
-    return _with_past(common.take_snapshot(url), common.known_past())
-
-
-def _with_past(snapshot: Snapshot, past: UsageHistory) -> tuple[Sums, Filesystem]:
-    """The sums, with compile times from recordings where an entry's own files tell none."""
-    sums = Sums(
-        root=snapshot.root,
-        totals=total(past.added_to(snapshot.entries)),
-        as_of=snapshot.taken_at,
-        other_bytes=sum(other.allocated for other in snapshot.others),
-        other_files=sum(other.files for other in snapshot.others),
-    )
-    return sums, snapshot.filesystem
 
 
 def _part(name: str, tallies: dict[str, Tally], *, meanings: bool) -> str:

@@ -13,50 +13,27 @@ exit status: 0 done · 1 some steps were not done · 3 no such cache or entry ·
 from __future__ import annotations
 
 import argparse
-import sys
 
-import msgspec
-
-from neuron_top.actions.plan import Plan
-from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cli.cache_commands import acting, carrying, common
-from neuron_top.cli.output import log_stderr
-from neuron_top.errors import RefusedForSafety
-from neuron_top.escapes import visible
+from neuron_top.actions.plan import Verb
+from neuron_top.cli.cache_commands import common, execution, options
+from neuron_top.cli.cache_commands.plan_runner import run_plans
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Options of `neurontop cache unlock`."""
     common.add_root(parser)
     common.add_entry(parser, required=False)
-    parser.add_argument("--force", action="store_true", help="also locks without proof; each is asked for again")
-    carrying.add_drain(parser)
-    acting.add_options(parser)
+    parser.add_argument("--force", action="store_true", help="also locks without proof; each is asked for on its own")
+    execution.add_grace_period(parser)
+    options.add_plan_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Plan, ask, carry out."""
-    given, text = common.root_and_entry(arguments, required=False, buckets=True)
-    root = acting.root_meant(given)
-    snapshot, around = acting.look(root, arguments)
-    entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
-    plan = plan_unlock(entries, root, around, force=arguments.force)
-    changes = not (arguments.dry_run or arguments.save_plan or plan.refused)
-    return acting.settle([_asked_again(plan) if arguments.force and changes else plan], arguments)
-
-
-def _asked_again(plan: Plan) -> Plan:
-    """Only the forced steps that somebody confirmed one by one; --yes does not answer for a lock without proof."""
-    kept = []
-    for step in plan.steps:
-        if not step.warning:
-            kept.append(step)
-            continue
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise RefusedForSafety(
-                "nothing was done: a lock without proof is removed only when somebody types yes to it"
-            )
-        log_stderr(f"{visible(step.path)}: {step.warning}")
-        if acting.ask("Remove this lock? Type yes: ") == "yes":
-            kept.append(step)
-    return msgspec.structs.replace(plan, steps=tuple(kept))
+    """Plan, ask, execute."""
+    service = options.service_of(arguments)
+    root, text = common.root_and_entry(arguments, service, required=False)
+    look = service.look(root)
+    common.report_problems(look.snapshot)
+    entries = look.snapshot.entries if text is None else (common.one_entry(look.snapshot, text),)
+    verb = Verb.FORCE_UNLOCK if arguments.force else Verb.UNLOCK
+    return run_plans([service.plan_entries(verb, look, entries)], arguments, service)

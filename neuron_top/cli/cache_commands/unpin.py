@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.pins import Pins
-from neuron_top.cli.cache_commands import common, pin
+from neuron_top.cli.cache_commands import options, pin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,5 +19,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Unpin."""
     wanted, _ = pin.chosen(arguments)
-    pin.tell(arguments, Pins(common.state_path()).remove(wanted), "unpinned")
+    pin.report(arguments, options.service_of(arguments).pins.remove(wanted), "unpinned")
     return 0

@@ -138,5 +138,5 @@ class CacheActions:
 
 def _with_shared_caveats(plans: Sequence[Plan]) -> list[Plan]:
     """Say what rules out one alternative (no compiler here) where the other ones are shown, too."""
-    shared = [caveat for plan in plans if not plan.steps for caveat in plan.caveats]
-    return [msgspec.structs.replace(plan, caveats=tuple(dict.fromkeys((*plan.caveats, *shared)))) for plan in plans]
+    shared = [note for plan in plans if not plan.steps for note in plan.notes]
+    return [msgspec.structs.replace(plan, notes=tuple(dict.fromkeys((*plan.notes, *shared)))) for plan in plans]

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.services.caches import CacheService, action_of
-from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt
+from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt, needs_statement
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
@@ -29,6 +29,7 @@ from neuron_top.units import bytes_text, count_text
 from neuron_top.views import plan as plan_view
 from neuron_top.views.model import Run
 from neuron_top.views.plan import LineKind, PlanLine
+from neuron_top.views.plan_sentences import refusal_text
 
 _PROGRESS_STEPS = 64
 """The progress is drawn again after so many steps."""
@@ -57,7 +58,7 @@ class PlanPage(LiveScreen):
         self.execution = self.choices[0] if self.choices else executions[0]
         plan = self.execution.plan
         self.asks_exclusive = bool(
-            not self.choices and plan.steps and plan.refused and plan_exclusive is not None and not caches.read_only
+            not self.choices and plan.steps and needs_statement(plan) and plan_exclusive is not None
         )
         """The plan is refused only because others may use the cache, too."""
         self.chosen = 0
@@ -252,7 +253,7 @@ class PlanPage(LiveScreen):
             return [_button(line, look, "Close", chosen=True).strip()]
         if not self.can_act and not self.asks_exclusive:
             reason = "read-only mode" if self._caches.read_only else "there is nothing to do"
-            return [line.put(self.execution.plan.refused or reason, look.quiet).strip()]
+            return [line.put(refusal_text(self.execution.plan) or reason, look.quiet).strip()]
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"

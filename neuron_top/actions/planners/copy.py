@@ -1,0 +1,86 @@
+"""Which usable entries another root lacks: a pure planner. Locks, failures and half-stored artifacts never travel."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection
+
+from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, Verb, identity_of
+from neuron_top.actions.planners.compiler_filter import compiler_filter
+from neuron_top.actions.planners.plan_builder import exclude
+from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
+from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.snapshot import Snapshot
+
+
+def plan_copy(
+    snapshot: Snapshot,
+    target: str,
+    there: Collection[str],
+    *,
+    modules: tuple[str, ...],
+    compiler: str | None,
+    now: float,
+    free: int | None,
+    refusal: Refusal | None = None,
+) -> Plan:
+    """Copy the hits of `snapshot` that `there` (paths marked as done in `target`) lacks. ValueError: bad `compiler`."""
+    matches, steps, exclusions = compiler_filter(compiler), [], []
+    taken: set[str] = set()
+    for entry in sorted(snapshot.entries, key=lambda entry: entry.path):
+        named = not modules or any(fnmatch.fnmatchcase(entry.module, pattern) for pattern in modules)
+        if not (named and matches(entry.compiler.rpartition("/")[2])):
+            continue
+        obstacle = _obstacle(entry, there, taken)
+        if obstacle is not None:
+            exclusions.append(exclude(entry, obstacle))
+            continue
+        taken.add(arrival(entry.path))
+        steps.append(_step(entry))
+    total = sum(step.copies for step in steps)
+    if refusal is None and free is not None and total > free:
+        refusal = Refusal(RefusalCode.NO_SPACE, target, total, free)
+    before = Totals(entries=len(there), files=0, size=0, free=free)
+    after = Totals(entries=len(there) + len(steps), files=sum(step.files for step in steps), size=total,
+                   free=None if free is None else free - total)  # fmt: skip
+    return Plan(
+        identity=identity_of("copy", f"{snapshot.root}\0{target}", now, steps),
+        verb=Verb.COPY,
+        root=snapshot.root,
+        target=target,
+        policy=f"to {target}",
+        made_at=now,
+        steps=tuple(steps),
+        exclusions=tuple(exclusions),
+        before=before,
+        after=after,
+        refusal=refusal,
+    )
+
+
+def _obstacle(entry: Entry, there: Collection[str], taken: Collection[str]) -> Reason | None:
+    if entry.state is not State.HIT:
+        return Reason(ReasonCode.NOT_A_HIT, str(entry.state))
+    if entry.flags_hash_ok is False:
+        return Reason(ReasonCode.FLAGS_MISMATCH)
+    if arrival(entry.path) in there:
+        return Reason(ReasonCode.USABLE_THERE)
+    return Reason(ReasonCode.SAME_ENTRY) if arrival(entry.path) in taken else None
+
+
+def _step(entry: Entry) -> Step:
+    return Step(
+        action=Action.COPY,
+        path=entry.path,
+        cause=Reason(ReasonCode.MISSING_THERE),
+        frees=0,
+        copies=entry.apparent,
+        files=entry.parts.bit_count(),
+        fingerprint=Fingerprint.of(entry),
+    )
+
+
+def arrival(path: str) -> str:
+    """Where an entry goes: from a hub's local copy without `snapshots/<commit>/`."""
+    parts = path.split("/")
+    return "/".join(parts[2:]) if parts[0] == "snapshots" and len(parts) > 3 else path

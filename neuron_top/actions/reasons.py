@@ -1,0 +1,156 @@
+"""Why a plan does something or leaves it: codes and facts. `views.plan` says them in words; nothing compares words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class ReasonCode(StrEnum):
+    """Why a step is done, or why an entry is skipped."""
+
+    # Steps of an eviction, in the order in which they go
+    LEFTOVER = "leftover"
+    USELESS = "useless"
+    CACHED_FAILURE = "cached-failure"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    UNUSED = "unused"
+    # Steps of other plans
+    FAILED_DETERMINISTIC = "failed-deterministic"
+    FAILED_ENVIRONMENT = "failed-environment"
+    FAILED_UNKNOWN = "failed-unknown"
+    HOLDER_DEAD = "holder-dead"
+    FORCED = "forced"
+    BROKEN = "broken"
+    ABANDONED = "abandoned"
+    MISSING_THERE = "missing-there"
+    # Exclusions
+    PINNED = "pinned"
+    USED_RECENTLY = "used-recently"
+    CHANGED_RECENTLY = "changed-recently"
+    YOUNG_WORK = "young-work"
+    NOT_NAMED = "not-named"
+    COMPILING = "compiling"
+    RETRYING = "retrying"
+    LOCKED = "locked"
+    LOCK_UNPROVED = "lock-unproved"
+    LOCK_STALE = "lock-stale"
+    LOCK_LEFTOVER = "lock-leftover"
+    HOLDER_ALIVE = "holder-alive"
+    EXPORTED_MODEL = "exported-model"
+    UNKNOWN_FORM = "unknown-form"
+    UNREADABLE = "unreadable"
+    HUB = "hub"
+    IN_USE = "in-use"
+    NOTHING_TO_TAKE = "nothing-to-take"
+    NAMED_BY_PROCESS = "named-by-process"
+    COMPILER_MISSING = "compiler-missing"
+    BOUND_TO_FAIL = "bound-to-fail"
+    OTHER_USER = "other-user"
+    NOT_A_HIT = "not-a-hit"
+    FLAGS_MISMATCH = "flags-mismatch"
+    USABLE_THERE = "usable-there"
+    SAME_ENTRY = "same-entry"
+    UNKNOWN = "unknown"
+    """Of a plan that an earlier version saved: its text says it."""
+
+
+class Reason(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A code and the facts that its sentence needs."""
+
+    code: ReasonCode = ReasonCode.UNKNOWN
+    detail: str = ""
+    """What was found: a state, a proof, a message. Shown, never compared."""
+    seconds: float = 0.0
+    """How long it was idle."""
+
+
+class Risk(StrEnum):
+    """What may go wrong with a step that is done on demand only."""
+
+    BOUND_TO_FAIL = "bound-to-fail"
+    NO_PROOF = "no-proof"
+
+
+class RefusalCode(StrEnum):
+    """Why a whole plan must not be carried out."""
+
+    READ_ONLY = "read-only"
+    SHARED = "shared"
+    """Others may use the storage, and nobody stated that they do not."""
+    NO_SPACE = "no-space"
+
+
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A code and the facts that its sentence needs."""
+
+    code: RefusalCode
+    detail: str = ""
+    """SHARED: how it is known."""
+    needed: int = 0
+    free: int = 0
+
+
+class GoalCode(StrEnum):
+    """Whether a plan reaches the size or the free space that was asked for."""
+
+    MET = "met"
+    """Nothing has to go."""
+    MISSED = "missed"
+
+
+class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of a goal, in bytes; None was not asked for."""
+
+    code: GoalCode
+    wanted: int = 0
+    frees: int = 0
+    keeps_graphs: bool = False
+    size: int | None = None
+    free: int | None = None
+    trash: int = 0
+
+
+class CaveatCode(StrEnum):
+    """What could not be seen, or what to expect, when a plan was made."""
+
+    PROCESSES_UNSEEN = "processes-unseen"
+    IN_CONTAINER = "in-container"
+    PARTLY_READ = "partly-read"
+    NO_ACCESS_TIMES = "no-access-times"
+    LISTED_ONLY = "listed-only"
+    NO_VERSIONS = "no-versions"
+    KEEPS_VERSIONS = "keeps-versions"
+    COMPILER_MISSING = "compiler-missing"
+    FEWER_COMPILES = "fewer-compiles"
+    """A compiler was killed for memory: half as many run at a time."""
+    OFFER_FEWER_COMPILES = "offer-fewer-compiles"
+    """As above, and it is for the person to say so."""
+
+
+class Caveat(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A code and the facts that its sentence needs."""
+
+    code: CaveatCode
+    count: int = 0
+    detail: str = ""
+
+
+class UseSource(StrEnum):
+    """How the last use of an entry is known."""
+
+    UNKNOWN = ""
+    RECORD = "record"
+    ACCESS = "access time"
+    COMPILE = "compile time"
+
+
+class RebuildSource(StrEnum):
+    """How the time of a compile is known."""
+
+    UNKNOWN = ""
+    STATISTICS = "its statistics"
+    RECORDING = "a recording"
+    FILE_TIMES = "file times, at most"

@@ -1,0 +1,146 @@
+"""What the commands that change a cache share: show → confirm → execute → report.
+
+Without --dry-run and --yes the plan is shown and confirmed, and the answer is no unless somebody types yes. Without a
+terminal nothing is done. What is large, or a whole compiler version, needs the verb typed out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from neuron_top.actions import plan as plans
+from neuron_top.actions.plan import Outcome, Plan, Verb
+from neuron_top.cli.cache_commands.execution import execute_plan
+from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.escapes import visible
+from neuron_top.services.caches import CacheService
+from neuron_top.services.confirmation import ForcedUnlockPrompt, confirmation_of
+from neuron_top.units import bytes_text, counted
+from neuron_top.views.plan import many_text, outcome_lines, plan_lines, warning_text, with_texts
+from neuron_top.views.plan_sentences import refusal_text
+
+REFUSED = RefusedForSafety.exit_code
+SHOWN = 25
+"""Steps, and exclusions of each reason, that are shown before the question; --dry-run shows all."""
+
+
+def run_plans(made: Sequence[Plan], arguments: argparse.Namespace, service: CacheService) -> int:
+    """Show the plans, save them or ask, execute them, report; gives the exit status."""
+    if arguments.save_plan is not None:
+        _save(arguments.save_plan, made)
+    if arguments.dry_run or arguments.save_plan is not None:
+        return _show(made, arguments)
+    refusal = next((refusal_text(plan) for plan in made if plan.is_refused), "")
+    wanted = [plan for plan in made if plan.steps]
+    if not arguments.yes and not arguments.json:
+        _print(made, SHOWN)
+    if refusal:
+        raise RefusedForSafety(f"nothing was done: {refusal}")
+    if not wanted:
+        return _report_nothing(made, arguments)
+    wanted = _confirmed(wanted, asked=not arguments.yes)
+    outcomes = [execute_plan(plan, arguments, service) for plan in wanted]
+    if arguments.json:
+        _print_json(made, outcomes)
+    else:
+        for outcome in outcomes:
+            print("\n".join(visible(line.text) for line in outcome_lines(outcome)))
+    if any(outcome.interrupted for outcome in outcomes):
+        return 130
+    return 1 if any(outcome.refused for outcome in outcomes) else 0
+
+
+def _show(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        _print_json(made, None)
+    else:
+        _print(made, None)
+    return REFUSED if any(plan.is_refused for plan in made) else 0
+
+
+def _report_nothing(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
+    """Nothing to do is fine; everything that was asked for being protected is a refusal."""
+    if arguments.json:
+        _print_json(made, [])
+    protected = sum(len(plan.exclusions) for plan in made)
+    if protected:
+        skipped = f"{counted(protected, 'entry was', 'entries were')} skipped"
+        log_stderr(f"neurontop: nothing was done: {skipped}, see above or --dry-run")
+        return 0 if all(plan.verb is Verb.COPY for plan in made) else REFUSED
+    if arguments.yes and not arguments.json:
+        log_stderr("neurontop: nothing to do")
+    return 0
+
+
+def _save(path: Path, made: Sequence[Plan]) -> None:
+    try:
+        path.write_bytes(plans.encode(*made))
+    except OSError as problem:
+        raise UsageError(f"--save-plan {path}: {problem.strerror}") from None
+    log_stderr(f"neurontop: the plan was saved; execute it with: neurontop cache apply {path}")
+
+
+def _print(made: Sequence[Plan], most: int | None) -> None:
+    for plan in made:
+        print("\n".join(visible(line.text) for line in plan_lines(plan, most)))
+
+
+def _print_json(made: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> None:
+    print_json({"schema": plans.SCHEMA, "plans": list(map(with_texts, made)), "outcomes": outcomes})
+
+
+def _confirmed(wanted: Sequence[Plan], *, asked: bool) -> list[Plan]:
+    """The plans with the steps that were confirmed. --yes answers for all but a lock without proof.
+
+    Raises RefusedForSafety unless the answer is yes.
+    """
+    if confirmation_of(*wanted).per_step:
+        return [_confirmed_one_by_one(plan) for plan in wanted]
+    if asked:
+        steps, frees = sum(len(plan.steps) for plan in wanted), sum(plan.frees for plan in wanted)
+        confirm(f"{many_text(steps, 'step')}, {bytes_text(frees)}.", confirmation_of(*wanted).word)
+    return list(wanted)
+
+
+def _confirmed_one_by_one(plan: Plan) -> Plan:
+    prompt = ForcedUnlockPrompt(plan)
+    while (step := prompt.current) is not None:
+        if not _has_terminal():
+            raise RefusedForSafety(
+                "nothing was done: a lock without proof is removed only when somebody confirms it on a terminal"
+            )
+        log_stderr(f"{visible(step.path)}: {warning_text(step)}")
+        word = confirmation_of(plan).word
+        prompt.answer(take=_ask(f"Remove this lock? Type {word} to remove it, press enter to keep it: ") == word)
+    confirmed = prompt.confirmed()
+    if not confirmed.steps:
+        raise RefusedForSafety("nothing was done: no lock was confirmed")
+    return confirmed
+
+
+def confirm(what: str, word: str = "") -> None:
+    """Ask on the terminal whether to do `what`; `word`, where given, must be typed out.
+
+    Raises RefusedForSafety unless the answer is yes, and where there is nobody to ask.
+    """
+    if not _has_terminal():
+        raise RefusedForSafety(
+            "nothing was done: stdin is not a terminal; pass --yes to confirm, or --dry-run to see the plan"
+        )
+    answer = _ask(f"{what} " + (f"Type {word} to go on: " if word else "Go on? [y/N] "))
+    if (answer != word) if word else (answer.lower() not in ("y", "yes")):
+        raise RefusedForSafety("nothing was done: it was not confirmed")
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> str:
+    """The answer typed on the terminal; an end of input is none."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()

@@ -1,0 +1,87 @@
+"""The standing policy of the caches: read from the settings, written to them, and kept by a run for a timer."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from neuron_top import settings as settings_file
+from neuron_top.actions.plan import Outcome, Plan
+from neuron_top.actions.planners.maintain import NEVER, criteria_of, foreseen_plans
+from neuron_top.amounts import parse_seconds
+from neuron_top.errors import FileMalformed, RefusedForSafety, UsageError
+from neuron_top.services.caches import READ_ONLY, CacheService, Purge
+from neuron_top.settings import Settings
+
+FIELDS = ("cache_max_size", "cache_min_free", "cache_older_than", "cache_states", "cache_pins", "trash_grace")
+"""The settings that make the policy."""
+
+
+class Maintenance(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run did: the trash that it purged, its plans, and the outcomes of those that were carried out."""
+
+    purge: Purge = Purge()
+    plans: tuple[Plan, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+class PolicyService:
+    """The policy of one user."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def maintain(self, caches: CacheService, root: str) -> Maintenance:
+        """Purge what lies in the trash for longer than its grace period, then keep the policy."""
+        backend = caches.backend(root)
+        grace = parse_seconds(self._settings.trash_grace) if self._settings.trash_grace else 0.0
+        expired = backend.journal().expired(time.time() - grace) if not caches.read_only else []
+        purge = caches.purge(root, expired) if expired else Purge()
+        plans: list[Plan] = []
+        outcomes: list[Outcome] = []
+        for criteria in criteria_of(self._settings):
+            plan = caches.plan_eviction(caches.look(root), criteria)
+            plans.append(plan)
+            if plan.steps and not plan.is_refused:
+                outcomes.append(caches.execute(plan))
+        return Maintenance(purge=purge, plans=tuple(plans), outcomes=tuple(outcomes))
+
+    def foresee(self, caches: CacheService, root: str) -> Maintenance:
+        """What a run would do, plan after plan; nothing is changed."""
+        criteria = criteria_of(self._settings)
+        if not criteria:
+            return Maintenance()
+        look = caches.look(root)
+        return Maintenance(plans=tuple(foreseen_plans(criteria, look.snapshot, look.context)))
+
+    def edit(self, changes: dict[str, str], *, read_only: bool = False) -> list[str]:
+        """Write values (empty: no such goal) to the settings file; gives states that only a person may evict.
+
+        Nothing is written when one of the values is wrong. Raises UsageError, FileMalformed, RefusedForSafety.
+        """
+        import tomlkit  # only who edits settings pays for it
+        from tomlkit.exceptions import ParseError
+
+        if read_only:
+            raise RefusedForSafety(READ_ONLY)
+        criteria_of(settings_file.load(changes)[0])
+        path = settings_file.config_path()
+        try:
+            document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        except ParseError as problem:
+            raise FileMalformed(path, f"TOML ({problem})") from None
+        for name, value in changes.items():
+            if value:
+                document[name] = value
+            else:
+                document.pop(name, None)
+        temporary = path.with_name(f".{path.name}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(tomlkit.dumps(document), encoding="utf-8")
+            temporary.chmod(0o600 if not path.exists() else path.stat().st_mode & 0o777)
+            temporary.replace(path)
+        except OSError as problem:
+            raise UsageError(f"{path} cannot be written: {problem.strerror}") from None
+        return sorted(set(changes.get("cache_states", "").replace(" ", "").split(",")) & set(NEVER))

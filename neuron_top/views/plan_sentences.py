@@ -1,0 +1,150 @@
+"""What plans say to people: a sentence for each code. Change any of them: nothing but screens and texts changes."""
+
+from __future__ import annotations
+
+import functools
+
+from neuron_top.actions.plan import Plan
+from neuron_top.actions.reasons import (
+    Caveat,
+    CaveatCode,
+    Goal,
+    GoalCode,
+    Reason,
+    ReasonCode,
+    RefusalCode,
+    Risk,
+)
+from neuron_top.units import bytes_text, duration_text
+
+_DAY = 86400.0
+
+REASONS = {
+    ReasonCode.LEFTOVER: "only leftovers",
+    ReasonCode.USELESS: "{detail}: of no use to any client",
+    ReasonCode.CACHED_FAILURE: "a cached failure, replayed to every rank",
+    ReasonCode.DUPLICATE: "the same graph under flags that differ only in a log path",
+    ReasonCode.SUPERSEDED: "an older compiler's, unused for {days:.0f} days",
+    ReasonCode.UNUSED: "unused for {days:.1f} days",
+    ReasonCode.FAILED_DETERMINISTIC: "deterministic failure: {detail}",
+    ReasonCode.FAILED_ENVIRONMENT: "environment failure: {detail}",
+    ReasonCode.FAILED_UNKNOWN: "unknown failure: {detail}",
+    ReasonCode.HOLDER_DEAD: "its holder is dead",
+    ReasonCode.FORCED: "forced",
+    ReasonCode.BROKEN: "{detail}",
+    ReasonCode.ABANDONED: "nobody works in it, unchanged for {duration}",
+    ReasonCode.MISSING_THERE: "usable, and missing at the destination",
+    ReasonCode.PINNED: "pinned",
+    ReasonCode.USED_RECENTLY: "used within a day (known from: {detail})",
+    ReasonCode.CHANGED_RECENTLY: "changed within a day",
+    ReasonCode.YOUNG_WORK: "{detail}, changed within a day: somebody may still be at work",
+    ReasonCode.NOT_NAMED: "{detail}: extracted or half-stored work goes only when its state is named",
+    ReasonCode.COMPILING: "being compiled now",
+    ReasonCode.RETRYING: "a failure being compiled again now",
+    ReasonCode.LOCKED: "locked",
+    ReasonCode.LOCK_UNPROVED: "nothing proves that its lock's holder is dead (neurontop cache unlock --force asks)",
+    ReasonCode.LOCK_STALE: "locked by a dead process: unlock it first",
+    ReasonCode.LOCK_LEFTOVER: "locked: unlock it first",
+    ReasonCode.HOLDER_ALIVE: "its holder is alive: {detail}",
+    ReasonCode.EXPORTED_MODEL: "a whole exported model: not a cache entry",
+    ReasonCode.UNKNOWN_FORM: "of no known form: never touched",
+    ReasonCode.UNREADABLE: "not fully readable: {detail}",
+    ReasonCode.HUB: "a hub's own layout: it is read and copied only",
+    ReasonCode.IN_USE: "in use: {detail}",
+    ReasonCode.NOTHING_TO_TAKE: "it holds only graph and flags already",
+    ReasonCode.NAMED_BY_PROCESS: "a live process names it in its command",
+    ReasonCode.COMPILER_MISSING: "its compiler is not installed here (--next-run needs none)",
+    ReasonCode.BOUND_TO_FAIL: "bound to fail again ({detail}); --include-deterministic tries all the same",
+    ReasonCode.OTHER_USER: "it belongs to another user",
+    ReasonCode.NOT_A_HIT: "{detail}: only hits are copied",
+    ReasonCode.FLAGS_MISMATCH: "its flags do not have the hash in its name",
+    ReasonCode.USABLE_THERE: "usable at the destination already",
+    ReasonCode.SAME_ENTRY: "the same entry from another snapshot is copied",
+    ReasonCode.UNKNOWN: "the plan does not say why",
+}
+NO_LOG = "its log says nothing"
+"""The detail of a failure whose log tells no cause."""
+RISKS = {
+    Risk.BOUND_TO_FAIL: "bound to fail again: {detail}",
+    Risk.NO_PROOF: "nothing proves that the holder is dead: a compile that still runs will be done twice",
+}
+REFUSALS = {
+    RefusalCode.READ_ONLY: "read-only mode",
+    RefusalCode.SHARED: "{detail}: state that no other host or container uses this cache "
+    "(--assume-exclusive; on a screen: type exclusive)",
+    RefusalCode.NO_SPACE: "{detail} has too little space: {needed} are to be copied, {free} are free",
+}
+CAVEATS = {
+    CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
+    CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
+    CaveatCode.PARTLY_READ: "parts of the cache could not be read",
+    CaveatCode.NO_ACCESS_TIMES: "this storage keeps no access times: last use is known from recordings only",
+    CaveatCode.LISTED_ONLY: "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
+    CaveatCode.NO_VERSIONS: "this bucket keeps no versions: what goes is gone, nothing can be undone",
+    CaveatCode.KEEPS_VERSIONS: "the space is free when the bucket's old versions expire",
+    CaveatCode.COMPILER_MISSING: "{detail}",
+    CaveatCode.FEWER_COMPILES: "a compiler was killed for memory: half as many compiles at a time",
+    CaveatCode.OFFER_FEWER_COMPILES: "a compiler was killed for memory: --fewer-jobs halves the compiles at a time",
+}
+GOALS = {
+    "size": "the cache holds {size}",
+    "free": "{free} are free",
+    "trash": ", {trash} more once the trash is purged (neurontop cache purge),",
+    "missed": "only {frees} of {wanted} can be freed; the rest is protected",
+    "missed, keeping graphs": "only {frees} of {wanted} can be freed; the rest is graphs and flags, or protected",
+}
+
+
+@functools.lru_cache(10_000)
+def describe(reason: Reason) -> str:
+    """Why a step is done or an entry is skipped."""
+    return REASONS[reason.code].format(
+        detail=reason.detail or NO_LOG, days=reason.seconds / _DAY, duration=duration_text(reason.seconds)
+    )
+
+
+def risk_text(risk: Risk | None, cause: Reason) -> str:
+    """What may go wrong with a step; empty without a risk."""
+    return RISKS[risk].format(detail=cause.detail or NO_LOG) if risk is not None else ""
+
+
+def refusal_text(plan: Plan) -> str:
+    """Why the plan must not be carried out; empty when it may."""
+    refusal = plan.refusal
+    if refusal is None:
+        return plan.refused
+    return REFUSALS[refusal.code].format(
+        detail=refusal.detail, needed=bytes_text(refusal.needed), free=bytes_text(refusal.free)
+    )
+
+
+def caveat_text(caveat: Caveat) -> str:
+    """What could not be seen, or what to expect."""
+    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail)
+
+
+def caveat_texts(plan: Plan) -> tuple[str, ...]:
+    """All caveats of a plan."""
+    return (*map(caveat_text, plan.notes), *plan.caveats) if plan.notes else plan.caveats
+
+
+def goal_text(goal: Goal) -> str:
+    """By what a goal is met, or how far it is missed."""
+    if goal.code is GoalCode.MISSED:
+        sentence = GOALS["missed, keeping graphs" if goal.keeps_graphs else "missed"]
+        return sentence.format(frees=bytes_text(goal.frees), wanted=bytes_text(goal.wanted))
+    size = GOALS["size"].format(size=bytes_text(goal.size)) if goal.size is not None else ""
+    free = GOALS["free"].format(free=bytes_text(goal.free)) if goal.free is not None else ""
+    if free and goal.trash:
+        free += GOALS["trash"].format(trash=bytes_text(goal.trash))
+    return " and ".join(filter(None, (size, free)))
+
+
+def goal_missed_text(plan: Plan) -> str:
+    """How far the steps miss the goal; empty where they don't."""
+    return goal_text(plan.goal) if plan.goal is not None and plan.goal.code is GoalCode.MISSED else plan.goal_missed
+
+
+def goal_met_text(plan: Plan) -> str:
+    """By what the goal is met without a step; empty where it isn't."""
+    return goal_text(plan.goal) if plan.goal is not None and plan.goal.code is GoalCode.MET else plan.goal_met
