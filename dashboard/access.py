@@ -46,14 +46,14 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     key: bytes = b""
     """What sessions are signed with."""
 
-    def right_of_token(self, token: str) -> Permission:
+    def permission_of_token(self, token: str) -> Permission:
         """The right that a token gives. Both comparisons are always made, each in constant time."""
         acts = bool(self.act_token) & same(token, self.act_token)
         reads = bool(self.read_token) & same(token, self.read_token)
         return Permission.ACT if acts else Permission.READ if reads else Permission.NONE
 
     @property
-    def without_token(self) -> Permission:
+    def anonymous_permission(self) -> Permission:
         """The right of a request that shows nothing."""
         return Permission.NONE if self.read_token else Permission.READ
 
@@ -62,7 +62,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         body = f"{right.value}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{body}.{self._signature(body)}"
 
-    def right_of_session(self, session: str, now: float) -> Permission:
+    def permission_of_session(self, session: str, now: float) -> Permission:
         """The right of a session; none when it is forged, broken or too old."""
         body, _, signature = session.rpartition(".")
         if not same(signature, self._signature(body)):

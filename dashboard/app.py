@@ -24,7 +24,7 @@ from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.layout import Link, Place, run_options, shell
+from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.permissions import callback_permissions
@@ -60,9 +60,9 @@ def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, 
         False  # the config tells the renderer of no socket: it would open one for nothing
     )
     links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
-    app.layout = lambda: shell(prefix, links, current_permission.get(), _place(prefix, page_url.get()))
+    app.layout = lambda: app_layout(prefix, links, current_permission.get(), _open_page(prefix, page_url.get()))
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
-    _register_shell(app, feeds, prefix)
+    _register_layout(app, feeds, prefix)
     for page in PAGES:
         if page is cache:
             cache.register(app, feeds, caches)
@@ -109,7 +109,7 @@ def _page(prefix: str, path: str, search: str) -> Any:
     return next((page.layout(state_of(search)) for page in PAGES if name == page.PATH), None)
 
 
-def _place(prefix: str, address: str) -> Place | None:
+def _open_page(prefix: str, address: str) -> OpenPage | None:
     """The page that a browser has opened: its layout comes with the frame, and no second question is needed for it."""
     try:
         _scheme, _host, path, query, _fragment = urlsplit(address)
@@ -117,10 +117,10 @@ def _place(prefix: str, address: str) -> Place | None:
         return None
     search = f"?{query}" if query else ""
     page = _page(prefix, path, search) if path.startswith(prefix) else None
-    return Place(path, search, page) if page is not None else None
+    return OpenPage(path, search, page) if page is not None else None
 
 
-def _register_shell(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
+def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     @app.callback(
         Output("page", "children"), Input("url", "pathname"), State("url", "search"), prevent_initial_call=True
     )
@@ -148,6 +148,6 @@ def _register_shell(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
     )  # fmt: skip
     app.clientside_callback(ClientsideFunction("neurontop", "follow"), Input("url", "search"))  # type: ignore[no-untyped-call]
     for page_module in PAGES:
-        known = f"{(page_module.PATH or 'live')}-known"
+        known = f"{(page_module.PATH or 'live')}-marks"
         answered = ClientsideFunction("neurontop", "answered")
         app.clientside_callback(answered, Input(known, "data"))  # type: ignore[no-untyped-call]

@@ -9,8 +9,8 @@ from dash import Dash, Input, Output, State, no_update, set_props
 
 from neuron_top.dashboard import page_diff
 from neuron_top.dashboard.address import state_of
+from neuron_top.dashboard.chart_colors import ChartColors, chart_colors
 from neuron_top.dashboard.components import note
-from neuron_top.dashboard.look import Palette, palette
 from neuron_top.errors import NeuronTopError
 
 
@@ -40,7 +40,7 @@ class PageRequest(NamedTuple):
     """What a page wants to know: its address, the colors, and the values of its own controls."""
 
     state: dict[str, str]
-    colors: Palette
+    colors: ChartColors
     values: tuple[Any, ...]
 
     @property
@@ -52,30 +52,30 @@ class PageRequest(NamedTuple):
 def bind(
     app: Dash,
     page: str,
-    slots: PageOutputs,
+    outputs: PageOutputs,
     answer: Callable[[PageRequest], Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
     controls: Sequence[Input] = (),
 ) -> None:
-    """Register the page's callback. `answer` gives a value for every slot, at once or as a coroutine where something
+    """Register the page's callback. `answer` gives a value for every section, at once or as a coroutine where something
     slow happens in a thread; what it raises is shown above the page.
     """
-    outputs = slots.outputs
+    targets = outputs.outputs
 
     @app.callback(
-        [*outputs, Output(f"{page}-known", "data")],
+        [*targets, Output(f"{page}-marks", "data")],
         [Input("pulse", "data"), Input("url", "search"), Input("theme", "data"), *controls],
-        State(f"{page}-known", "data"),
+        State(f"{page}-marks", "data"),
     )
     async def update(_pulse: Any, search: str, theme: str, *rest: Any) -> list[Any]:
         *values, known = rest
         try:
-            made = answer(PageRequest(state_of(search), palette(theme), tuple(values)))
+            made = answer(PageRequest(state_of(search), chart_colors(theme), tuple(values)))
             rendered = await made if isinstance(made, Awaitable) else made
         except NeuronTopError as problem:
             set_props("problem", {"children": note(str(problem), kind="bad")})
-            return [no_update] * len(outputs) + [{"problem": str(problem)}]
+            return [no_update] * len(targets) + [{"problem": str(problem)}]
         if known and "problem" in known:
             set_props("problem", {"children": None})
             known = {}
-        answers, marks = page_diff.outputs_of({name: rendered[name] for name in slots.names}, known or {})
-        return [*answers, marks]
+        values, marks = page_diff.outputs_of({name: rendered[name] for name in outputs.names}, known or {})
+        return [*values, marks]

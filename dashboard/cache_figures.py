@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.figures import Figure, empty, layout, plain
-from neuron_top.dashboard.look import Palette
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.entries import EntryRow
 
@@ -20,7 +20,7 @@ def age_word(seconds: float) -> str:
     return next((word for limit, word in AGES if seconds < limit), OLDEST)
 
 
-def treemap(rows: Sequence[EntryRow], colors: Palette) -> Figure:
+def treemap(rows: Sequence[EntryRow], colors: ChartColors) -> Figure:
     """Bytes by root → compiler → state → age."""
     if not rows:
         return empty(colors, "no cache entries", 360)
@@ -55,7 +55,7 @@ def _settled(trace: Figure, paths: Sequence[tuple[str, ...]]) -> Figure:
     return trace | {"values": [values[path] for path in paths]}
 
 
-def _color(path: tuple[str, ...], colors: Palette) -> str:
+def _color(path: tuple[str, ...], colors: ChartColors) -> str:
     if len(path) < 3:
         return colors.line
     return colors.good if path[2] in _GOOD else colors.bad if path[2] in _BAD else colors.warn

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from neuron_top.dashboard.chart_colors import ChartColors, graph_color
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
-from neuron_top.dashboard.look import Palette, graph_color
 from neuron_top.dashboard.page_diff import Chart
 from neuron_top.units import duration_text
 from neuron_top.views.cache_lookups import CacheLookup
@@ -28,15 +28,15 @@ WORDS = {
 }
 
 
-def lanes(view: Timeline, known: Sequence[CacheLookup], colors: Palette) -> Chart:
+def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> Chart:
     """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
     shown = view.lanes[:LANES_SHOWN]
-    if not shown and not known:
+    if not shown and not lookups:
         return Chart(empty(colors, "no compile and no wait yet"))
     names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
-    for answer in known:
-        if answer.worker not in names and len(names) < LANES_SHOWN:
-            names[answer.worker] = _lane_name(answer.rank, answer.pid, answer.worker)
+    for lookup in lookups:
+        if lookup.worker not in names and len(names) < LANES_SHOWN:
+            names[lookup.worker] = _lane_name(lookup.rank, lookup.pid, lookup.worker)
     by_kind: dict[str, list[tuple[Lane, Bar]]] = {kind: [] for kind in WORDS}
     every = [(lane, bar) for lane in shown for bar in lane.bars]
     for lane, bar in sorted(every, key=_start)[-BARS_SHOWN:]:
@@ -46,7 +46,7 @@ def lanes(view: Timeline, known: Sequence[CacheLookup], colors: Palette) -> Char
             kind = "now" if bar.end is None else bar.outcome or "done"
         by_kind.setdefault(kind, []).append((lane, bar))
     data = [_bars(kind, pairs, names, view.now, colors) for kind, pairs in by_kind.items()]
-    data += [_marks(kind, known, names, colors) for kind in ("hit", "cached failure")]
+    data += [_marks(kind, lookups, names, colors) for kind in ("hit", "cached failure")]
     parts = ("x", "base", "y", "text", "customdata")
     moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
     hidden = len(view.lanes) - len(shown)
@@ -69,7 +69,7 @@ def _start(pair: tuple[Lane, Bar]) -> float:
     return pair[1].start
 
 
-def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colors: Palette) -> Any:
+def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], now: float, colors: ChartColors) -> Any:
     lengths = [max(0.0, (bar.end if bar.end is not None else now) - bar.start) for _lane, bar in pairs]
     color = {"wait": colors.kinds[3], "waits": colors.kinds[3], "now": colors.warn}.get(kind, graph_color(colors, kind))
     return {
@@ -89,12 +89,12 @@ def _told(bar: Bar, length: float) -> str:
     return f"{who}<br>{'' if bar.exact else 'about '}{duration_text(length)}"
 
 
-def _marks(kind: str, known: Sequence[CacheLookup], names: dict[str, str], colors: Palette) -> Any:
-    found = [answer for answer in known if answer.kind == kind and answer.worker in names][-MARKS_SHOWN:]
+def _marks(kind: str, lookups: Sequence[CacheLookup], names: dict[str, str], colors: ChartColors) -> Any:
+    found = [lookup for lookup in lookups if lookup.kind == kind and lookup.worker in names][-MARKS_SHOWN:]
     return {
-        "type": "scatter", "mode": "markers", "name": kind, "x": [iso(answer.time) for answer in found],
-        "y": [names[answer.worker] for answer in found], "customdata": [answer.graph for answer in found],
-        "text": [plain(answer.graph) for answer in found], "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
+        "type": "scatter", "mode": "markers", "name": kind, "x": [iso(lookup.time) for lookup in found],
+        "y": [names[lookup.worker] for lookup in found], "customdata": [lookup.graph for lookup in found],
+        "text": [plain(lookup.graph) for lookup in found], "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
         "marker": {"color": graph_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
     }  # fmt: skip
 
@@ -105,7 +105,7 @@ def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
     return f"process {pid}" if pid is not None else plain(worker.rpartition("/")[2]) or "unknown"
 
 
-def cumulative(view: Timeline, colors: Palette) -> Figure:
+def cumulative(view: Timeline, colors: ChartColors) -> Figure:
     """Compile seconds of all workers added up, by when each compile ended."""
     ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
                   if bar.kind == "compile" and bar.end is not None)  # fmt: skip
@@ -128,7 +128,7 @@ def cumulative(view: Timeline, colors: Palette) -> Figure:
     }
 
 
-def spread(rows: Sequence[GraphRow], colors: Palette) -> Figure:
+def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
     """How many graphs took how long; the last compile of each."""
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
@@ -143,18 +143,18 @@ def spread(rows: Sequence[GraphRow], colors: Palette) -> Figure:
     }
 
 
-def rate(known: Sequence[CacheLookup], colors: Palette, height: int = 240) -> Figure:
+def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240) -> Figure:
     """Hits and misses added up, and the share of distinct graphs that came from the cache."""
-    if not known:
+    if not lookups:
         return empty(colors, "no cache lookup yet", height)
     sums = {"hit": 0, "miss": 0, "cached failure": 0}
     first: dict[str, str] = {}
     times, shares = [], []
     lines: dict[str, list[int]] = {kind: [] for kind in sums}
-    for answer in known:
-        sums[answer.kind] += 1
-        first[answer.graph] = "miss" if "miss" in (answer.kind, first.get(answer.graph)) else answer.kind
-        times.append(iso(answer.time))
+    for lookup in lookups:
+        sums[lookup.kind] += 1
+        first[lookup.graph] = "miss" if "miss" in (lookup.kind, first.get(lookup.graph)) else lookup.kind
+        times.append(iso(lookup.time))
         shares.append(round(sum(kind == "hit" for kind in first.values()) / len(first), 4))
         for kind, values in lines.items():
             values.append(sums[kind])

@@ -14,8 +14,8 @@ BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor"
 """A chart before its first answer: nothing, instead of axes without meaning."""
 
 
-def more(**attributes: str) -> Any:
-    """Attributes with a dash in their name: `more(aria_label="…")`."""
+def attributes(**attributes: str) -> Any:
+    """Attributes with a dash in their name: `attributes(aria_label="…")`."""
     return {name.replace("_", "-"): value for name, value in attributes.items()}
 
 
@@ -52,9 +52,9 @@ def chart(identity: str, name: str, height: int) -> Component:
             html.Figcaption(
                 [
                     html.Span(name, className="visually-hidden"),
-                    html.Button("PNG", className="link", **more(data_chart=identity, data_format="png",
+                    html.Button("PNG", className="link", **attributes(data_chart=identity, data_format="png",
                                 data_name=name, aria_label=f"Save the chart “{name}” as PNG")),
-                    html.Button("SVG", className="link", **more(data_chart=identity, data_format="svg",
+                    html.Button("SVG", className="link", **attributes(data_chart=identity, data_format="svg",
                                 data_name=name, aria_label=f"Save the chart “{name}” as SVG")),
                 ]
             ),
@@ -79,7 +79,7 @@ def table(
         className="table-scroll",
         tabIndex=0,
         role="region",
-        **more(aria_label=caption),
+        **attributes(aria_label=caption),
     )
 
 
@@ -90,7 +90,7 @@ def note(text: str, *, kind: str = "quiet") -> Component:
     return html.P(said, className=f"note {kind}")
 
 
-def stacked(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:
+def stacked_bar(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) -> Component:
     """A progress bar of several parts: (name, count, class)."""
     return html.Div(
         [
@@ -102,11 +102,11 @@ def stacked(parts: Sequence[tuple[str, int, str]], *, total: int, label: str) ->
         ],
         className="stacked",
         role="img",
-        **more(aria_label=label),
+        **attributes(aria_label=label),
     )
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> Component:
+def fact_list(pairs: Iterable[tuple[str, str]]) -> Component:
     """Names and values; a value that is empty is left out."""
     rows = [part for name, text in pairs if text for part in (html.Dt(name), html.Dd(html.Code(text)))]
     return html.Dl(rows, className="facts")

@@ -15,11 +15,11 @@ from neuron_top.services.feeds import Run
 from neuron_top.services.misses import MissService
 from neuron_top.views.miss_explanation import MissExplanation, MissQuery
 
-Place = tuple[str, int]
+LinePosition = tuple[str, int]
 """A log line: its source and offset."""
 
 
-def why_panel(reasons: MissExplanation, title: str = "Why it missed") -> Any:
+def explanation_panel(reasons: MissExplanation, title: str = "Why it missed") -> Any:
     """Causes, the likeliest first, and what the answer rests on."""
     rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
     head = ("cause", "what differs", "compared with")
@@ -33,7 +33,7 @@ def graph_link(key: str, run: str, words: str | None = None) -> Any:
     return html.A(html.Code(key) if words is None else words, href=f"compile?{asked}")
 
 
-def graphs_of_lines(run: Run, _now: float) -> dict[Place, str]:
+def graphs_by_line(run: Run, _now: float) -> dict[LinePosition, str]:
     """The graph that a line told of, for the lines that are remembered."""
     return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
 
@@ -48,4 +48,6 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
         if row is None:  # a group, or an entry that has gone since
             return no_update
         asked = MissQuery(module=row.module, roots=(row.root,), compiler=row.compiler)
-        return why_panel(await asyncio.to_thread(MissService(feeds.settings).why, asked), f"Why {row.module} missed")
+        return explanation_panel(
+            await asyncio.to_thread(MissService(feeds.settings).why, asked), f"Why {row.module} missed"
+        )

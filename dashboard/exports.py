@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.components import more
+from neuron_top.dashboard.components import attributes
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -16,7 +16,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def export_links(table: str) -> list[Any]:
     """Links that `neurontop.js` completes with the prefix and the run of the page's address."""
     return [
-        html.A(kind.upper(), href=f"api/{table}.{kind}", className="export", **more(data_export=f"api/{table}.{kind}"))
+        html.A(
+            kind.upper(),
+            href=f"api/{table}.{kind}",
+            className="export",
+            **attributes(data_export=f"api/{table}.{kind}"),
+        )
         for kind in ("csv", "parquet")
     ]
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from neuron_top.dashboard.look import Palette, kind_colors
+from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.core_metrics import CAPACITY, CORE_METRICS, MEMORY, PEAK, UTILIZATION, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
@@ -35,7 +35,7 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def layout(colors: Palette, height: int, **more: Any) -> dict[str, Any]:
+def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     """What all charts share."""
     axis = {
         "gridcolor": colors.line, "zerolinecolor": colors.line, "linecolor": colors.line, "automargin": True,
@@ -60,7 +60,7 @@ def layout(colors: Palette, height: int, **more: Any) -> dict[str, Any]:
     return whole
 
 
-def empty(colors: Palette, words: str, height: int = 220) -> Figure:
+def empty(colors: ChartColors, words: str, height: int = 220) -> Figure:
     """A chart without data says why."""
     note = {"text": plain(words), "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
             "font": {"color": colors.quiet, "size": 13}}  # fmt: skip
@@ -68,7 +68,7 @@ def empty(colors: Palette, words: str, height: int = 220) -> Figure:
     return {"data": [], "layout": layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
 
 
-def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: Palette) -> Figure:
+def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> Figure:
     """Cores as a heat map: a column per device with its cores one below the other, or a line per device or node."""
     lines = _lines(rows)
     width = max((len(line) for _name, line in lines), default=0)
@@ -161,7 +161,7 @@ def means(points: Sequence[Point]) -> list[tuple[float, float]]:
 
 
 def series(
-    points: Sequence[Point], name: str, colors: Palette, *, height: int = 200, words: str = "", **axis: Any
+    points: Sequence[Point], name: str, colors: ChartColors, *, height: int = 200, words: str = "", **axis: Any
 ) -> Figure:
     """A single series with its mean."""
     if not points:
@@ -172,7 +172,7 @@ def series(
     return {"data": [trace], "layout": layout(colors, height, yaxis=axis, xaxis=moments(trace["x"]))}
 
 
-def kinds(row: CoreRow, colors: Palette) -> Figure:
+def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     """A core's memory by kind as one bar against its capacity."""
     parts = sorted(row.kinds.items(), key=lambda pair: -pair[1])
     colored = kind_colors(colors, row.kinds)

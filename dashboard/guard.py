@@ -134,7 +134,7 @@ class Guard:
             raise Refused(421, "this server does not go by that name (see --allow-host)")
         address = client_of(_address(scope))
         session = _cookie(headers)
-        right = self._access.right_of_session(session, time.time())
+        right = self._access.permission_of_session(session, time.time())
         signed_in = right is not Permission.NONE
         # Who has signed in is not held up by what else comes from the same address.
         asker = _Asker(right, f"session {_digest(session).hex()}") if signed_in else _Asker(right, f"address {address}")
@@ -144,18 +144,18 @@ class Guard:
         if scheme.lower() == "bearer":
             token = token.strip()
             return _Asker(self._right_of_token(scope, token), f"token {_digest(token).hex()} at {address}")
-        return asker._replace(right=max(right, self._access.without_token))
+        return asker._replace(right=max(right, self._access.anonymous_permission))
 
     def _right_of_token(self, scope: Scope, token: str) -> Permission:
         """The right of a token. How soon the next one is compared depends on how many were wrong."""
         connection, digest = scope.get("client") or ("", 0), _digest(token)
         if self._known.get(connection) == digest:
-            return self._access.right_of_token(token)
+            return self._access.permission_of_token(token)
         client, now = client_of(_address(scope)), time.monotonic()
         wait = self._guesses.wait(client, now)
         if wait > 0.0:
             raise Refused(429, f"too many wrong tokens; wait {ceil(wait)} s and try again", retry_after=wait)
-        right = self._access.right_of_token(token)
+        right = self._access.permission_of_token(token)
         self._known.pop(connection, None)
         if right is Permission.NONE:
             self._guesses.wrong(client, now)

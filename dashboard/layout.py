@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dash import dcc, html
 
 from neuron_top.dashboard.access import Permission
-from neuron_top.dashboard.components import more
+from neuron_top.dashboard.components import attributes
 from neuron_top.views.runs import RunRow
 
 RUNS_OFFERED = 200
@@ -22,7 +22,7 @@ class Link(NamedTuple):
     name: str
 
 
-class Place(NamedTuple):
+class OpenPage(NamedTuple):
     """A page that is open in a browser: the path and the search of its address, and its layout."""
 
     path: str
@@ -30,9 +30,9 @@ class Place(NamedTuple):
     page: Any
 
 
-def shell(prefix: str, links: Sequence[Link], right: Permission, place: Place | None = None) -> Any:
+def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page: OpenPage | None = None) -> Any:
     """The frame; the page goes into `page`, at once where it is known which one the browser has opened."""
-    where = {"pathname": place.path, "search": place.search} if place is not None else {}
+    where = {"pathname": open_page.path, "search": open_page.search} if open_page is not None else {}
     return html.Div(
         [
             dcc.Location(id="url", refresh="callback-nav", **where),
@@ -42,7 +42,7 @@ def shell(prefix: str, links: Sequence[Link], right: Permission, place: Place | 
             html.A("Skip to the content", href="#page", className="skip"),
             html.Header([_brand(prefix), _navigation(prefix, links), _tools(prefix, right)], className="top"),
             html.Div(id="problem", role="alert"),
-            html.Main(place.page if place is not None else None, id="page", tabIndex=-1),
+            html.Main(open_page.page if open_page is not None else None, id="page", tabIndex=-1),
         ],
         className="frame",
     )
@@ -57,7 +57,7 @@ def _navigation(prefix: str, links: Sequence[Link]) -> Any:
     items = [
         html.Li(dcc.Link(link.name, href=f"{prefix}{link.path}", id=f"to-{link.path or 'live'}")) for link in links
     ]
-    return html.Nav(html.Ul(items), **more(aria_label="Pages"))
+    return html.Nav(html.Ul(items), **attributes(aria_label="Pages"))
 
 
 def _tools(prefix: str, right: Permission) -> Any:
@@ -72,7 +72,7 @@ def _tools(prefix: str, right: Permission) -> Any:
                          className="run-picker"),
             html.Span("connecting", id="connection", className="chip", role="status"),
             html.Button("◐", id="theme-switch", className="plain", n_clicks=0, title="Dark or light",
-                        **more(aria_label="Switch between dark and light")),
+                        **attributes(aria_label="Switch between dark and light")),
             sign,
         ],
         className="tools",

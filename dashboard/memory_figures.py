@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
-from neuron_top.dashboard.look import Palette, kind_colors
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 
@@ -17,7 +17,7 @@ def core_label(row: CoreRow) -> str:
     return f"rank {row.rank}" if row.rank is not None and row.kind == "local" else f"{row.kind} {row.core}"
 
 
-def lines(view: MemoryTable, colors: Palette) -> Figure:
+def lines(view: MemoryTable, colors: ChartColors) -> Figure:
     """A line per core of the peaks of each bucket: joining buckets never hides one. The open bucket waits."""
     if not any(len(series.points) > 1 for series in view.series):
         return empty(colors, "no memory was reported yet", 320)
@@ -40,7 +40,7 @@ def lines(view: MemoryTable, colors: Palette) -> Figure:
     }  # fmt: skip
 
 
-def bars(view: MemoryTable, colors: Palette) -> Figure:
+def bars(view: MemoryTable, colors: ChartColors) -> Figure:
     """A bar per core stacked by kind; unattributed memory is grey; peak and capacity are marks."""
     rows = [series.row for series in view.series]
     if not rows:
@@ -73,7 +73,7 @@ def bars(view: MemoryTable, colors: Palette) -> Figure:
     }  # fmt: skip
 
 
-def kinds_over_time(view: MemoryKinds | None, colors: Palette) -> Figure:
+def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
     """What filled one core, one kind upon the other, at the moments when they were most; its whole memory as a line.
 
     The open stretch of time waits: its fullest moment may still come.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from dash import Patch, no_update
 
-Precision = Mapping[str, Any]
+Marks = Mapping[str, Any]
 """Section → mark."""
 
 
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def outputs_of(sections: Mapping[str, Any], known: Precision) -> tuple[list[Any], dict[str, Any]]:
+def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], dict[str, Any]]:
     """(a value per section, two for Rows; the marks of what the browser then has)."""
     values: list[Any] = []
     marks: dict[str, Any] = {}

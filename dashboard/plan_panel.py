@@ -7,7 +7,7 @@ from typing import Any
 from dash import dcc, html
 
 from neuron_top.dashboard.access import Permission
-from neuron_top.dashboard.components import more, note, panel
+from neuron_top.dashboard.components import attributes, note, panel
 from neuron_top.dashboard.guard import current_permission
 from neuron_top.services.caches import action_of
 from neuron_top.services.plan_execution import PlanExecution, PlanState
@@ -39,7 +39,7 @@ def _progress(execution: PlanExecution) -> list[Any]:
     done = progress.done + progress.refused if progress is not None else 0
     detail = f": {progress.detail}" if progress is not None and progress.detail else ""
     return [
-        html.Progress(value=str(done), max=str(steps), **more(aria_label="steps done")),
+        html.Progress(value=str(done), max=str(steps), **attributes(aria_label="steps done")),
         html.P(f"{count_text(done)} of {count_text(steps)} steps{detail}"),
     ]
 

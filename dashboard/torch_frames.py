@@ -6,7 +6,7 @@ from typing import Any
 
 from dash import html
 
-from neuron_top.dashboard.components import facts, panel, table
+from neuron_top.dashboard.components import fact_list, panel, table
 from neuron_top.units import count_text, duration_text
 from neuron_top.views.torch_trace import TorchView, cache_words, summary_words
 
@@ -31,7 +31,7 @@ def torch_section(view: TorchView | None) -> Any:
     return panel(
         "torch.compile",
         html.P(summary_words(view.summary)),
-        facts([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
+        fact_list([(f"{row.cache} cache", cache_words(row)) for row in view.summary.caches]),
         table(head, frames, caption="Compiled frames, the newest first", right=(5, 6)),
         html.H3("Graph breaks") if breaks else None,
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,

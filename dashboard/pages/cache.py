@@ -12,13 +12,13 @@ from neuron_top.dashboard import cache_figures, compile_figures, explain_panel
 from neuron_top.dashboard.address import hold, search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
 from neuron_top.dashboard.caches import BUTTONS, DashboardCaches
+from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, note, panel
 from neuron_top.dashboard.entry_rows import GROUPED_BY, Group, grouped, keys_of, ordered, row, toggled
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
-from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.other_caches import other_cache
 from neuron_top.dashboard.page_diff import Chart
 from neuron_top.dashboard.plan_panel import plan_panel
@@ -63,7 +63,7 @@ def layout(state: dict[str, str]) -> Any:
     )  # fmt: skip
     return html.Div(
         [
-            dcc.Store(id="cache-known", data=None),
+            dcc.Store(id="cache-marks", data=None),
             dcc.Store(id="cache-toggle"),  # the row id of a group that somebody opens or closes
             html.Div(html.P(id="cache-summary"), className="full"),
             panel("Disk usage", chart("cache-treemap", "Cache size by compiler, state and age", 360)),
@@ -97,7 +97,7 @@ def render(
     shown: list[EntryRow],
     lookups: tuple[CacheLookup, ...],
     executions: list[PlanExecution],
-    colors: Palette,
+    colors: ChartColors,
 ) -> dict[str, Any]:
     """Every section of the page. `shown`: the rows that its filter keeps."""
     return {

@@ -11,12 +11,12 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import compile_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.components import chart, facts, note, panel, table
-from neuron_top.dashboard.explain_panel import why_panel
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.components import chart, fact_list, note, panel, table
+from neuron_top.dashboard.explain_panel import explanation_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
-from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import Chart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
 from neuron_top.errors import NeuronTopError
@@ -34,7 +34,7 @@ from neuron_top.views.torch_trace import TorchView, summary_words, torch_view
 PATH, NAME = "compile", "Compile"
 LINES_SHOWN = 20
 INPUTS_SHOWN = 12
-SLOTS = PageOutputs(
+OUTPUTS = PageOutputs(
     parts=("compile-summary", "compile-graph", "compile-torch"),
     charts=("compile-timeline", "compile-cumulative", "compile-spread", "compile-rate"),
     grids=("compile-grid",),
@@ -45,7 +45,7 @@ def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
     return html.Div(
         [
-            dcc.Store(id="compile-known", data=None),
+            dcc.Store(id="compile-marks", data=None),
             html.Div(html.P(id="compile-summary"), className="full"),
             panel(
                 "Compiles by worker",
@@ -68,18 +68,18 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    graphs: GraphTable, lanes: Timeline, known: tuple[CacheLookup, ...], page: GraphPage | None, lines: list[str],
-    colors: Palette, frames: TorchView | None = None,
+    graphs: GraphTable, lanes: Timeline, lookups: tuple[CacheLookup, ...], page: GraphPage | None, lines: list[str],
+    colors: ChartColors, frames: TorchView | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page."""
     return {
         "compile-summary": _summary(graphs, frames),
         "compile-graph": _graph(page, lines) if page is not None else None,
         "compile-torch": torch_section(frames),
-        "compile-timeline": figures.lanes(lanes, known, colors),
+        "compile-timeline": figures.lanes(lanes, lookups, colors),
         "compile-cumulative": Chart(figures.cumulative(lanes, colors)),
         "compile-spread": Chart(figures.spread(graphs.rows, colors)),
-        "compile-rate": Chart(figures.rate(known, colors)),
+        "compile-rate": Chart(figures.rate(lookups, colors)),
         "compile-grid": Rows([row(one) for one in graphs.rows]),
     }
 
@@ -125,7 +125,7 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
          bytes_text(a.peak_rss_bytes), a.cause or "—")
         for a in page.attempts
     ]  # fmt: skip
-    content = [facts(pairs)]
+    content = [fact_list(pairs)]
     if page.message:
         content += [
             html.H3("Failure"),
@@ -164,9 +164,9 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         lines = _lines(feeds, asked.run, page.lines) if page is not None else []
         return render(graphs, lanes, lookups, page, lines, asked.colors, frames)
 
-    bind(app, "compile", SLOTS, answer)
+    bind(app, "compile", OUTPUTS, answer)
 
-    _register_depth(app, feeds)
+    _register_cache_details(app, feeds)
 
     @app.callback(
         Output("url", "search", allow_duplicate=True),
@@ -194,11 +194,11 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         return search_with(search, graph=None) if clicks else no_update
 
 
-def depth(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
+def cache_details(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
     """What the cache tells of a graph: why it missed, and the operators it is made of."""
     parts = []
     if reasons is not None:
-        parts.append(why_panel(reasons))
+        parts.append(explanation_panel(reasons))
     if made_of is not None:
         kinds = [(html.Code(row.name), count_text(row.count), html.Code("  ".join(row.shapes))) for row in made_of.rows]
         shown = f"{count_text(made_of.total)} operators of {len(kinds)} kinds, read from {made_of.place}"
@@ -208,7 +208,7 @@ def depth(reasons: MissExplanation | None, made_of: Operators | None) -> Any:
     return html.Div(parts, className="grid two") if parts else note("No cache on this machine has this graph.")
 
 
-def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
+def _register_cache_details(app: Dash, feeds: FeedRegistry) -> None:
     """What has to be read from a cache: asked once when a graph is chosen, in a thread."""
 
     @app.callback(
@@ -233,7 +233,7 @@ def _register_depth(app: Dash, feeds: FeedRegistry) -> None:
                 else None
             )
         reasons = await asyncio.to_thread(MissService(feeds.settings).why, asked) if asked is not None else None
-        return depth(reasons, await asyncio.to_thread(operators_of, feeds.settings, page.row.module, named))
+        return cache_details(reasons, await asyncio.to_thread(operators_of, feeds.settings, page.row.module, named))
 
 
 def _roots(run: Run, _now: float) -> tuple[str, ...]:

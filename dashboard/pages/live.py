@@ -10,10 +10,10 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import compile_figures, figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.components import chart, more, note, panel, stacked, table, tile
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
-from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
@@ -55,9 +55,9 @@ def layout(_state: dict[str, str]) -> Any:
     )
     return html.Div(
         [
-            dcc.Store(id="live-known", data={}),
+            dcc.Store(id="live-marks", data={}),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
-            html.Div(id="live-alerts", role="status", **more(aria_live="polite")),
+            html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
             panel("One core", html.P(id="live-core-words", className="quiet"),
                   chart("live-core", "Utilization and memory of the selected core", 240),
@@ -78,8 +78,8 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    view: Overview, core: CorePage | None, series: Trends, known: tuple[CacheLookup, ...], measure: str,
-    colors: Palette,
+    view: Overview, core: CorePage | None, series: Trends, lookups: tuple[CacheLookup, ...], measure: str,
+    colors: ChartColors,
     run: str = LIVE,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
@@ -99,7 +99,7 @@ def render(
     whole["live-kinds"] = Chart(
         figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 190)
     )
-    whole["live-answers"] = Chart(compile_figures.rate(known, colors, height=200))
+    whole["live-answers"] = Chart(compile_figures.rate(lookups, colors, height=200))
     whole["live-core"] = AppendChart(_core_lines(core, colors))
     whole["live-losses"] = AppendChart(figures.series(series.loss, "loss", colors, words="no loss was printed yet"))
     unit = series.throughput_unit
@@ -127,7 +127,7 @@ def of_node(view: Overview, node: str) -> Overview:
     return msgspec.structs.replace(view, cores=tuple(row for row in view.cores if row.node == node))
 
 
-def chosen_core(run: Run, now: float, key: str) -> CorePage | None:
+def selected_core(run: Run, now: float, key: str) -> CorePage | None:
     """The chosen core with its last minutes; the page does not draw its long history, so that is not joined either."""
     return core_page(run, now, key, since=now)
 
@@ -216,7 +216,7 @@ def _compile(card: CompileCard, run: str) -> Any:
         else ""
     )
     return [
-        stacked(counts, total=sum(count for _n, count, _c in counts), label=words),
+        stacked_bar(counts, total=sum(count for _n, count, _c in counts), label=words),
         html.P(f"{counted(card.total, 'graph')}: {words}{more}.{share}"),
         shown if rows else note("Nothing is being compiled at the moment."),
     ]
@@ -230,7 +230,7 @@ def _lines(view: Overview) -> Any:
     )
 
 
-def _core_lines(core: CorePage | None, colors: Palette) -> dict[str, Any]:
+def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
     if core is None:
         return figures.empty(colors, "no core selected", 240)
     used = figures.line("utilization", core.recent_utilization, colors.accent)
@@ -255,9 +255,9 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     def answer(asked: PageRequest) -> dict[str, Any]:
         view = of_node(feeds.cached_view(asked.run, overview), asked.state.get("node", ""))
         key = asked.state.get("core") or (view.cores[0].key if view.cores else "")
-        core = feeds.read(asked.run, lambda run, now: chosen_core(run, now, key)) if key else None
-        series, known = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
-        return render(view, core, series, known, asked.values[0], asked.colors, asked.run)
+        core = feeds.read(asked.run, lambda run, now: selected_core(run, now, key)) if key else None
+        series, lookups = feeds.cached_view(asked.run, trends), feeds.cached_view(asked.run, cache_lookups)
+        return render(view, core, series, lookups, asked.values[0], asked.colors, asked.run)
 
     bind(app, "live", PageOutputs((*TEXTS, *PARTS), CHARTS, TRACKS), answer, [Input("live-measure", "value")])
 

@@ -12,8 +12,8 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import hold, state_of
-from neuron_top.dashboard.components import more, panel
-from neuron_top.dashboard.explain_panel import Place, graphs_of_lines
+from neuron_top.dashboard.components import attributes, panel
+from neuron_top.dashboard.explain_panel import LinePosition, graphs_by_line
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.errors import NeuronTopError
@@ -36,7 +36,7 @@ def layout(state: dict[str, str]) -> Any:
     """The page without its lines."""
     return html.Div(
         [
-            dcc.Store(id="logs-known", data=None),
+            dcc.Store(id="logs-marks", data=None),
             dcc.Store(id="logs-new", data=None),
             dcc.Store(id="logs-top", data=None),
             dcc.Store(id="logs-found", data=None),
@@ -63,7 +63,7 @@ def layout(state: dict[str, str]) -> Any:
                     className="row",
                 ),
                 html.Ol(id="logs-lines", className="lines tall", tabIndex=0,
-                        **more(aria_label="Log lines")),
+                        **attributes(aria_label="Log lines")),
                 wide=True,
             ),
         ],
@@ -83,7 +83,7 @@ def render(lines: list[LogLine], query: LogQuery) -> Kept[LogLine]:
     return Kept(kept.rows[-SENT:], kept.unseen)
 
 
-def top_of(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
+def search_start(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
     """Where a search further back begins, by source: before the oldest line that was sent, or looked at if all fit."""
     top: dict[str, int] = {}
     for line in sent if len(sent) == SENT else every:
@@ -91,7 +91,7 @@ def top_of(every: list[LogLine], sent: list[LogLine]) -> dict[str, int]:
     return top
 
 
-def further_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list[LogLine], dict[str, int], bool]:
+def search_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list[LogLine], dict[str, int], bool]:
     """(older finds, how far the search came, whether that is the beginning): one answer's worth, or a second's."""
     found: list[LogLine] = []
     at, ended, deadline = dict(top), False, time.monotonic() + SEARCH_SECONDS
@@ -102,7 +102,7 @@ def further_back(feed: Feed, top: dict[str, int], query: LogQuery) -> tuple[list
     return found, at, ended
 
 
-def told(lines: list[LogLine], every: list[LogLine], unseen: int, query: LogQuery) -> str:
+def status_text(lines: list[LogLine], every: list[LogLine], unseen: int, query: LogQuery) -> str:
     """How many lines there are, or what is wrong with the filter."""
     if query.problem:
         return f"This filter cannot be used: {query.problem}"
@@ -111,7 +111,7 @@ def told(lines: list[LogLine], every: list[LogLine], unseen: int, query: LogQuer
     return f"{len(lines)} of the last {len(every)} lines" if every else "No log is read at the moment."
 
 
-def rows_of(lines: list[LogLine], graphs: Mapping[Place, str]) -> list[list[str]]:
+def rows_of(lines: list[LogLine], graphs: Mapping[LinePosition, str]) -> list[list[str]]:
     """(level, text, place, graph) of each line; "" where it tells of no graph."""
     return [
         [line.level, line.text, f"{line.source}:{line.offset}", graphs.get((line.source, line.offset), "")]
@@ -120,7 +120,7 @@ def rows_of(lines: list[LogLine], graphs: Mapping[Place, str]) -> list[list[str]
 
 
 def news(
-    lines: list[LogLine], question: list[str], known: Any, graphs: Mapping[Place, str]
+    lines: list[LogLine], question: list[str], known: Any, graphs: Mapping[LinePosition, str]
 ) -> tuple[dict[str, Any], list[Any]]:
     """(what the browser lacks, its new mark). The last line it has comes again when it has grown since."""
     first, reset = 0, True
@@ -145,7 +145,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         Output("logs-searched", "children", allow_duplicate=True),
         Input("pulse", "data"),
         Input("url", "search"),
-        State("logs-known", "data"),
+        State("logs-marks", "data"),
         prevent_initial_call="initial_duplicate",
     )
     async def update(_pulse: Any, search: str, known: Any) -> list[Any]:
@@ -153,22 +153,22 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
         try:
             every = feeds.feed(question[0]).log_tail(READ)
-            graphs = feeds.cached_view(question[0], graphs_of_lines)
+            graphs = feeds.cached_view(question[0], graphs_by_line)
         except NeuronTopError as problem:
             return [{"reset": True, "lines": [], "mark": None}, str(problem), None, ""]
         query = query_of(question[1], question[2])
         lines, unseen = await filtering(render, every, query)
         new, mark = news(lines, question, known, graphs)
         if not new["reset"]:
-            return [{**new, "mark": mark}, told(lines, every, unseen, query), no_update, no_update]
-        top = {"question": question, "at": top_of(every[unseen:], lines)}
-        return [{**new, "mark": mark}, told(lines, every, unseen, query), top, ""]
+            return [{**new, "mark": mark}, status_text(lines, every, unseen, query), no_update, no_update]
+        top = {"question": question, "at": search_start(every[unseen:], lines)}
+        return [{**new, "mark": mark}, status_text(lines, every, unseen, query), top, ""]
 
     hold(app, "logs-search", "logs-level")
     _register_search(app, feeds)
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("neurontop", "appendLines"),
-        Output("logs-known", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
+        Output("logs-marks", "data"),  # set by what has drawn them: an answer that was never drawn is asked for again
         Input("logs-new", "data"),
         State("logs-follow", "value"),
     )
@@ -189,12 +189,12 @@ def _register_search(app: Dash, feeds: FeedRegistry) -> None:
             return no_update, no_update, no_update
         try:
             feed = feeds.feed(question[0])
-            found, at, ended = await filtering(further_back, feed, top["at"], query_of(question[1], question[2]))
+            found, at, ended = await filtering(search_back, feed, top["at"], query_of(question[1], question[2]))
         except NeuronTopError as problem:
             return no_update, no_update, str(problem)
         left = sum(at.values())
         words = "the beginning is reached" if ended else f"{bytes_text(left)} before that not searched yet"
-        rows = rows_of(found, feeds.cached_view(question[0], graphs_of_lines))
+        rows = rows_of(found, feeds.cached_view(question[0], graphs_by_line))
         news_ = {"lines": rows, "again": not found and not ended}
         return news_, {"question": question, "at": at}, f"{len(found)} older found; {words}"
 

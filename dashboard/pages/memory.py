@@ -10,12 +10,12 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from neuron_top.dashboard import memory_figures as figures
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
+from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import chart, note, panel, table
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
 from neuron_top.dashboard.layout import run_options
-from neuron_top.dashboard.look import Palette
 from neuron_top.dashboard.page_diff import AppendChart, Chart
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.units import bytes_text, count_text, counted
@@ -26,7 +26,7 @@ from neuron_top.views.model import Run
 PATH, NAME = "memory", "Memory"
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
-SLOTS = PageOutputs(
+OUTPUTS = PageOutputs(
     parts=(
         "memory-summary",
         "memory-cores",
@@ -50,7 +50,7 @@ def layout(_state: dict[str, str]) -> Any:
     )
     return html.Div(
         [
-            dcc.Store(id="memory-known", data=None),
+            dcc.Store(id="memory-marks", data=None),
             html.Div(html.P(id="memory-summary"), className="full"),
             panel("Memory over time", chart("memory-lines", "Memory of each core over time", 320),
                   tools=[other, *export_links("cores")]),
@@ -72,7 +72,7 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    one: MemoryTable, other: MemoryTable | None, colors: Palette, core: MemoryKinds | None = None,
+    one: MemoryTable, other: MemoryTable | None, colors: ChartColors, core: MemoryKinds | None = None,
     other_core: MemoryKinds | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run."""
@@ -176,7 +176,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
         second = _run(other)
         return render(one, feeds.cached_view(second, memory_table), asked.colors, core, feeds.read(second, breakdown))
 
-    bind(app, "memory", SLOTS, answer, [Input("memory-lines", "relayoutData")])
+    bind(app, "memory", OUTPUTS, answer, [Input("memory-lines", "relayoutData")])
 
     _register_choice(app)
 

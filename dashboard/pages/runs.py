@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
-from neuron_top.dashboard.components import facts, note, panel, table
+from neuron_top.dashboard.components import fact_list, note, panel, table
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
@@ -21,14 +21,14 @@ from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 
 PATH, NAME = "runs", "Runs"
-SLOTS = PageOutputs(parts=("runs-note", "runs-summary"), grids=("runs-grid",))
+OUTPUTS = PageOutputs(parts=("runs-note", "runs-summary"), grids=("runs-grid",))
 
 
 def layout(_state: dict[str, str]) -> Any:
     """The page without its numbers."""
     return html.Div(
         [
-            dcc.Store(id="runs-known", data=None),
+            dcc.Store(id="runs-marks", data=None),
             html.Div(id="runs-note", className="full"),
             panel("Recordings", grid("runs-grid", RUN_COLUMNS, "Recordings"), tools=export_links("runs"), wide=True),
             html.Div(
@@ -45,12 +45,12 @@ def layout(_state: dict[str, str]) -> Any:
     )
 
 
-def render(rows: tuple[RunRow, ...], closing: Summary | None, run: str = LIVE) -> dict[str, Any]:
+def render(rows: tuple[RunRow, ...], run_summary: Summary | None, run: str = LIVE) -> dict[str, Any]:
     """Every section of the page."""
     hint = "No recording yet. Make one with `neurontop run -- <command>`."
     return {
         "runs-note": None if rows else note(hint),
-        "runs-summary": summary_panel(closing, run) if closing is not None else None,
+        "runs-summary": summary_panel(run_summary, run) if run_summary is not None else None,
         "runs-grid": Rows([row(one) for one in rows]),
     }
 
@@ -83,13 +83,13 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
         (graph_link(graph.key, run), duration_text(graph.seconds), bytes_text(graph.peak_rss_bytes))
         for graph in one.slowest
     ]
-    content = [facts(pairs)]
+    content = [fact_list(pairs)]
     if slow:
         content.append(table(("slowest graphs", "took", "peak memory"), slow, caption="Slowest graphs", right=(1, 2)))
     return panel(one.name or one.run or "This run", *content, wide=True)
 
 
-def documents_of(prefix: str, run: str, other: str | None) -> Any:
+def document_links(prefix: str, run: str, other: str | None) -> Any:
     """The ways to the full report of a run, and to its comparison with another."""
     compared = html.A(
         "Compare with it", href=f"{prefix}comparison?{urlencode({'a': run, 'b': _id(other)})}", className="plain",
@@ -111,7 +111,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     def answer(asked: PageRequest) -> dict[str, Any]:
         return render(feeds.recordings(), feeds.cached_view(asked.run, summary), asked.run)
 
-    bind(app, "runs", SLOTS, answer)
+    bind(app, "runs", OUTPUTS, answer)
 
     @app.callback(
         Output("runs-documents", "children"), Output("runs-with", "options"), Output("runs-with", "value"),
@@ -119,7 +119,7 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     )  # fmt: skip
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), feeds.recordings()
-        return documents_of(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
+        return document_links(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
 
     @app.callback(
         Output("url", "search", allow_duplicate=True), Input("runs-with", "value"), State("url", "search"),

@@ -164,8 +164,8 @@ def test_the_page_of_the_logs_says_how_far_a_slow_filter_came(monkeypatch: pytes
     every, query = lines_of([f"step {number}" for number in range(50)]), logs.query_of("/step/", "")
     kept = logs.render(every, query)
     assert [line.text for line in kept.rows] == ["step 49"]
-    assert "1 of the last 1 lines; the filter is too slow" in logs.told(kept.rows, every, kept.unseen, query)
-    assert "look-ahead" in logs.told([], every, 0, logs.query_of("/(?=a)/", ""))
+    assert "1 of the last 1 lines; the filter is too slow" in logs.status_text(kept.rows, every, kept.unseen, query)
+    assert "look-ahead" in logs.status_text([], every, 0, logs.query_of("/(?=a)/", ""))
 
 
 def test_a_search_through_a_file_stops_in_the_middle_of_a_block(tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ class Page:
 
     async def update(self) -> None:
         """Ask what has changed."""
-        state = [{"id": "live-known", "property": "data", "value": self._known}]
+        state = [{"id": "live-marks", "property": "data", "value": self._known}]
         answer = (await self._ask("_dash-update-component", self._question | {"state": state}))["response"]
-        self._known = answer["live-known"]["data"]
+        self._known = answer["live-marks"]["data"]
         if "live-step" in answer:
             self.seen.setdefault(int(re.sub(r"\D", "", answer["live-step"]["children"])), time.time())
 

@@ -16,7 +16,7 @@ from dash._utils import to_json
 
 from neuron_top import events as ev
 from neuron_top.dashboard import figures, page_diff
-from neuron_top.dashboard.look import DARK
+from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.memory_figures import lines
 from neuron_top.dashboard.pages import live
 from neuron_top.views.cache_lookups import cache_lookups
@@ -40,7 +40,7 @@ def told(name: str, value: float, unit: str, bound: float) -> None:
 
 def rendered(feed: StillFeed) -> dict[str, Any]:
     """The live page with one core chosen."""
-    core = feed.read(lambda run, now: live.chosen_core(run, now, "trn1/neuron/3"))
+    core = feed.read(lambda run, now: live.selected_core(run, now, "trn1/neuron/3"))
     return live.render(feed.read(overview), core, feed.read(trends), feed.read(cache_lookups), "utilization", DARK)
 
 

@@ -27,7 +27,7 @@ from tests.tui.feeds import StillFeed
 READ, ACT = "read-token-of-the-test", "act-token-of-the-test"
 
 
-class CacheLookup(NamedTuple):
+class Response(NamedTuple):
     """What came back."""
 
     status: int
@@ -53,7 +53,7 @@ class Served(NamedTuple):
         return f"http://127.0.0.1:{self.port}{self.prefix}"
 
     def ask(self, path: str, *, method: str = "GET", body: bytes | None = None, host: str | None = None,
-            token: str = "", **headers: str) -> CacheLookup:  # fmt: skip
+            token: str = "", **headers: str) -> Response:  # fmt: skip
         """One request; `path` as it goes over the wire, header names with underscores."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -67,11 +67,11 @@ class Served(NamedTuple):
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.send(body or b"")
         answer = connection.getresponse()
-        got = CacheLookup(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+        got = Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
         connection.close()
         return got
 
-    def post(self, path: str, value: Any, *, token: str = ACT, **more: Any) -> CacheLookup:
+    def post(self, path: str, value: Any, *, token: str = ACT, **more: Any) -> Response:
         """JSON, as a program with a token sends it."""
         return self.ask(path, method="POST", body=json.dumps(value).encode(), token=token,
                         Content_Type="application/json", **more)  # fmt: skip

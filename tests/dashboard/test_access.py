@@ -13,26 +13,29 @@ BOTH = rules("read-secret-0123456789", "act-secret-0123456789", frozenset({"ops.
 
 
 def test_reading_and_acting_are_separate_rights() -> None:
-    assert BOTH.right_of_token("read-secret-0123456789") is Permission.READ
-    assert BOTH.right_of_token("act-secret-0123456789") is Permission.ACT
-    assert BOTH.right_of_token("") is Permission.NONE
-    assert BOTH.without_token is Permission.NONE
-    assert rules("", "act", frozenset()).without_token is Permission.READ
-    assert rules("", "", frozenset()).right_of_token("") is Permission.NONE
+    assert BOTH.permission_of_token("read-secret-0123456789") is Permission.READ
+    assert BOTH.permission_of_token("act-secret-0123456789") is Permission.ACT
+    assert BOTH.permission_of_token("") is Permission.NONE
+    assert BOTH.anonymous_permission is Permission.NONE
+    assert rules("", "act", frozenset()).anonymous_permission is Permission.READ
+    assert rules("", "", frozenset()).permission_of_token("") is Permission.NONE
 
 
 def test_a_session_holds_until_it_expires_and_ends_when_a_token_is_changed() -> None:
     session = BOTH.session(Permission.ACT, now=1000.0)
-    assert BOTH.right_of_session(session, 1001.0) is Permission.ACT
-    assert BOTH.right_of_session(session, 1000.0 + 13 * 3600) is Permission.NONE
-    assert rules("read-secret-0123456789", "another", frozenset()).right_of_session(session, 1001.0) is Permission.NONE
+    assert BOTH.permission_of_session(session, 1001.0) is Permission.ACT
+    assert BOTH.permission_of_session(session, 1000.0 + 13 * 3600) is Permission.NONE
+    assert (
+        rules("read-secret-0123456789", "another", frozenset()).permission_of_session(session, 1001.0)
+        is Permission.NONE
+    )
     again = rules("read-secret-0123456789", "act-secret-0123456789", frozenset())
-    assert again.right_of_session(session, 1001.0) is Permission.ACT, "it outlives a restart"
+    assert again.permission_of_session(session, 1001.0) is Permission.ACT, "it outlives a restart"
 
 
 @given(st.text(max_size=80))
 def test_no_text_that_we_did_not_sign_is_a_session(text: str) -> None:
-    assert BOTH.right_of_session(text, 0.0) is Permission.NONE
+    assert BOTH.permission_of_session(text, 0.0) is Permission.NONE
 
 
 @given(st.integers(0, 200), st.characters(codec="ascii"))
@@ -41,7 +44,7 @@ def test_a_session_with_one_character_changed_is_none(place: int, other: str) ->
     place %= len(session)
     changed = session[:place] + other + session[place + 1 :]
     expected = Permission.READ if changed == session else Permission.NONE
-    assert BOTH.right_of_session(changed, 1001.0) is expected
+    assert BOTH.permission_of_session(changed, 1001.0) is expected
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
 from neuron_top.dashboard import cache_figures, components, entry_rows, explain_panel, figures, memory_figures
 from neuron_top.dashboard.caches import DashboardCaches
+from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.look import DARK, LIGHT
 from neuron_top.dashboard.page_diff import AppendChart, Chart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
@@ -98,16 +98,16 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     assert isinstance(grid, Rows)
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
     assert "[F137]" in words_of(shown["compile-graph"])
-    assert set(shown) == set(compile_page.SLOTS.names)
+    assert set(shown) == set(compile_page.OUTPUTS.names)
 
 
 def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
     reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
-    told = compile_page.depth(
+    told = compile_page.cache_details(
         MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )
     assert "batch 8 here, 4 there" in words_of(told)
-    assert "No cache on this machine" in words_of(compile_page.depth(None, None))
+    assert "No cache on this machine" in words_of(compile_page.cache_details(None, None))
 
 
 def links(component: Any) -> list[str]:
@@ -128,7 +128,7 @@ def test_every_page_that_names_a_graph_leads_to_the_page_that_tells_why_it_misse
     assert compiling in links(shown["live-compile"])
     slowest = links(runs.render(recordings(), feed.read(summary), "a b")["runs-summary"])
     assert slowest == [f"compile?run=a+b&graph={quote_plus(module(number))}" for number in (4, 3)]
-    graphs = feed.read(explain_panel.graphs_of_lines)
+    graphs = feed.read(explain_panel.graphs_by_line)
     assert [row[3] for row in logs.rows_of(LINES, graphs)] == ["", "", "", "", module(4), ""]
 
 
@@ -210,7 +210,7 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
         one.read(memory_table), other.read(memory_table), DARK,
         one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")), other.read(memory_kinds),
     )  # fmt: skip
-    assert set(shown) == set(memory.SLOTS.names)
+    assert set(shown) == set(memory.OUTPUTS.names)
     assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "total"
     assert shown["memory-core"].figure["data"][0]["y"][0] == 5
     assert "core 2" in shown["memory-core-words"]
@@ -221,7 +221,7 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
 def test_a_run_is_summed_up_and_leads_to_its_report_and_a_comparison() -> None:
     shown = runs.render(recordings(), full().read(summary))
     assert [row["run"] for row in shown["runs-grid"].rows] == [row.id for row in recordings()]
-    report, compared = runs.documents_of("/p/", "a b", "live")
+    report, compared = runs.document_links("/p/", "a b", "live")
     assert (report.href, compared.href) == ("/p/report?run=a+b", "/p/comparison?a=a+b&b=")
     assert "neurontop run" in words_of(runs.render((), None)["runs-note"])
 
@@ -318,17 +318,17 @@ def test_a_search_goes_back_through_the_whole_log_until_its_beginning() -> None:
             found = tuple(line for line in made if query is None or query.keep(line))
             return LogPage(lines=found, at={"log:a": start}, ended=start == 0)
 
-    found, at, ended = logs.further_back(Paged(), {"log:a": 3000}, logs.query_of("!0", ""))
+    found, at, ended = logs.search_back(Paged(), {"log:a": 3000}, logs.query_of("!0", ""))
     assert (found, at, ended) == ([], {"log:a": 0}, True)
-    found, at, ended = logs.further_back(Paged(), {"log:a": 3000}, logs.query_of("line", ""))
+    found, at, ended = logs.search_back(Paged(), {"log:a": 3000}, logs.query_of("line", ""))
     assert [line.offset for line in found] == list(range(1000, 3000, 10))
     assert (at, ended) == ({"log:a": 1000}, False)
 
 
 def test_a_search_begins_before_what_was_sent() -> None:
     many = [LogLine(source=f"log:{n % 2}", offset=n, text="x") for n in range(3000)]
-    assert logs.top_of(many, many[-logs.SENT :]) == {"log:0": 2000, "log:1": 2001}
-    assert logs.top_of(many, many[-3:]) == {"log:0": 0, "log:1": 1}
+    assert logs.search_start(many, many[-logs.SENT :]) == {"log:0": 2000, "log:1": 2001}
+    assert logs.search_start(many, many[-3:]) == {"log:0": 0, "log:1": 1}
 
 
 def test_the_description_of_the_api_names_every_endpoint_once_and_resolves_every_reference(tmp_path: Any) -> None:

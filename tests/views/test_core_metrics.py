@@ -10,7 +10,7 @@ import pytest
 
 from neuron_top import events as ev
 from neuron_top.dashboard import figures
-from neuron_top.dashboard.look import DARK
+from neuron_top.dashboard.chart_colors import DARK
 from neuron_top.dashboard.metrics import metrics_of
 from neuron_top.dashboard.pages import live, memory
 from neuron_top.run.model import Run

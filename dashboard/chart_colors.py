@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Palette(NamedTuple):
+class ChartColors(NamedTuple):
     """One theme. `kinds` color the parts of one whole, in order; `heat` goes from nothing to everything."""
 
     name: str
@@ -25,12 +25,12 @@ class Palette(NamedTuple):
     heat: tuple[str, ...]
 
 
-DARK = Palette(
+DARK = ChartColors(
     "dark", "#151b23", "#e6edf3", "#9aa7b4", "#2b3440", "#58b6ff", "#4ac26b", "#e0af3f", "#ff7b72",
     ("#58b6ff", "#ffa657", "#4ac26b", "#d2a8ff", "#e3d06b", "#56d4dd", "#f778ba", "#9aa7b4"),
     ("#1d2733", "#14496f", "#1d7bb8", "#4fb3d9", "#a8dba8", "#f2d16b", "#ff9a57"),
 )  # fmt: skip
-LIGHT = Palette(
+LIGHT = ChartColors(
     "light", "#ffffff", "#1a2128", "#57616c", "#d8dee4", "#0a62b0", "#187a34", "#8a5a00", "#b8251d",
     ("#0a62b0", "#b35900", "#187a34", "#7d3fc2", "#7a6a00", "#0b7285", "#b0326e", "#57616c"),
     ("#eef2f6", "#c3dcf0", "#8fc1e3", "#4f9bd0", "#1f6fb0", "#c98a1a", "#b8481d"),
@@ -38,17 +38,17 @@ LIGHT = Palette(
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT)}
 
 
-def palette(theme: str | None) -> Palette:
+def chart_colors(theme: str | None) -> ChartColors:
     """The palette of a theme; dark when it is none of ours."""
     return PALETTES.get(theme or "", DARK)
 
 
-def kind_colors(colors: Palette, kinds: Iterable[str]) -> dict[str, str]:
+def kind_colors(colors: ChartColors, kinds: Iterable[str]) -> dict[str, str]:
     """A color for each kind of memory: the same in every chart of a run. Grey, the last, is what is unattributed."""
     return {kind: colors.kinds[place % (len(colors.kinds) - 1)] for place, kind in enumerate(sorted(kinds))}
 
 
-def graph_color(colors: Palette, state: str) -> str:
+def graph_color(colors: ChartColors, state: str) -> str:
     """The color of a graph's state, or of a timeline bar's outcome."""
     return {
         "hit": colors.accent, "compiled": colors.good, "compiling": colors.warn, "waiting": colors.kinds[3],
