@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from neuron_top import __version__
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.views.alerts import SEVERITIES
 from neuron_top.views.core_metrics import CORE_METRICS
 from neuron_top.views.core_rows import CoreRow
 from neuron_top.views.overview import Overview, overview
@@ -68,7 +69,7 @@ def _job(view: Overview) -> Iterator[Metric]:
     yield from _gauge("job_elapsed_seconds", "Time since the job began", head.elapsed)
     yield from _gauge("job_workers", "Worker processes alive", head.workers)
     alerts = GaugeMetricFamily("neurontop_alerts", "Alerts that hold now, by severity", labels=("severity",))
-    for severity in ("error", "warning", "info"):
+    for severity in SEVERITIES:
         alerts.add_metric((severity,), sum(alert.severity == severity for alert in view.alerts))
     yield alerts
     sources = GaugeMetricFamily("neurontop_source_up", "Whether a source of telemetry delivers", labels=("source",))

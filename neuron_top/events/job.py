@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from neuron_top.events.base import Event, LogEvent
+
+
+class ProcessRole(StrEnum):
+    """What a process does in its job."""
+
+    WORKER = "worker"
+    COMPILER = "compiler"
+    LAUNCHER = "launcher"
+    UNKNOWN = ""
 
 
 class RunStarted(Event, frozen=True, kw_only=True):
@@ -33,8 +44,7 @@ class ProcessSeen(Event, frozen=True, kw_only=True):
     """A process of the job appeared: a worker (with rank) or a compiler."""
 
     pid: int
-    role: str = ""
-    """`worker`, `compiler`, `launcher`."""
+    role: ProcessRole = ProcessRole.UNKNOWN
     rank: int | None = None
     local_rank: int | None = None
     world_size: int | None = None

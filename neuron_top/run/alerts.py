@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from neuron_top.cache.model.entry import Verdict
+from neuron_top.events import ProcessRole
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
@@ -128,9 +130,9 @@ def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
             continue
         compiled = graph.state is GraphState.COMPILING or run.compiles.compiling > 0
         entry = run.caches.entry(graph.module) if graph.module is not None else None
-        stale = not compiled and not any(process.role == "compiler" for process in run.job.alive)
+        stale = not compiled and not any(process.role == ProcessRole.COMPILER for process in run.job.alive)
         if entry is not None and entry.lock is not None and graph.state is not GraphState.COMPILING:
-            stale = entry.lock == "dead" or (stale and entry.lock != "alive")
+            stale = entry.lock == Verdict.DEAD or (stale and entry.lock != Verdict.ALIVE)
         yield RaisedAlert(
             kind=AlertKind.STALE_LOCK if stale else AlertKind.LOCK_WAIT,
             key=f"lock {key}",
@@ -380,4 +382,4 @@ def _fresh(run: Run, core: Core, now: float, limits: Limits) -> bool:
 def _expects_samples(run: Run) -> bool:
     """Local workers that ended give no samples, and that is no loss; a device always has something to tell."""
     kinds = {core.kind for core in run.cores.cores.values()}
-    return "neuron" in kinds or any(process.role == "worker" for process in run.job.alive)
+    return "neuron" in kinds or any(process.role == ProcessRole.WORKER for process in run.job.alive)

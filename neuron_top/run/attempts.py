@@ -21,6 +21,7 @@ from neuron_top.events import (
     GraphReported,
     LockWaited,
     ProcessExited,
+    ProcessRole,
     ProcessSeen,
     QueueCounted,
 )
@@ -200,7 +201,7 @@ class Attempts:
 
     def process_seen(self, event: ProcessSeen) -> None:
         """A compiler process that names its graph: the start, exact, whatever the log says or does not."""
-        if event.role != "compiler" or event.module is None:
+        if event.role != ProcessRole.COMPILER or event.module is None:
             return
         graph = self._graphs.graph(event.module, event.time)
         running = next((entry for entry in self._graphs.running if entry[0] is graph), None)

@@ -13,6 +13,7 @@ from neuron_top.events import (
     LineMarked,
     OutputGrew,
     ProcessExited,
+    ProcessRole,
     ProcessSeen,
     RunFinished,
     RunStarted,
@@ -29,7 +30,7 @@ class Process(msgspec.Struct, kw_only=True):
 
     pid: int
     node: str = ""
-    role: str = ""
+    role: ProcessRole = ProcessRole.UNKNOWN
     rank: int | None = None
     local_rank: int | None = None
     command: str = ""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessSeen
+from neuron_top.events import AnyEvent, CoreSample, CoresSampled, ProcessExited, ProcessRole, ProcessSeen
 from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.processes.proc import Stat
@@ -38,7 +38,7 @@ class _Member(msgspec.Struct):
 
     stat: Stat
     command: str = ""
-    role: str = ""
+    role: ProcessRole = ProcessRole.UNKNOWN
     place: WorkerPlacement | None = None
     memory: int | None = None
     peak: int | None = None
@@ -88,7 +88,7 @@ class WorkerSampler:
             if known is None or known.stat.started != stat.started:
                 self._members[stat.pid] = known = _Member(stat, sampled_at=self._clock())
             young = not known.command or self._age(stat) < _YOUNG_SECONDS
-            if known.role == "launcher" or (not known.role and young):
+            if known.role is ProcessRole.LAUNCHER or (not known.role and young):
                 yield from self._classify(known)
         yield from self._choose_lone_worker(stats)
 
@@ -100,12 +100,13 @@ class WorkerSampler:
         member.command = without_secrets(proc.command_of(member.stat.pid) or member.command)
         above = [other.role for other in self._ancestors(member)]
         if is_compiler(member.command):
-            role = "" if "compiler" in above else "compiler"
-        elif "worker" in above or "compiler" in above:
-            role = ""
+            role = ProcessRole.UNKNOWN if ProcessRole.COMPILER in above else ProcessRole.COMPILER
+        elif ProcessRole.WORKER in above or ProcessRole.COMPILER in above:
+            role = ProcessRole.UNKNOWN
         else:
             member.place = place_of(proc.environment_of(member.stat.pid) or {})
-            role = "worker" if member.place else "launcher" if is_launcher(member.command) else ""
+            launcher = ProcessRole.LAUNCHER if is_launcher(member.command) else ProcessRole.UNKNOWN
+            role = ProcessRole.WORKER if member.place else launcher
         before, member.role = member.role, role
         if role and role != before:
             yield self._seen(member)
@@ -118,14 +119,16 @@ class WorkerSampler:
 
     def _choose_lone_worker(self, stats: dict[int, Stat]) -> Iterator[AnyEvent]:
         """Where no process was told a place, the largest one stands for core 0; it keeps the part once it has it."""
-        if self._told_only or any(member.role in ("worker", "launcher") for member in self._members.values()):
+        if self._told_only or any(
+            member.role in (ProcessRole.WORKER, ProcessRole.LAUNCHER) for member in self._members.values()
+        ):
             return
         candidates = [member for member in self._members.values() if member.command and not member.role]
         if not candidates:
             return
         largest = max(candidates, key=lambda member: stats[member.stat.pid].resident if member.stat.pid in stats else 0)
         if len(candidates) == 1 or self._age(largest.stat) > _SETTLED_SECONDS:
-            largest.role, largest.place = "worker", LONE
+            largest.role, largest.place = ProcessRole.WORKER, LONE
             yield self._seen(largest)
 
     def _seen(self, member: _Member) -> ProcessSeen:
@@ -138,7 +141,7 @@ class WorkerSampler:
             world_size=place.world_size if place else None,
             command=member.command,
             started=self._boot + member.stat.started,
-            module=module_in(member.command) if member.role == "compiler" else None,
+            module=module_in(member.command) if member.role is ProcessRole.COMPILER else None,
             source="workers",
         )
 

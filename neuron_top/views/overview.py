@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.events import ProcessRole
 from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.job import Mark
@@ -143,7 +144,7 @@ def header(run: Run, now: float) -> Header:
         elapsed=end - run.started if run.started is not None and end >= run.started else None,
         exit_code=job.exit_code,
         world_size=job.world_size,
-        workers=sum(process.role == "worker" for process in job.alive),
+        workers=sum(process.role == ProcessRole.WORKER for process in job.alive),
         events=run.events,
         last_event=run.last_time,
         last_line=run.silence.last,
