@@ -24,7 +24,6 @@ from textual.screen import Screen
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
-from neuron_top.tui import look as looks
 from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
 from neuron_top.tui.keys import SCREENS, Key, app_bindings, keys_for
@@ -36,7 +35,7 @@ from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.screens.table_screen import TableScreen
 from neuron_top.tui.services import Services
 from neuron_top.tui.style_sheet import StyleSheet
-from neuron_top.tui.themes import THEMES, theme_of
+from neuron_top.tui.theme import DARK, HIGH_CONTRAST, LIGHT, PALETTES, THEMES, Theme, choose, textual_theme
 from neuron_top.tui.ui_state import TableState, UiState
 from neuron_top.views.model import Estimator, Limits, Run
 from neuron_top.views.overview import header
@@ -78,7 +77,7 @@ class TopApp(App[int], inherit_bindings=False):
         first = first or (state.screen if state.screen in [spec.name for spec in SCREENS] else "overview")
         no_color = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
-        self.look = looks.choose(theme, self.settings.ascii, encoding, no_color)
+        self.render_theme = choose(theme, self.settings.ascii, encoding, no_color)
         self.MODES = {spec.name: partial(_screen, spec.name) for spec in SCREENS}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
@@ -90,8 +89,8 @@ class TopApp(App[int], inherit_bindings=False):
         self.begun = threading.Event()
         """The first frame is drawn and the feed moves."""
         self._refresher: Refresher | None = None
-        for palette in (looks.DARK, looks.LIGHT, looks.HIGH_CONTRAST):
-            self.register_theme(theme_of(palette))
+        for palette in (DARK, LIGHT, HIGH_CONTRAST):
+            self.register_theme(textual_theme(palette))
         self.theme = "ansi-dark" if no_color else f"neurontop-{theme}"
         self.stylesheet = StyleSheet(variables=self.get_css_variables())
 
@@ -140,7 +139,7 @@ class TopApp(App[int], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """End the feed's threads before the terminal is given back."""
         if self._state_folder is not None:
-            palette = self.look.palette.name
+            palette = self.render_theme.palette.name
             ui_state.save(
                 self._state_folder,
                 UiState(
@@ -328,7 +327,7 @@ class TopApp(App[int], inherit_bindings=False):
     def action_next_theme(self) -> None:
         """The next of dark, light, high contrast."""
         if not self.no_color:
-            name = self.look.palette.name
+            name = self.render_theme.palette.name
             self.use_theme(THEMES[(THEMES.index(name) + 1) % len(THEMES)])
 
     def key_label(self, key: Key) -> str:
@@ -343,7 +342,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another palette."""
-        self.look = looks.Theme(looks.PALETTES[name], self.look.glyphs)
+        self.render_theme = Theme(PALETTES[name], self.render_theme.glyphs)
         self.theme = f"neurontop-{name}"
         if self.front is not None:
             self.front.redraw_all()

@@ -50,9 +50,9 @@ class Box(NamedTuple):
     height: int
 
 
-def arrange(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
+def arrange(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
     """Boxes for `cores`, `compile`, `training`, `alerts` and `log`; a panel without a line is left out."""
-    boxes = _wide(width, height, wishes) if width >= WIDE else _narrow(width, height, wishes)
+    boxes = _wide(width, height, requests) if width >= WIDE else _narrow(width, height, requests)
     return {name: box for name, box in boxes.items() if box.height > 0}
 
 
@@ -66,47 +66,47 @@ def _left(width: int) -> int:
     return max(60, width * 11 // 20)
 
 
-def share_out(height: int, wishes: list[SizeRequest]) -> list[int]:
-    """Lines for each wish, first come first served: first what all need, then what they would fill."""
-    given = [0] * len(wishes)
+def share_out(height: int, requests: list[SizeRequest]) -> list[int]:
+    """Lines for each request, in their order: first what all need at least, then what they would fill."""
+    given = [0] * len(requests)
     for level in ("least", "full"):
-        for index, wish in enumerate(wishes):
-            more = min(getattr(wish, level) - given[index], height - sum(given))
+        for index, request in enumerate(requests):
+            more = min(getattr(request, level) - given[index], height - sum(given))
             given[index] += max(0, more)
     return given
 
 
-def _narrow(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
+def _narrow(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
     names = ("cores", "compile", "training", "alerts")
-    log = min(LOG_LEAST, max(0, height - sum(wishes[name].least for name in names)))
-    boxes, y = _column(names, wishes, Box(0, 0, width, height - log))
+    log = min(LOG_LEAST, max(0, height - sum(requests[name].least for name in names)))
+    boxes, y = _column(names, requests, Box(0, 0, width, height - log))
     return {**boxes, "log": Box(0, y, width, height - y)}
 
 
-def _wide(width: int, height: int, wishes: Mapping[str, SizeRequest]) -> dict[str, Box]:
+def _wide(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
     """Two columns; cores that have no room in one of them stand above both."""
     left = _left(width)
     room = height - min(max(LOG_LEAST, height // 4), height)
     lowest = top = 0
     boxes: dict[str, Box] = {}
     lefts: tuple[str, ...] = ("cores", "training")
-    if not wishes["cores"].fits(room - wishes["training"].least, left):
+    if not requests["cores"].fits(room - requests["training"].least, left):
         lefts = ("training",)
-        below = max(wishes["training"].least, wishes["compile"].least + wishes["alerts"].least)
-        boxes, lowest = _column(("cores",), wishes, Box(0, 0, width, max(0, room - below)))
+        below = max(requests["training"].least, requests["compile"].least + requests["alerts"].least)
+        boxes, lowest = _column(("cores",), requests, Box(0, 0, width, max(0, room - below)))
         top = lowest
     columns = ((lefts, 0, left), (("compile", "alerts"), left + GAP, width - left - GAP))
     for names, x, size in columns:
-        placed, y = _column(names, wishes, Box(x, top, size, room - top))
+        placed, y = _column(names, requests, Box(x, top, size, room - top))
         boxes, lowest = boxes | placed, max(lowest, y)
     return {**boxes, "log": Box(0, lowest, width, height - lowest)}
 
 
-def _column(names: tuple[str, ...], wishes: Mapping[str, SizeRequest], room: Box) -> tuple[dict[str, Box], int]:
+def _column(names: tuple[str, ...], requests: Mapping[str, SizeRequest], room: Box) -> tuple[dict[str, Box], int]:
     """Panels one below the other, and the first line below them."""
     boxes, y = {}, room.y
-    for name, given in zip(names, share_out(room.height, [wishes[name] for name in names]), strict=True):
-        lines = wishes[name].used(given, room.width)
+    for name, given in zip(names, share_out(room.height, [requests[name] for name in names]), strict=True):
+        lines = requests[name].used(given, room.width)
         boxes[name] = Box(room.x, y, room.width, lines)
         y += lines
     return boxes, y

@@ -15,7 +15,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.escapes import visible
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 
 _JOINED_BLANKS = 3
 
@@ -23,8 +23,8 @@ _JOINED_BLANKS = 3
 class Line:
     """One line of exactly `width` cells, filled from the left; what does not fit is cut with a mark."""
 
-    def __init__(self, look: Theme, width: int, selected: bool = False) -> None:
-        self.look, self.width, self._selected = look, max(0, width), selected
+    def __init__(self, theme: Theme, width: int, selected: bool = False) -> None:
+        self.theme, self.width, self._selected = theme, max(0, width), selected
         self._segments: list[Segment] = []
         self.used = 0
 
@@ -37,10 +37,10 @@ class Line:
         """Add `text`, in a column of `width` cells when given (cut with a mark, padded; to the right if asked)."""
         room = self.left if width is None else min(width, self.left)
         if not (text.isascii() and text.isprintable()):
-            text = self.look.to_ascii(safe(text))
+            text = self.theme.to_ascii(safe(text))
         cells = cells_in(text)
         if cells > room:
-            text, cells = fit(text, room, self.look.glyphs.more), max(0, room)
+            text, cells = fit(text, room, self.theme.glyphs.more), max(0, room)
         if width is not None and cells < room:
             pad = " " * (room - cells)
             text, cells = pad + text if right else text + pad, room
@@ -80,7 +80,7 @@ class Line:
 
     def end(self, text: str, style: Style | None = None) -> Line:
         """Put `text` at the right end if there is room for it."""
-        length = cell_len(self.look.to_ascii(safe(text)))
+        length = cell_len(self.theme.to_ascii(safe(text)))
         return self.to(self.width - length).put(text, style) if length <= self.left else self
 
     def strip(self) -> Strip:
@@ -89,9 +89,9 @@ class Line:
 
     def _add(self, text: str, cells: int, style: Style | None = None) -> None:
         self.used += cells
-        style = self.look.text if style is None else style
+        style = self.theme.text if style is None else style
         if self._selected:
-            style = self.look.selected(style)
+            style = self.theme.selected(style)
         last = self._segments[-1] if self._segments else None
         if last is not None and last.style is style:
             self._segments[-1] = Segment(last.text + text, style)
@@ -99,10 +99,10 @@ class Line:
             self._segments.append(Segment(text, style))
 
 
-def paragraph(look: Theme, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
+def paragraph(theme: Theme, text: str, width: int, style: Style | None = None, left: int = 2) -> list[Strip]:
     """`text` on as many lines as it needs, all beginning at column `left`."""
     parts = textwrap.wrap(safe(text), max(20, width - left)) or [""]
-    return [Line(look, width).gap(left).put(part, style).strip() for part in parts]
+    return [Line(theme, width).gap(left).put(part, style).strip() for part in parts]
 
 
 def short_command(command: str) -> str:
@@ -136,22 +136,22 @@ def fit_start(text: str, width: int, mark: str) -> str:
     return mark + kept if width > 0 else ""
 
 
-def bar(look: Theme, share: float | None, width: int, style: Style | None = None) -> list[tuple[str, Style]]:
+def bar(theme: Theme, share: float | None, width: int, style: Style | None = None) -> list[tuple[str, Style]]:
     """A bar of `width` cells, filled to `share` (0…1); an unknown share is an empty track with a mark."""
     if share is None:
-        return [(f"{look.glyphs.unknown:^{width}}"[:width], look.faint)]
-    filled = filled_cells(look, min(1.0, max(0.0, share)), width)
-    return [(filled, style or look.good), (look.glyphs.track * (width - len(filled)), look.faint)]
+        return [(f"{theme.glyphs.unknown:^{width}}"[:width], theme.faint)]
+    filled = filled_cells(theme, min(1.0, max(0.0, share)), width)
+    return [(filled, style or theme.good), (theme.glyphs.track * (width - len(filled)), theme.faint)]
 
 
-def filled_cells(look: Theme, share: float, width: int) -> str:
+def filled_cells(theme: Theme, share: float, width: int) -> str:
     """The filled part of a bar, something shows whenever it is above 0."""
     cells = round(share * width)
-    return look.glyphs.bar * (max(1, cells) if share > 0 else cells)
+    return theme.glyphs.bar * (max(1, cells) if share > 0 else cells)
 
 
 def stacked(
-    look: Theme, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
+    theme: Theme, parts: Sequence[tuple[float, Style]], width: int, peak: float | None = None
 ) -> list[tuple[str, Style]]:
     """Parts of one whole side by side (shares of the full width), then the track, with a mark at `peak`.
 
@@ -163,36 +163,36 @@ def stacked(
         total += max(0.0, share)
         stop = min(width, round(total * width))
         if stop > start:
-            glyph = look.glyphs.shades[index % len(look.glyphs.shades)] if look.palette.text is None else None
-            cells.append(((glyph or look.glyphs.bar) * (stop - start), style))
+            glyph = theme.glyphs.shades[index % len(theme.glyphs.shades)] if theme.palette.text is None else None
+            cells.append(((glyph or theme.glyphs.bar) * (stop - start), style))
             start = stop
     if start == 0 and total > 0 and parts:
-        cells, start = [(look.glyphs.bar, parts[0][1])], 1
-    return cells + _track(look, start, width, peak)
+        cells, start = [(theme.glyphs.bar, parts[0][1])], 1
+    return cells + _track(theme, start, width, peak)
 
 
-def _track(look: Theme, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:
+def _track(theme: Theme, start: int, width: int, peak: float | None) -> list[tuple[str, Style]]:
     mark = None if peak is None else min(width - 1, int(peak * width))
     if mark is None or mark < start:
-        return [(look.glyphs.track * (width - start), look.faint)]
-    before, after = look.glyphs.track * (mark - start), look.glyphs.track * (width - mark - 1)
-    return [(before, look.faint), (look.glyphs.peak, look.quiet), (after, look.faint)]
+        return [(theme.glyphs.track * (width - start), theme.faint)]
+    before, after = theme.glyphs.track * (mark - start), theme.glyphs.track * (width - mark - 1)
+    return [(before, theme.faint), (theme.glyphs.peak, theme.quiet), (after, theme.faint)]
 
 
-def spark(look: Theme, values: Sequence[float | None], width: int, top: float | None = None) -> str:
+def spark(theme: Theme, values: Sequence[float | None], width: int, top: float | None = None) -> str:
     """The last `width` values as one line, right-aligned; unknown is blank. `top` is the full height (default: max)."""
     shown = values[-width:]
     highest = top if top is not None else max((value for value in shown if value is not None), default=0.0)
-    steps, last = look.glyphs.spark, len(look.glyphs.spark) - 1
+    steps, last = theme.glyphs.spark, len(theme.glyphs.spark) - 1
     scale = len(steps) / highest if highest > 0 else 0.0
     levels = [" " if value is None else steps[min(last, max(0, int(value * scale)))] for value in shown]
     return "".join(levels).rjust(width)
 
 
-def chart(look: Theme, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:
+def chart(theme: Theme, values: Sequence[float | None], width: int, height: int, top: float) -> list[str]:
     """A column chart of `height` lines, top line first: the history of one thing on a page of its own."""
     shown = list(values[-width:])
-    steps = look.glyphs.spark
+    steps = theme.glyphs.spark
     lines = []
     for row in range(height - 1, -1, -1):
         cells = []
@@ -219,12 +219,12 @@ def downsample(values: Sequence[float | None], count: int) -> list[float | None]
     return means
 
 
-def rule(look: Theme, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
+def rule(theme: Theme, width: int, title: str, right: str = "", focused: bool = False) -> Strip:
     """The title line of a panel: `Title ─────── summary`."""
-    line = Line(look, width)
-    line.put(title, look.title if not focused else look.title + Style(reverse=True)).gap()
+    line = Line(theme, width)
+    line.put(title, theme.title if not focused else theme.title + Style(reverse=True)).gap()
     room = line.left - (cell_len(safe(right)) + 1 if right else 0)
     if room < 0:
-        return line.put(right, look.quiet).strip()
-    line.put(look.glyphs.rule * room, look.faint)
-    return line.gap().put(right, look.quiet).strip() if right else line.strip()
+        return line.put(right, theme.quiet).strip()
+    line.put(theme.glyphs.rule * room, theme.faint)
+    return line.gap().put(right, theme.quiet).strip() if right else line.strip()

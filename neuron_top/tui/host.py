@@ -13,8 +13,8 @@ from textual.screen import Screen
 from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui.keys import Key
-from neuron_top.tui.look import Theme
 from neuron_top.tui.services import Services
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
 from neuron_top.views.model import Estimator, Limits
 
@@ -23,7 +23,7 @@ class Host(Protocol):
     """The application, as its screens and widgets see it."""
 
     settings: Settings
-    look: Theme
+    render_theme: Theme
     """Palette and glyphs in force."""
     estimator: Estimator
     limits: Limits

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from neuron_top import events as ev
 from neuron_top.run.model import Run
-from neuron_top.tui.look import DARK, UNICODE, Theme
-from neuron_top.tui.panels.alerts import alerts_panel, wish
+from neuron_top.tui.panels.alerts import alerts_panel, size_request
 from neuron_top.tui.panels.welcome import welcome_panel
+from neuron_top.tui.theme import DARK, UNICODE, Theme
 from neuron_top.views.alerts import Alert
 from neuron_top.views.overview import overview
 
@@ -25,7 +25,7 @@ ALERTS = st.lists(
 
 @given(ALERTS, st.integers(40, 200))
 def test_with_the_room_they_wish_for_every_word_is_shown(found: list[Alert], width: int) -> None:
-    full = wish(found, width).full
+    full = size_request(found, width).full
     lines = [strip.text.rstrip() for strip in alerts_panel(LOOK, found, 0.0, width, full)]
     assert len(lines) == full
     words = [word for line in lines[1:] for word in line.split()]

@@ -19,10 +19,10 @@ WISHES = st.fixed_dictionaries(
 
 @given(st.integers(40, 300), st.integers(10, 120), WISHES)
 def test_no_panel_overlaps_another_or_leaves_the_screen(
-    width: int, height: int, wishes: dict[str, SizeRequest]
+    width: int, height: int, requests: dict[str, SizeRequest]
 ) -> None:
     seen: set[tuple[int, int]] = set()
-    for box in arrange(width, height, wishes).values():
+    for box in arrange(width, height, requests).values():
         cells = {(x, y) for x in (box.x, box.x + box.width - 1) for y in range(box.y, box.y + box.height)}
         assert not seen & cells
         assert box.x + box.width <= width
@@ -38,19 +38,19 @@ NO_TITLE = {
 
 @example(40, 15, NO_TITLE)
 @given(st.integers(40, 300), st.integers(10, 120), WISHES)
-def test_the_last_line_is_always_used(width: int, height: int, wishes: dict[str, SizeRequest]) -> None:
-    boxes = arrange(width, height, wishes).values()
+def test_the_last_line_is_always_used(width: int, height: int, requests: dict[str, SizeRequest]) -> None:
+    boxes = arrange(width, height, requests).values()
     assert max(box.y + box.height for box in boxes) == height
 
 
 def test_a_small_screen_shows_every_panel() -> None:
-    wishes = {
+    requests = {
         "cores": SizeRequest(3, 5),
         "compile": SizeRequest(3, 5),
         "training": SizeRequest(2, 3),
         "alerts": SizeRequest(2, 2),
     }
-    boxes = arrange(80, 21, wishes)
+    boxes = arrange(80, 21, requests)
     assert set(boxes) == {"cores", "compile", "training", "alerts", "log"}
     assert boxes["cores"] == Box(0, 0, 80, 5)
     assert boxes["log"].height >= 4

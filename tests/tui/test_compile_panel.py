@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.run.model import Run
-from neuron_top.tui.look import ASCII, DARK, UNICODE, Glyphs, Theme
 from neuron_top.tui.panels.compiling import compile_panel
 from neuron_top.tui.panels.training import training_panel
+from neuron_top.tui.theme import ASCII, DARK, UNICODE, Glyphs, Theme
 from neuron_top.views.overview import overview
 
 VIEW = overview(Run(), 0.0)
@@ -24,16 +24,16 @@ def test_cached_failures_are_never_what_is_cut(
         VIEW.cache, failures_met=failures, graphs_hit=hits, graphs_missed=misses, hits=hits, misses=misses,
         hits_after_compile=hits // 2, hit_rate=0.5, size=10**12, free=10**11,
     )  # fmt: skip
-    look = Theme(DARK, glyphs)
-    line = compile_panel(look, VIEW.compile, cache, width, 3)[2]
+    theme = Theme(DARK, glyphs)
+    line = compile_panel(theme, VIEW.compile, cache, width, 3)[2]
     assert line.cell_length == width
-    assert f"{look.glyphs.failed} {failures} cached failure" in line.text
+    assert f"{theme.glyphs.failed} {failures} cached failure" in line.text
 
 
 def test_an_ended_job_is_not_said_to_have_no_graph_or_step_yet() -> None:
-    look = Theme(DARK, UNICODE)
+    theme = Theme(DARK, UNICODE)
     over = msgspec.structs.replace(VIEW.compile, over=True)
-    drawn = [*compile_panel(look, over, VIEW.cache, 120, 3), *training_panel(look, VIEW.training, 120, 3, over=True)]
+    drawn = [*compile_panel(theme, over, VIEW.cache, 120, 3), *training_panel(theme, VIEW.training, 120, 3, over=True)]
     text = "\n".join(strip.text for strip in drawn)
     assert "No graph: none was compiled" in text
     assert "No step was printed." in text

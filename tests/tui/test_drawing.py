@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from neuron_top.tui import drawing
-from neuron_top.tui.look import ASCII, DARK, NO_COLOR, UNICODE, Theme
+from neuron_top.tui.theme import ASCII, DARK, NO_COLOR, UNICODE, Theme
 
 LOOK = Theme(DARK, UNICODE)
 PLAIN = Theme(NO_COLOR, ASCII)
@@ -37,10 +37,10 @@ def test_an_ascii_look_draws_ascii_only(text: str, width: int) -> None:
     assert drawing.Line(PLAIN, width).put(text).strip().text.isascii()
 
 
-@pytest.mark.parametrize("look", [LOOK, PLAIN])
+@pytest.mark.parametrize("theme", [LOOK, PLAIN])
 @given(share=SHARES, width=st.integers(1, 80))
-def test_a_bar_fills_its_width(look: Theme, share: float | None, width: int) -> None:
-    assert sum(len(text) for text, _ in drawing.bar(look, share, width)) == width
+def test_a_bar_fills_its_width(theme: Theme, share: float | None, width: int) -> None:
+    assert sum(len(text) for text, _ in drawing.bar(theme, share, width)) == width
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.integers(1, 80), SHARES)

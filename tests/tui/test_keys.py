@@ -314,7 +314,7 @@ async def test_the_theme_key_goes_through_dark_light_and_high_contrast() -> None
         seen = []
         for _ in range(3):
             await pilot.press("t")
-            seen.append(app.look.palette.name)
+            seen.append(app.render_theme.palette.name)
         assert seen == ["light", "high-contrast", "dark"]
 
 

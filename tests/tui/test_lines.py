@@ -27,7 +27,7 @@ class Counted(Lines):
         self.asked: list[Region] = []
 
     def draw(self, width: int, height: int) -> list[Strip]:
-        return [Line(self.look, width).put(text).strip() for text in self.texts]
+        return [Line(self.theme, width).put(text).strip() for text in self.texts]
 
     def refresh(self, *regions: Region, **options: Any) -> Any:
         self.asked += regions

@@ -30,7 +30,7 @@ async def test_screen_and_theme_are_there_again_after_a_restart(tmp_path: Path) 
     again = opened(tmp_path)
     async with again.run_test():
         assert again.current_mode == "compile"
-        assert again.look.palette.name == "light"
+        assert again.render_theme.palette.name == "light"
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"screen": 3}', '{"screen": "gone", "theme": "pink"}', "[]"])
@@ -39,7 +39,7 @@ async def test_a_broken_or_foreign_file_opens_the_overview(tmp_path: Path, text:
     app = opened(tmp_path)
     async with app.run_test():
         assert app.current_mode == "overview"
-        assert app.look.palette.name == "dark"
+        assert app.render_theme.palette.name == "dark"
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:

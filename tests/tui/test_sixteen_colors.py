@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.tui.look import ASCII, DARK, LIGHT, NO_COLOR, UNICODE, Theme
 from neuron_top.tui.panels.alerts import alert_line
+from neuron_top.tui.theme import ASCII, DARK, LIGHT, NO_COLOR, UNICODE, Theme
 from neuron_top.views.alerts import SEVERITIES, Alert, AlertKind, Severity
 
 PATIENCE = 240.0
@@ -88,12 +88,14 @@ def test_a_terminal_of_sixteen_colors_is_sent_no_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_what_differs_by_color_differs_by_a_sign_or_a_word_too(glyphs: object) -> None:
-    look = Theme(NO_COLOR, glyphs)
-    assert all(style.color is None and style.bgcolor is None for style in (look.bad, look.warn, look.good, *look.kinds))
+    theme = Theme(NO_COLOR, glyphs)
+    assert all(
+        style.color is None and style.bgcolor is None for style in (theme.bad, theme.warn, theme.good, *theme.kinds)
+    )
     signs = [glyphs.done, glyphs.failed, glyphs.running, glyphs.waiting, glyphs.queued, glyphs.warn, glyphs.note]
     assert len(set(signs)) == len(signs)
     assert len({glyphs.bar, glyphs.hollow, glyphs.track}) == 3
-    lines = [alert_line(look, alert_of(severity), 0.0, 60) for severity in SEVERITIES]
+    lines = [alert_line(theme, alert_of(severity), 0.0, 60) for severity in SEVERITIES]
     assert len({line.text.split(":")[0] for line in lines}) == len(SEVERITIES)
 
 

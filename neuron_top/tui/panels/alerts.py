@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.model import Alert
 
@@ -17,29 +17,29 @@ _WHOLE = 30
 """Alerts whose text is measured; no screen has room for the whole text of more."""
 
 
-def wish(alerts: Sequence[Alert], width: int) -> SizeRequest:
+def size_request(alerts: Sequence[Alert], width: int) -> SizeRequest:
     """Title and a line per alert; with room, the evidence and what to do below it, whole in so many columns."""
     whole, rest = alerts[:_WHOLE], alerts[_WHOLE:]
     lines = sum(1 + len(_wrapped(alert.evidence, width)) + len(_wrapped(alert.next_step, width)) for alert in whole)
     return SizeRequest(1 + min(2, len(alerts)), 1 + lines + 3 * len(rest))
 
 
-def alerts_panel(look: Theme, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
+def alerts_panel(theme: Theme, alerts: Sequence[Alert], now: float, width: int, height: int) -> list[Strip]:
     """The panel."""
-    strips = [rule(look, width, "Alerts", _summary(alerts))]
+    strips = [rule(theme, width, "Alerts", _summary(alerts))]
     room = height - 1
     each = min(3, room // len(alerts)) if alerts else 1
     shown = alerts if len(alerts) <= room else alerts[: max(0, room - 1)]
     spare = room - each * len(alerts)
     for alert in shown:
-        strips.append(alert_line(look, alert, now, width, evidence=each < 3))
-        texts = ((alert.evidence, look.text),) * (each == 3) + ((alert.next_step, look.quiet),) * (each >= 2)
+        strips.append(alert_line(theme, alert, now, width, evidence=each < 3))
+        texts = ((alert.evidence, theme.text),) * (each == 3) + ((alert.next_step, theme.quiet),) * (each >= 2)
         for text, style in texts:
             parts = _fitted(text, width, 1 + (spare if each == 3 else 0))
             spare -= len(parts) - 1
-            strips += [Line(look, width).gap(2).put(part, style).strip() for part in parts]
+            strips += [Line(theme, width).gap(2).put(part, style).strip() for part in parts]
     if len(shown) < len(alerts) and room > 0:
-        strips.append(Line(look, width).put(f"  and {len(alerts) - len(shown)} more", look.quiet).strip())
+        strips.append(Line(theme, width).put(f"  and {len(alerts) - len(shown)} more", theme.quiet).strip())
     return strips
 
 
@@ -61,27 +61,27 @@ def _summary(alerts: Sequence[Alert]) -> str:
     return " · ".join(f"{count} {word}{'s' if count > 1 and word != 'info' else ''}" for count, word in counts if count)
 
 
-def alert_line(look: Theme, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
+def alert_line(theme: Theme, alert: Alert, now: float, width: int, evidence: bool = True) -> Strip:
     """Sign, severity, title, since when, and the evidence if it has no line of its own."""
-    glyphs = look.glyphs
+    glyphs = theme.glyphs
     sign = {"error": glyphs.failed, "warning": glyphs.warn}.get(alert.severity, glyphs.note)
-    style = look.level(alert.severity)
+    style = theme.level(alert.severity)
     since = f" for {duration_text(now - alert.since)}" if alert.since is not None else ""
-    line = Line(look, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, look.quiet)
-    return line.gap(2).put(alert.evidence, look.text).strip() if evidence else line.strip()
+    line = Line(theme, width).put(f"{sign} {alert.severity}: {alert.title}", style).put(since, theme.quiet)
+    return line.gap(2).put(alert.evidence, theme.text).strip() if evidence else line.strip()
 
 
-def alert_page(look: Theme, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
+def alert_page(theme: Theme, view: tuple[Sequence[Alert], float, str], width: int) -> list[Strip]:
     """Every alert with all its text: what was seen, and what to do. The third value is the key of the chosen one."""
     found, now, chosen = view
-    strips = [rule(look, width, "Alerts", _summary(found))]
+    strips = [rule(theme, width, "Alerts", _summary(found))]
     if not found:
-        strips.append(Line(look, width).gap(2).put("Nothing needs you.", look.quiet).strip())
+        strips.append(Line(theme, width).gap(2).put("Nothing needs you.", theme.quiet).strip())
     for alert in found:
-        cursor = Line(look, 2).put(look.glyphs.cursor if alert.key == chosen else " ", look.key).strip()
-        strips.append(Strip.join([cursor, alert_line(look, alert, now, max(0, width - 2), evidence=False)]))
-        for text, style in ((alert.evidence, look.text), (alert.next_step, look.quiet)):
+        cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == chosen else " ", theme.key).strip()
+        strips.append(Strip.join([cursor, alert_line(theme, alert, now, max(0, width - 2), evidence=False)]))
+        for text, style in ((alert.evidence, theme.text), (alert.next_step, theme.quiet)):
             wrapped = textwrap.wrap(text, max(20, min(width - 6, 110)))
-            strips += [Line(look, width).gap(6).put(part, style).strip() for part in wrapped]
-        strips.append(Line(look, width).strip())
+            strips += [Line(theme, width).gap(6).put(part, style).strip() for part in wrapped]
+        strips.append(Line(theme, width).strip())
     return strips

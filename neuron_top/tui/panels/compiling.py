@@ -6,35 +6,35 @@ from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, rule, stacked
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, clock_text, duration_text, percent_text
 from neuron_top.views.model import GraphState, Range
 from neuron_top.views.progress import CacheCard, CompileCard, LockHolder, RunningGraph
 
 
-def wish(card: CompileCard) -> SizeRequest:
+def size_request(card: CompileCard) -> SizeRequest:
     """Title, progress, cache, then a line per graph that is compiled or waited for."""
     active = len(card.running) + len(card.waiting)
     return SizeRequest(3 + min(2, active), 3 + active + (card.queue_total is not None) + card.trial_run)
 
 
-def compile_panel(look: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
+def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
     """The panel."""
-    lines = [rule(look, width, "Compile", _summary(card)), _progress(look, card, width),
-             _cache(look, cache, width, card.over)]  # fmt: skip
+    lines = [rule(theme, width, "Compile", _summary(card)), _progress(theme, card, width),
+             _cache(theme, cache, width, card.over)]  # fmt: skip
     if card.trial_run:
         text = "trial run: graphs are extracted, what the script prints now is meaningless"
-        lines.append(Line(look, width).put(f"{look.glyphs.warn} {text}", look.warn).strip())
+        lines.append(Line(theme, width).put(f"{theme.glyphs.warn} {text}", theme.warn).strip())
     if card.queue_total is not None:
-        lines.append(_queue(look, card, width))
+        lines.append(_queue(theme, card, width))
     active = [*card.running, *card.waiting]
     room = height - len(lines)
     if room <= 0:
         return lines
     shown = active if len(active) <= room else active[: max(0, room - 1)]
-    lines += [graph_line(look, graph, width) for graph in shown]
+    lines += [graph_line(theme, graph, width) for graph in shown]
     if len(shown) < len(active) and room > 0:
-        lines.append(Line(look, width).put(f"  and {len(active) - len(shown)} more: 3 shows all", look.quiet).strip())
+        lines.append(Line(theme, width).put(f"  and {len(active) - len(shown)} more: 3 shows all", theme.quiet).strip())
     return lines
 
 
@@ -50,26 +50,26 @@ def _summary(card: CompileCard) -> str:
     return " · ".join(words)
 
 
-def _progress(look: Theme, card: CompileCard, width: int) -> Strip:
+def _progress(theme: Theme, card: CompileCard, width: int) -> Strip:
     if not card.total:
         short = "No graph." if card.over else "No graph yet."
         text = f"{short[:-1]}: none was compiled, loaded from the cache or waited for."
-        return Line(look, width).put(text if len(text) <= width else short, look.quiet).strip()
+        return Line(theme, width).put(text if len(text) <= width else short, theme.quiet).strip()
     counts = (
-        (card.hit, "cached", look.accent, look.glyphs.done),
-        (card.done, "compiled", look.good, look.glyphs.done),
-        (len(card.running), "running", look.kinds[0], look.glyphs.running),
-        (len(card.waiting), "waiting", look.warn, look.glyphs.waiting),
-        (card.failed + card.cached_failures, "failed", look.bad, look.glyphs.failed),
-        (card.extracted, "extracted", look.quiet, look.glyphs.queued),
-        (card.interrupted, "interrupted", look.quiet, look.glyphs.note),
+        (card.hit, "cached", theme.accent, theme.glyphs.done),
+        (card.done, "compiled", theme.good, theme.glyphs.done),
+        (len(card.running), "running", theme.kinds[0], theme.glyphs.running),
+        (len(card.waiting), "waiting", theme.warn, theme.glyphs.waiting),
+        (card.failed + card.cached_failures, "failed", theme.bad, theme.glyphs.failed),
+        (card.extracted, "extracted", theme.quiet, theme.glyphs.queued),
+        (card.interrupted, "interrupted", theme.quiet, theme.glyphs.note),
     )
     texts = [(f"{sign} {count} {word}", style) for count, word, style, sign in counts if count]
     words = sum(len(text) + 2 for text, _style in texts)
-    line = Line(look, width)
-    texts.sort(key=lambda pair: pair[1] is not look.bad)  # what failed is said first, and never cut off
+    line = Line(theme, width)
+    texts.sort(key=lambda pair: pair[1] is not theme.bad)  # what failed is said first, and never cut off
     ended = [(count / card.total, style) for count, _word, style, _sign in counts[:5]]
-    line.add(stacked(look, ended, max(6, min(40, width - words))))
+    line.add(stacked(theme, ended, max(6, min(40, width - words))))
     gap = 2 if line.left >= words else 1
     for text, style in texts:
         if line.left >= len(text) + gap:
@@ -77,56 +77,56 @@ def _progress(look: Theme, card: CompileCard, width: int) -> Strip:
     return line.strip()
 
 
-def _cache(look: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
-    line = Line(look, width).put("cache", look.quiet).gap()
+def _cache(theme: Theme, cache: CacheCard, width: int, over: bool) -> Strip:
+    line = Line(theme, width).put("cache", theme.quiet).gap()
     if cache.failures_met:  # said first, and never cut off
         plural = "s" * (cache.failures_met > 1)
-        line.put(f"{look.glyphs.failed} {cache.failures_met} cached failure{plural}", look.bad).gap(2)
+        line.put(f"{theme.glyphs.failed} {cache.failures_met} cached failure{plural}", theme.bad).gap(2)
     asked = cache.graphs_hit + cache.graphs_missed
     if not asked and not cache.failures_met:
-        line.put("was not asked" if over else "not asked yet", look.quiet)
+        line.put("was not asked" if over else "not asked yet", theme.quiet)
     if asked:
-        line.put(f"hit rate {percent_text(cache.hit_rate)}", look.strong).gap()
-        line.put(f"({cache.graphs_hit} of {asked} graphs)", look.quiet)
+        line.put(f"hit rate {percent_text(cache.hit_rate)}", theme.strong).gap()
+        line.put(f"({cache.graphs_hit} of {asked} graphs)", theme.quiet)
         ready, late = cache.hits - cache.hits_after_compile, cache.hits_after_compile
         words = f"look-ups: {ready} cached, {cache.misses} compiled"
         words += f", {late} loaded after another's compile" if late else ""
         if line.left > len(words):
-            line.gap().put(words, look.quiet)
+            line.gap().put(words, theme.quiet)
     if cache.size is not None and line.left > 30:
-        line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", look.quiet)
+        line.gap(2).put(f"{bytes_text(cache.size)}, {bytes_text(cache.free)} free", theme.quiet)
     return line.strip()
 
 
-def _queue(look: Theme, card: CompileCard, width: int) -> Strip:
-    line = Line(look, width).put("queue", look.quiet).gap()
-    line.put(f"{card.queue_done} of {card.queue_total} done", look.text)
+def _queue(theme: Theme, card: CompileCard, width: int) -> Strip:
+    line = Line(theme, width).put("queue", theme.quiet).gap()
+    line.put(f"{card.queue_done} of {card.queue_total} done", theme.text)
     for count, word, style in (
-        (card.queue_remaining, "remaining", look.text),
-        (card.queue_locked, "locked", look.warn),
-        (card.queue_failed, "failed", look.bad),
+        (card.queue_remaining, "remaining", theme.text),
+        (card.queue_locked, "locked", theme.warn),
+        (card.queue_failed, "failed", theme.bad),
     ):
-        line.put(f" · {count} {word}", style if count else look.quiet)
-    return line.put("  (whole cache of this compiler)", look.quiet).strip()
+        line.put(f" · {count} {word}", style if count else theme.quiet)
+    return line.put("  (whole cache of this compiler)", theme.quiet).strip()
 
 
-def graph_line(look: Theme, graph: RunningGraph, width: int) -> Strip:
+def graph_line(theme: Theme, graph: RunningGraph, width: int) -> Strip:
     """One graph at work: sign, state, elapsed, who, time left, name."""
     waiting = graph.state is GraphState.WAITING
-    style = look.warn if waiting else look.kinds[0]
-    line = Line(look, width)
-    line.put(f"{look.glyphs.waiting if waiting else look.glyphs.running} {graph.state}", style, 11).gap()
-    line.put(("" if graph.exact or waiting else "<") + clock_text(graph.elapsed), look.text, 9, right=True).gap()
+    style = theme.warn if waiting else theme.kinds[0]
+    line = Line(theme, width)
+    line.put(f"{theme.glyphs.waiting if waiting else theme.glyphs.running} {graph.state}", style, 11).gap()
+    line.put(("" if graph.exact or waiting else "<") + clock_text(graph.elapsed), theme.text, 9, right=True).gap()
     who = f"r{graph.rank}" if graph.rank is not None else f"pid {graph.pid}" if graph.pid is not None else ""
-    line.put(who, look.quiet, 4 if graph.rank is not None or not who else 10).gap()
+    line.put(who, theme.quiet, 4 if graph.rank is not None or not who else 10).gap()
     if graph.left is not None:
-        line.put(f"{left_text(graph.left)} left", look.accent).gap(2)
+        line.put(f"{left_text(graph.left)} left", theme.accent).gap(2)
     if graph.waiters > 1 or (graph.waiters and not waiting):
-        line.put(f"{graph.waiters} wait", look.warn).gap(2)
+        line.put(f"{graph.waiters} wait", theme.warn).gap(2)
     told = lock_text(graph.lock)
     room = line.left - len(told) - 2 if told and line.left > len(told) + 16 else line.left
-    line.put(short_key(graph.key, min(room, len(graph.key)), look.glyphs.more), look.quiet)
-    return line.gap(2).put(told, look.warn).strip() if room < line.width and told else line.strip()
+    line.put(short_key(graph.key, min(room, len(graph.key)), theme.glyphs.more), theme.quiet)
+    return line.gap(2).put(told, theme.warn).strip() if room < line.width and told else line.strip()
 
 
 def lock_text(lock: LockHolder | None) -> str:

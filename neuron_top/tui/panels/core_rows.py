@@ -10,8 +10,8 @@ from textual.strip import Strip
 
 from neuron_top.events.runtime import MemoryRow
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
 from neuron_top.views.core_metrics import CORE_METRICS, MEMORY, UTILIZATION, CoreMetric, reported
@@ -61,60 +61,60 @@ def _rank(core: CoreRow) -> str:
     return f"r{core.rank}" if core.rank is not None else ""
 
 
-def _head(group: DeviceGroup, folded: bool, look: Theme) -> Cell:
+def _head(group: DeviceGroup, folded: bool, theme: Theme) -> Cell:
     sign = "+" if folded else "-"
     errors = sum(group.errors.values())
     text = f"{sign} {group.name}"
-    return [(text, look.title), (f" {errors} hardware errors" if errors else "", look.bad)]
+    return [(text, theme.title), (f" {errors} hardware errors" if errors else "", theme.bad)]
 
 
-def _name(item: Item, look: Theme, width: int) -> Cell:
+def _name(item: Item, theme: Theme, width: int) -> Cell:
     if item.group is not None:
-        return _head(item.group, item.folded, look)
+        return _head(item.group, item.folded, theme)
     core = item.core
-    return [] if core is None else [(f"  {core.core}", look.quiet if core.stale else look.strong)]
+    return [] if core is None else [(f"  {core.core}", theme.quiet if core.stale else theme.strong)]
 
 
 def _of_core(draw: Callable[[CoreRow, Theme, int], Cell]) -> Callable[[Item, Theme, int], Cell]:
-    return lambda item, look, width: draw(item.core, look, width) if item.core is not None else []
+    return lambda item, theme, width: draw(item.core, theme, width) if item.core is not None else []
 
 
-def _use(item: Item, look: Theme, width: int) -> Cell:
+def _use(item: Item, theme: Theme, width: int) -> Cell:
     row = item.core or item.group
-    return bar(look, row.utilization, width, look.faint if row.stale else None) if row is not None else []
+    return bar(theme, row.utilization, width, theme.faint if row.stale else None) if row is not None else []
 
 
-def _percent(item: Item, look: Theme, width: int) -> Cell:
+def _percent(item: Item, theme: Theme, width: int) -> Cell:
     row = item.core or item.group
     text = "stale" if row is not None and row.stale else percent_text(row.utilization if row is not None else None)
-    return [(text, look.text if item.core is not None else look.quiet)]
+    return [(text, theme.text if item.core is not None else theme.quiet)]
 
 
-def _memory(item: Item, look: Theme, width: int) -> Cell:
+def _memory(item: Item, theme: Theme, width: int) -> Cell:
     if item.core is not None:
-        return memory_bar(look, item.core, item.kinds, item.scale, width)
+        return memory_bar(theme, item.core, item.kinds, item.scale, width)
     group = item.group
     if group is None or group.memory is None or not group.capacity:
-        return [("", look.quiet)]
-    return bar(look, group.memory / group.capacity, width, look.faint if group.stale else look.kinds[0])
+        return [("", theme.quiet)]
+    return bar(theme, group.memory / group.capacity, width, theme.faint if group.stale else theme.kinds[0])
 
 
-def _bytes(item: Item, look: Theme, width: int) -> Cell:
+def _bytes(item: Item, theme: Theme, width: int) -> Cell:
     if item.core is None:
-        return [(bytes_text(item.group.memory if item.group is not None else None), look.quiet)]
-    return [(bytes_text(item.core.memory), look.load(used_share(item.core)))]
+        return [(bytes_text(item.group.memory if item.group is not None else None), theme.quiet)]
+    return [(bytes_text(item.core.memory), theme.load(used_share(item.core)))]
 
 
 def _text(text: Callable[[CoreRow], str]) -> Callable[[Item, Theme, int], Cell]:
-    return _of_core(lambda core, look, width: [(text(core), look.quiet)])
+    return _of_core(lambda core, theme, width: [(text(core), theme.quiet)])
 
 
 def _by(value: Callable[[CoreRow], float | str | None]) -> Callable[[Item], float | str | None]:
     return lambda item: value(item.core) if item.core is not None else None
 
 
-def _trend(core: CoreRow, look: Theme, width: int) -> Cell:
-    return [(spark(look, core.trend, width, top=1.0), look.faint if core.stale else look.accent)]
+def _trend(core: CoreRow, theme: Theme, width: int) -> Cell:
+    return [(spark(theme, core.trend, width, top=1.0), theme.faint if core.stale else theme.accent)]
 
 
 _DRAWN = {UTILIZATION: _percent, MEMORY: _bytes}
@@ -154,23 +154,23 @@ def host_lines(view: CoreTable) -> int:
     return 1 + bool(view.host.cpu is not None or view.host.memory_used is not None or _facts(view))
 
 
-def host_panel(look: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
+def host_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The host, the machine's kind, executions and latency, on a line below the title."""
     cores = sum(len(group.rows) for group in view.groups)
     stale = sum(row.stale for group in view.groups for row in group.rows)
     summary = f"{cores} core{'' if cores == 1 else 's'}" + (f" · {stale} stale" if stale else "")
     if host_lines(view) == 1:
-        return [rule(look, width, "Cores", summary)]
-    line = Line(look, width).put("host", look.quiet).gap()
+        return [rule(theme, width, "Cores", summary)]
+    line = Line(theme, width).put("host", theme.quiet).gap()
     host = view.host
-    line.add(bar(look, host.cpu, 10)).gap().put(percent_text(host.cpu), look.text, 6, right=True).gap(2)
+    line.add(bar(theme, host.cpu, 10)).gap().put(percent_text(host.cpu), theme.text, 6, right=True).gap(2)
     share = host.memory_used / host.memory_total if host.memory_used is not None and host.memory_total else None
-    line.add(bar(look, share, 10, look.load(share) if share is not None and share >= 0.85 else look.kinds[0])).gap()
-    line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", look.text)
+    line.add(bar(theme, share, 10, theme.load(share) if share is not None and share >= 0.85 else theme.kinds[0])).gap()
+    line.put(f"{bytes_text(host.memory_used)} of {bytes_text(host.memory_total)}", theme.text)
     for text in _facts(view):
         if line.left > len(text) + 3:
-            line.gap(2).put(text, look.quiet)
-    return [rule(look, width, "Cores", summary), line.strip()]
+            line.gap(2).put(text, theme.quiet)
+    return [rule(theme, width, "Cores", summary), line.strip()]
 
 
 def _facts(view: CoreTable) -> list[str]:
@@ -195,7 +195,7 @@ def exhausted_lines(view: CoreTable) -> int:
     return 1 + min(5, len(view.exhausted[-1].rows)) if view.exhausted else 0
 
 
-def exhausted_panel(look: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
+def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
     """The newest out-of-memory table, drawn as the bars above."""
     if not view.exhausted:
         return []
@@ -203,71 +203,72 @@ def exhausted_panel(look: Theme, view: CoreTable, width: int, height: int) -> li
     where = f"device {table.device}" if table.device is not None else "a device"
     asked = f" · {bytes_text(table.requested)} asked for" if table.requested is not None else ""
     strips = [
-        rule(look, width, f"{look.glyphs.failed} Out of memory on {where}", f"{len(view.exhausted)} so far{asked}")
+        rule(theme, width, f"{theme.glyphs.failed} Out of memory on {where}", f"{len(view.exhausted)} so far{asked}")
     ]
     largest = max((row.total or sum(row.kinds.values()) for row in table.rows), default=1) or 1
-    return strips + [_memory_row(look, row, largest, width) for row in table.rows[: height - 1]]
+    return strips + [_memory_row(theme, row, largest, width) for row in table.rows[: height - 1]]
 
 
-def _memory_row(look: Theme, row: MemoryRow, largest: int, width: int) -> Strip:
+def _memory_row(theme: Theme, row: MemoryRow, largest: int, width: int) -> Strip:
     total = row.total if row.total is not None else sum(row.kinds.values())
     kinds = sorted(row.kinds, key=lambda kind: -row.kinds[kind])
-    line = Line(look, width).put(f"{row.scope} {row.index if row.index is not None else row.name}", look.text, 14).gap()
-    parts = [(row.kinds[kind] / largest, kind_style(look, index)) for index, kind in enumerate(kinds)]
-    line.add(stacked(look, parts, max(10, width // 4))).gap().put(bytes_text(total), look.strong, 9, right=True)
+    name = row.index if row.index is not None else row.name
+    line = Line(theme, width).put(f"{row.scope} {name}", theme.text, 14).gap()
+    parts = [(row.kinds[kind] / largest, kind_style(theme, index)) for index, kind in enumerate(kinds)]
+    line.add(stacked(theme, parts, max(10, width // 4))).gap().put(bytes_text(total), theme.strong, 9, right=True)
     for index, kind in enumerate(kinds):
         text = f"{kind.replace('_', ' ')} {bytes_text(row.kinds[kind])}"
         if row.kinds[kind] and line.left > len(text) + 3:
-            line.gap(2).put(look.glyphs.bar, kind_style(look, index)).gap().put(text, look.quiet)
+            line.gap(2).put(theme.glyphs.bar, kind_style(theme, index)).gap().put(text, theme.quiet)
     return line.strip()
 
 
-def core_page_lines(look: Theme, page: CorePage, width: int) -> list[Strip]:
+def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     """One core: what it does now, its memory by kind, its history."""
     row = page.row
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
-    strips = [rule(look, width, title, "esc goes back")]
+    strips = [rule(theme, width, title, "esc goes back")]
     facts: list[tuple[str, str, Style]] = [
         ("state", f"no data for {duration_text(None)}" if row.sampled is None else "stale" if row.stale else "live",
-         look.warn if row.stale else look.good),
-        ("process", f"{row.pid if row.pid is not None else look.glyphs.unknown} {row.process}".strip(), look.text),
+         theme.warn if row.stale else theme.good),
+        ("process", f"{row.pid if row.pid is not None else theme.glyphs.unknown} {row.process}".strip(), theme.text),
         ("where", " · ".join(word for word in (row.node, f"device {row.device}" if row.device is not None else "",
-                                               row.container) if word), look.text),
-        ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", look.text),
+                                               row.container) if word), theme.text),
+        ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", theme.text),
         ("memory", f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
-         look.load(used_share(row))),
-        *((metric.title, metric.text(row), look.text)
+         theme.load(used_share(row))),
+        *((metric.title, metric.text(row), theme.text)
           for metric in reported([metric for metric in CORE_METRICS if metric.is_optional], [row])),
-        ("models", ", ".join(row.models), look.text),
+        ("models", ", ".join(row.models), theme.text),
     ]  # fmt: skip
     strips += [
-        Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(text, style).strip()
+        Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(text, style).strip()
         for label, text, style in facts
         if text
     ]
     for index, (kind, size) in enumerate(row.kinds.items()):
-        line = Line(look, width).gap(4).put(kind.replace("_", " "), look.quiet, 22)
+        line = Line(theme, width).gap(4).put(kind.replace("_", " "), theme.quiet, 22)
         whole = row.capacity or row.memory or 1
-        line.add(bar(look, size / whole, 30, kind_style(look, index))).gap().put(
-            bytes_text(size), look.text, 9, right=True
+        line.add(bar(theme, size / whole, 30, kind_style(theme, index))).gap().put(
+            bytes_text(size), theme.text, 9, right=True
         )
         strips.append(line.strip())
     strips += _history(
-        look, "Utilization", [value for _time, value in page.recent_utilization], 1.0, width, percent_text
+        theme, "Utilization", [value for _time, value in page.recent_utilization], 1.0, width, percent_text
     )
     memory = [value for _time, value in page.recent_memory]
-    strips += _history(look, "Memory", memory, float(row.capacity or max(memory, default=1.0)), width, bytes_text)
+    strips += _history(theme, "Memory", memory, float(row.capacity or max(memory, default=1.0)), width, bytes_text)
     whole_run = [point.peak for point in page.memory]
-    strips += _history(look, f"Memory, the whole run, peaks of {duration_text(page.step)}", whole_run,
+    strips += _history(theme, f"Memory, the whole run, peaks of {duration_text(page.step)}", whole_run,
                        float(row.capacity or max(whole_run, default=1.0)), width, bytes_text)  # fmt: skip
     return strips
 
 
 def _history(
-    look: Theme, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
+    theme: Theme, title: str, values: Sequence[float], top: float, width: int, text: Callable[[float | None], str]
 ) -> list[Strip]:
     if len(values) < 2:
         return []
-    strips = [Line(look, width).strip(), rule(look, width, title, f"full height {text(top)}")]
-    lines = chart(look, downsample(list(values), width), min(width, len(values)), 5, top)
-    return strips + [Line(look, width).put(line, look.accent).strip() for line in lines]
+    strips = [Line(theme, width).strip(), rule(theme, width, title, f"full height {text(top)}")]
+    lines = chart(theme, downsample(list(values), width), min(width, len(values)), 5, top)
+    return strips + [Line(theme, width).put(line, theme.accent).strip() for line in lines]

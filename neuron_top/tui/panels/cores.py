@@ -15,7 +15,7 @@ from textual.strip import Strip
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, rule, short_command, spark, stacked
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.core_rows import CoreRow
 
@@ -24,29 +24,27 @@ COMPACT = 26
 KINDS = (*WORKER_KINDS, *(kind for kind in MEMORY_KINDS if kind not in WORKER_KINDS))
 
 
-def wish(cores: Sequence[CoreRow]) -> SizeRequest:
+def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     """Title, a line per core, a legend where memory is known by kind."""
     if not cores:
         return SizeRequest(2, 2)
     return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
 
 
-def cores_panel(look: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
+def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
     """The panel; when the cores are more than the lines, several stand side by side."""
-    title = rule(look, width, "Cores", _summary(cores, now))
+    title = rule(theme, width, "Cores", _summary(cores, now))
     if not cores:
-        return [
-            title,
-            Line(look, width).put("No core reports yet: no worker process and no device was seen.", look.quiet).strip(),
-        ]
+        text = "No core reports yet: no worker process and no device was seen."
+        return [title, Line(theme, width).put(text, theme.quiet).strip()]
     kinds = legend_kinds(cores)
     scale = memory_scale(cores)
     room = height - 1
-    legend = [legend_line(look, cores, kinds, width)] if kinds and len(cores) < room else []
+    legend = [legend_line(theme, cores, kinds, width)] if kinds and len(cores) < room else []
     room -= len(legend)
     if len(cores) <= room:
-        return [title, *(core_line(look, core, kinds, scale, width) for core in cores), *legend]
-    return [title, *_compact(look, cores, scale, width, room)]
+        return [title, *(core_line(theme, core, kinds, scale, width) for core in cores), *legend]
+    return [title, *_compact(theme, cores, scale, width, room)]
 
 
 class Scale(NamedTuple):
@@ -83,22 +81,22 @@ def _summary(cores: Sequence[CoreRow], now: float) -> str:
     return " · ".join(words)
 
 
-def core_line(look: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> Strip:
+def core_line(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> Strip:
     """One core on one line; what does not fit is left out from the right."""
     quiet = core.stale
-    line = Line(look, width)
-    line.put(f"{core.core}", look.quiet if quiet else look.strong, 3, right=True).gap()
-    line.put(f"r{core.rank}" if core.rank is not None else "", look.quiet, 4)
+    line = Line(theme, width)
+    line.put(f"{core.core}", theme.quiet if quiet else theme.strong, 3, right=True).gap()
+    line.put(f"r{core.rank}" if core.rank is not None else "", theme.quiet, 4)
     free = width - 8 - 7 - 10 - 4
     size = max(6, min(30, free // 4))
-    line.add(bar(look, core.utilization, size, look.faint if quiet else None)).gap()
-    line.put("stale" if quiet else percent_text(core.utilization), look.quiet, 6, right=True).gap()
-    line.add(memory_bar(look, core, kinds, scale, size)).gap()
-    line.put(bytes_text(core.memory), look.quiet if quiet else look.load(used_share(core)), 9, right=True).gap()
+    line.add(bar(theme, core.utilization, size, theme.faint if quiet else None)).gap()
+    line.put("stale" if quiet else percent_text(core.utilization), theme.quiet, 6, right=True).gap()
+    line.add(memory_bar(theme, core, kinds, scale, size)).gap()
+    line.put(bytes_text(core.memory), theme.quiet if quiet else theme.load(used_share(core)), 9, right=True).gap()
     trend = min(60, max(0, width - line.used - (24 if width >= 130 else 0)))
-    line.put(spark(look, core.trend, trend, top=1.0), look.faint if quiet else look.accent).gap()
+    line.put(spark(theme, core.trend, trend, top=1.0), theme.faint if quiet else theme.accent).gap()
     if width >= 130:
-        line.put(f"{core.pid if core.pid is not None else ''} {short_command(core.process)}".strip(), look.quiet)
+        line.put(f"{core.pid if core.pid is not None else ''} {short_command(core.process)}".strip(), theme.quiet)
     return line.strip()
 
 
@@ -107,40 +105,41 @@ def used_share(core: CoreRow) -> float | None:
     return None if core.headroom is None else 1 - core.headroom
 
 
-def memory_bar(look: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> list[tuple[str, Style]]:
+def memory_bar(theme: Theme, core: CoreRow, kinds: Sequence[str], scale: Scale, width: int) -> list[tuple[str, Style]]:
     """Memory stacked by kind against the capacity, with the peak's mark."""
     if core.memory is None:
-        return bar(look, None, width)
+        return bar(theme, None, width)
     whole = core.capacity or scale.bytes
     peak = core.peak / whole if core.peak is not None else None
     if core.stale:
-        return stacked(look, [(core.memory / whole, look.faint)], width, peak)
-    parts = kind_parts(look, core, kinds, whole)
-    told = sum(share for share, _ in parts)
-    style = look.quiet if parts else look.kinds[0] if core.capacity is None else memory_style(look, core.memory / whole)
-    return stacked(look, [*parts, (max(0.0, core.memory / whole - told), style)], width, peak)
+        return stacked(theme, [(core.memory / whole, theme.faint)], width, peak)
+    parts = kind_parts(theme, core, kinds, whole)
+    by_kind = sum(share for share, _ in parts)
+    style = theme.kinds[0] if core.capacity is None else memory_style(theme, core.memory / whole)
+    rest = max(0.0, core.memory / whole - by_kind), theme.quiet if parts else style
+    return stacked(theme, [*parts, rest], width, peak)
 
 
-def memory_style(look: Theme, share: float) -> Style:
+def memory_style(theme: Theme, share: float) -> Style:
     """Memory without kinds: calm, then a warning, as `Theme.load` draws the line."""
-    return look.kinds[0] if share < 0.85 else look.load(share)
+    return theme.kinds[0] if share < 0.85 else theme.load(share)
 
 
-def kind_parts(look: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[tuple[float, Style]]:
+def kind_parts(theme: Theme, core: CoreRow, kinds: Sequence[str], whole: int) -> list[tuple[float, Style]]:
     """Shares of the whole by kind, in the legend's colors."""
     return [
-        (core.kinds[kind] / whole, kind_style(look, index)) for index, kind in enumerate(kinds) if core.kinds.get(kind)
+        (core.kinds[kind] / whole, kind_style(theme, index)) for index, kind in enumerate(kinds) if core.kinds.get(kind)
     ]
 
 
-def kind_style(look: Theme, index: int) -> Style:
+def kind_style(theme: Theme, index: int) -> Style:
     """The color of the kind at this place of the legend."""
-    return look.kinds[index % len(look.kinds)]
+    return theme.kinds[index % len(theme.kinds)]
 
 
-def legend_line(look: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
+def legend_line(theme: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], width: int) -> Strip:
     """Which color is which kind, with the sum over all cores where there is room."""
-    line = Line(look, width).put("memory", look.quiet).gap()
+    line = Line(theme, width).put("memory", theme.quiet).gap()
     names = [kind.replace("_", " ") for kind in kinds]
     sums = [bytes_text(sum(core.kinds.get(kind, 0) for core in cores)) for kind in kinds]
     texts = [f"{name} {total}" for name, total in zip(names, sums, strict=True)]
@@ -149,19 +148,19 @@ def legend_line(look: Theme, cores: Sequence[CoreRow], kinds: Sequence[str], wid
     for index, text in enumerate(texts):
         if line.left < len(text) + 4:
             break
-        sign = look.glyphs.shades[index % len(look.glyphs.shades)] if look.palette.text is None else look.glyphs.bar
-        line.gap().put(sign, kind_style(look, index)).gap().put(text, look.quiet)
+        sign = theme.glyphs.shades[index % len(theme.glyphs.shades)] if theme.palette.text is None else theme.glyphs.bar
+        line.gap().put(sign, kind_style(theme, index)).gap().put(text, theme.quiet)
     return line.strip()
 
 
-def _compact(look: Theme, cores: Sequence[CoreRow], scale: Scale, width: int, room: int) -> list[Strip]:
+def _compact(theme: Theme, cores: Sequence[CoreRow], scale: Scale, width: int, room: int) -> list[Strip]:
     across = max(1, min(width // COMPACT, -(-len(cores) // max(1, room))))
     size = width // across
     fits = len(cores) if across * room >= len(cores) else across * room - 1
     down = -(-fits // across)
     strips = []
     for row in range(down):
-        line = Line(look, width)
+        line = Line(theme, width)
         for column in range(across):
             index = column * down + row
             if index < fits:
@@ -169,17 +168,17 @@ def _compact(look: Theme, cores: Sequence[CoreRow], scale: Scale, width: int, ro
             line.to((column + 1) * size)
         strips.append(line.strip())
     if fits < len(cores):
-        last = Line(look, width).put(f"and {len(cores) - fits} more: 2 shows all", look.quiet).strip()
+        last = Line(theme, width).put(f"and {len(cores) - fits} more: 2 shows all", theme.quiet).strip()
         strips = [*strips[: room - 1], last]
     return strips
 
 
 def _compact_core(line: Line, core: CoreRow, scale: Scale, width: int) -> None:
-    look, start = line.look, line.used
-    line.put(f"{core.core}", look.quiet if core.stale else look.strong, 3, right=True).gap()
+    theme, start = line.theme, line.used
+    line.put(f"{core.core}", theme.quiet if core.stale else theme.strong, 3, right=True).gap()
     size = max(4, (width - 20) // 2)
-    line.add(bar(look, core.utilization, size, look.faint if core.stale else None)).gap()
-    line.put("stale" if core.stale else percent_text(core.utilization), look.quiet, 5, right=True).gap()
+    line.add(bar(theme, core.utilization, size, theme.faint if core.stale else None)).gap()
+    line.put("stale" if core.stale else percent_text(core.utilization), theme.quiet, 5, right=True).gap()
     if start + width - line.used >= 9 + 4:
-        line.add(memory_bar(look, core, (), scale, start + width - line.used - 10)).gap()
-    line.put(bytes_text(core.memory), look.quiet, max(0, min(9, start + width - line.used)), right=True)
+        line.add(memory_bar(theme, core, (), scale, start + width - line.used - 10)).gap()
+    line.put(bytes_text(core.memory), theme.quiet, max(0, min(9, start + width - line.used)), right=True)

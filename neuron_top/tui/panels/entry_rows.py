@@ -8,8 +8,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, bar, rule
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import short_key
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, duration_text
 from neuron_top.views.entries import EntryRow, EntryTable
@@ -22,36 +22,36 @@ NEVER = 1_000_000
 """A table width that no terminal has: a column that a tree does not need."""
 
 
-def state_sign(look: Theme, state: str) -> tuple[str, Style]:
+def state_sign(theme: Theme, state: str) -> tuple[str, Style]:
     """Symbol and color of an entry's state."""
-    glyphs = look.glyphs
+    glyphs = theme.glyphs
     if state in HITS:
-        return glyphs.done, look.good
+        return glyphs.done, theme.good
     if state in FAILURES or state in BROKEN:
-        return glyphs.failed, look.bad
+        return glyphs.failed, theme.bad
     if state in (State.COMPILING, State.RETRYING):
-        return glyphs.running, look.accent
-    return (glyphs.waiting, look.warn) if state in UNSETTLED else (glyphs.queued, look.quiet)
+        return glyphs.running, theme.accent
+    return (glyphs.waiting, theme.warn) if state in UNSETTLED else (glyphs.queued, theme.quiet)
 
 
 def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Column, ...]:
     """The table's columns. `marked` tells by key; size bars are full at `largest` bytes."""
     return (
-        Column("", 1, lambda row, look, width: [(look.glyphs.done if marked(row.key) else " ", look.accent)]),
+        Column("", 1, lambda row, theme, width: [(theme.glyphs.done if marked(row.key) else " ", theme.accent)]),
         Column("State", 18, _state, _by(lambda row: row.state)),
-        Column("Size", 9, lambda row, look, width: [(bytes_text(row.bytes), look.text)], _by(lambda row: row.bytes),
+        Column("Size", 9, lambda row, theme, width: [(bytes_text(row.bytes), theme.text)], _by(lambda row: row.bytes),
                True, down=True),
-        Column("", 8, lambda row, look, width: bar(look, row.bytes / (largest() or 1), width, look.kinds[0]),
+        Column("", 8, lambda row, theme, width: bar(theme, row.bytes / (largest() or 1), width, theme.kinds[0]),
                least=100),
-        Column("Used", 10, lambda row, look, width: [(f"{duration_text(row.age)}", look.text)],
+        Column("Used", 10, lambda row, theme, width: [(f"{duration_text(row.age)}", theme.text)],
                _by(lambda row: row.age), True),
-        Column("Compiled in", 11, lambda row, look, width: [(duration_text(row.compile_seconds), look.quiet)],
+        Column("Compiled in", 11, lambda row, theme, width: [(duration_text(row.compile_seconds), theme.quiet)],
                _by(lambda row: row.compile_seconds), True, least=110, down=True),
-        Column("Compiler", 31, lambda row, look, width: [(row.compiler, look.quiet)], _by(lambda row: row.compiler),
+        Column("Compiler", 31, lambda row, theme, width: [(row.compiler, theme.quiet)], _by(lambda row: row.compiler),
                least=NEVER if tree else 150),
         Column("Module", 28, _module, _by(lambda row: row.module)),
         Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=2, least=90),
-        Column("Root", 16, lambda row, look, width: [(row.root, look.quiet)], _by(lambda row: row.root), grow=1,
+        Column("Root", 16, lambda row, theme, width: [(row.root, theme.quiet)], _by(lambda row: row.root), grow=1,
                least=NEVER if tree else 170),
     )  # fmt: skip
 
@@ -60,36 +60,36 @@ def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
     return lambda item: value(item) if isinstance(item, EntryRow) else None
 
 
-def _trouble(row: EntryRow, look: Theme, width: int) -> Cell:
-    return [(row.failure, look.bad)] if row.failure else [(row.lock, look.warn)]
+def _trouble(row: EntryRow, theme: Theme, width: int) -> Cell:
+    return [(row.failure, theme.bad)] if row.failure else [(row.lock, theme.warn)]
 
 
-def _state(row: EntryRow, look: Theme, width: int) -> Cell:
-    sign, style = state_sign(look, row.state)
+def _state(row: EntryRow, theme: Theme, width: int) -> Cell:
+    sign, style = state_sign(theme, row.state)
     return [(f"{sign} {row.state}", style)]
 
 
-def _module(row: EntryRow, look: Theme, width: int) -> Cell:
-    return [(short_key(row.module, width, look.glyphs.more), look.text)]
+def _module(row: EntryRow, theme: Theme, width: int) -> Cell:
+    return [(short_key(row.module, width, theme.glyphs.more), theme.text)]
 
 
-def head(item: Item, look: Theme, width: int, *, folded: bool, roots: int) -> Cell | None:
+def head(item: Item, theme: Theme, width: int, *, folded: bool, roots: int) -> Cell | None:
     """The line of a compiler version: what it takes as a bar, entries, failures, last use; None for an entry."""
     if isinstance(item, EntryRow):
         return None
     room = max(12, width - 54)
     name = item.compiler or "no compiler version"
     name = name if len(name) <= room else name.removeprefix("neuronxcc-")
-    name = name if len(name) <= room else name[: room - 1] + look.glyphs.more
-    parts = [(f"{'+' if folded else '-'} {name} ", look.title)]
-    parts += bar(look, item.share, 12, look.kinds[0])
+    name = name if len(name) <= room else name[: room - 1] + theme.glyphs.more
+    parts = [(f"{'+' if folded else '-'} {name} ", theme.title)]
+    parts += bar(theme, item.share, 12, theme.kinds[0])
     parts.append(
-        (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", look.text)
+        (f" {bytes_text(item.bytes):>8}  {item.entries:,} entr{'y' if item.entries == 1 else 'ies'}", theme.text)
     )
     if item.failed:
-        parts.append((f"  {look.glyphs.failed} {item.failed:,} failed", look.bad))
-    parts.append((f"  used {duration_text(item.age)} ago", look.quiet))
-    return [*parts, (f"  {item.root}", look.quiet)] if roots > 1 else parts
+        parts.append((f"  {theme.glyphs.failed} {item.failed:,} failed", theme.bad))
+    parts.append((f"  used {duration_text(item.age)} ago", theme.quiet))
+    return [*parts, (f"  {item.root}", theme.quiet)] if roots > 1 else parts
 
 
 def matching_text(rows: Sequence[EntryRow]) -> str:
@@ -114,9 +114,10 @@ def places(view: EntryTable) -> tuple[str, ...]:
     return tuple(f"  {path} ({origin}{'' if there else '; not there'})" for path, origin, there in view.roots)
 
 
-def problems_panel(look: Theme, problems: Sequence[str], width: int, height: int) -> list[Strip]:
+def problems_panel(theme: Theme, problems: Sequence[str], width: int, height: int) -> list[Strip]:
     """A line for each cache that cannot be read, and why."""
-    return [Line(look, width).put(f"{look.glyphs.warn} {problem}", look.warn).strip() for problem in problems[:height]]
+    sign = theme.glyphs.warn
+    return [Line(theme, width).put(f"{sign} {problem}", theme.warn).strip() for problem in problems[:height]]
 
 
 def marks_text(rows: Iterable[EntryRow]) -> str:
@@ -131,9 +132,9 @@ def marks_text(rows: Iterable[EntryRow]) -> str:
     return text + (f" · {unknown:,} of unknown compile time" if unknown else "")
 
 
-def entry_lines(look: Theme, row: EntryRow, width: int) -> list[Strip]:
+def entry_lines(theme: Theme, row: EntryRow, width: int) -> list[Strip]:
     """Everything the catalog knows about one entry."""
-    sign, style = state_sign(look, row.state)
+    sign, style = state_sign(theme, row.state)
     facts = (
         ("root", row.root), ("compiler", row.compiler), ("size", bytes_text(row.bytes)),
         ("artifact", bytes_text(row.artifact_bytes)), ("last used", f"{duration_text(row.age)} ago"),
@@ -141,11 +142,11 @@ def entry_lines(look: Theme, row: EntryRow, width: int) -> list[Strip]:
         ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
     )  # fmt: skip
     strips = [
-        rule(look, width, row.module, "w tells why it missed · esc goes back"),
-        Line(look, width).gap(2).put(f"{sign} {row.state}", style).strip(),
+        rule(theme, width, row.module, "w tells why it missed · esc goes back"),
+        Line(theme, width).gap(2).put(f"{sign} {row.state}", style).strip(),
     ]
     return strips + [
-        Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(value, look.text).strip()
+        Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(value, theme.text).strip()
         for label, value in facts
         if value
     ]

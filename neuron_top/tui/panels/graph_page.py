@@ -9,10 +9,10 @@ from textual.strip import Strip
 
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, paragraph, rule
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text
 from neuron_top.tui.panels.graphs import state_sign
 from neuron_top.tui.panels.why import why_lines
+from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, counted, duration_text
 from neuron_top.views.graphs import AttemptRow, GraphPage, GraphRow, WorkerRow
 from neuron_top.views.miss_explanation import MissExplanation
@@ -30,16 +30,16 @@ FACT_CELLS = 15
 
 
 def graph_page_lines(
-    look: Theme, view: tuple[GraphPage, Sequence[LogLine], MissExplanation | None], width: int
+    theme: Theme, view: tuple[GraphPage, Sequence[LogLine], MissExplanation | None], width: int
 ) -> list[Strip]:
     """Everything about one graph, why it missed once that was asked, and those of its log lines that can be read."""
     page, lines, why = view
     row = page.row
-    sign, style = state_sign(look, row.state)
+    sign, style = state_sign(theme, row.state)
     missed = row.misses or row.state is GraphState.CACHED_FAILURE
-    strips = [rule(look, width, row.key, "w tells why it missed · esc goes back" if missed else "esc goes back")]
+    strips = [rule(theme, width, row.key, "w tells why it missed · esc goes back" if missed else "esc goes back")]
     strips.append(
-        Line(look, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), look.quiet).strip()
+        Line(theme, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), theme.quiet).strip()
     )
     facts = (
         ("compiler", row.compiler or ""),
@@ -55,34 +55,34 @@ def graph_page_lines(
         ("waiting", f"{row.waiters} workers" if row.waiters else ""),
         ("lock", _lock(row, page.now) if row.waiters else ""),
     )
-    strips += [strip for label, value in facts if value for strip in _fact(look, width, label, value)]
+    strips += [strip for label, value in facts if value for strip in _fact(theme, width, label, value)]
     if why is not None:
-        strips += [Line(look, width).strip(), *why_lines(look, why, width)]
+        strips += [Line(theme, width).strip(), *why_lines(theme, why, width)]
     if page.message:
-        strips += [Line(look, width).strip(), rule(look, width, "What the compiler said")]
-        strips += [strip for text in page.message.splitlines() for strip in paragraph(look, text, width, look.bad)]
-    strips += [Line(look, width).strip(), rule(look, width, "Compiles", f"{len(page.attempts)}")]
-    strips += [_attempt(look, attempt, width) for attempt in page.attempts] or [
-        _none(look, width, "never compiled in this run")
+        strips += [Line(theme, width).strip(), rule(theme, width, "What the compiler said")]
+        strips += [strip for text in page.message.splitlines() for strip in paragraph(theme, text, width, theme.bad)]
+    strips += [Line(theme, width).strip(), rule(theme, width, "Compiles", f"{len(page.attempts)}")]
+    strips += [_attempt(theme, attempt, width) for attempt in page.attempts] or [
+        _none(theme, width, "never compiled in this run")
     ]
-    strips += [Line(look, width).strip(), rule(look, width, "Workers", f"{len(page.workers)}")]
-    strips += [_worker(look, worker, width) for worker in page.workers]
+    strips += [Line(theme, width).strip(), rule(theme, width, "Workers", f"{len(page.workers)}")]
+    strips += [_worker(theme, worker, width) for worker in page.workers]
     told = f"the newest {len(page.lines)}{' · L shows them in the log' if lines else ''}"
-    strips += [Line(look, width).strip(), rule(look, width, "Log lines", told)]
+    strips += [Line(theme, width).strip(), rule(theme, width, "Log lines", told)]
     texts = {(line.source, line.offset): line.text for line in lines}
-    strips += [_line(look, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
-        _none(look, width, "no line named it")
+    strips += [_line(theme, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
+        _none(theme, width, "no line named it")
     ]
     return strips
 
 
-def _line(look: Theme, place: LineRef, text: str | None, width: int) -> Strip:
+def _line(theme: Theme, place: LineRef, text: str | None, width: int) -> Strip:
     """One of a graph's log lines: its text, or where it stood if that can't be read."""
-    line = Line(look, width).gap(2)
+    line = Line(theme, width).gap(2)
     if text is not None:
-        return line.put(text, look.quiet).strip()
-    line.put(place.event, look.text, 22).gap()
-    return line.put(f"{place.source} at byte {place.offset:,}", look.quiet).strip()
+        return line.put(text, theme.quiet).strip()
+    line.put(place.event, theme.text, 22).gap()
+    return line.put(f"{place.source} at byte {place.offset:,}", theme.quiet).strip()
 
 
 def _standing(row: GraphRow) -> str:
@@ -108,23 +108,23 @@ def _lock(row: GraphRow, now: float) -> str:
     return f"{lock_text(row.lock)}{seen}"
 
 
-def _fact(look: Theme, width: int, label: str, value: str) -> list[Strip]:
+def _fact(theme: Theme, width: int, label: str, value: str) -> list[Strip]:
     first, *others = textwrap.wrap(value, max(20, width - FACT_CELLS)) or [""]
-    line = Line(look, width).gap(2).put(label, look.quiet, 12).gap().put(first, look.text)
-    return [line.strip(), *(strip for other in others for strip in paragraph(look, other, width, left=FACT_CELLS))]
+    line = Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(first, theme.text)
+    return [line.strip(), *(strip for other in others for strip in paragraph(theme, other, width, left=FACT_CELLS))]
 
 
-def _none(look: Theme, width: int, text: str) -> Strip:
-    return Line(look, width).gap(2).put(text, look.quiet).strip()
+def _none(theme: Theme, width: int, text: str) -> Strip:
+    return Line(theme, width).gap(2).put(text, theme.quiet).strip()
 
 
-def _attempt(look: Theme, attempt: AttemptRow, width: int) -> Strip:
+def _attempt(theme: Theme, attempt: AttemptRow, width: int) -> Strip:
     state = _ATTEMPT_STATES[attempt.outcome]
-    sign, style = state_sign(look, state)
+    sign, style = state_sign(theme, state)
     bound = "≤" if attempt.known is Precision.BRACKETED else ""
-    line = Line(look, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)
-    line.put(bound + duration_text(attempt.seconds), look.text, 11, right=True).gap(2)
-    line.put(_by(attempt.rank, attempt.pid), look.quiet, 18)
+    line = Line(theme, width).gap(2).put(f"{sign} {attempt.outcome or state}", style, 14)
+    line.put(bound + duration_text(attempt.seconds), theme.text, 11, right=True).gap(2)
+    line.put(_by(attempt.rank, attempt.pid), theme.quiet, 18)
     words = (
         f"peak {bytes_text(attempt.peak_rss_bytes)}" if attempt.peak_rss_bytes is not None else "",
         "inside the job's own process" if attempt.inside_job else "",
@@ -132,13 +132,13 @@ def _attempt(look: Theme, attempt: AttemptRow, width: int) -> Strip:
         attempt.code or "",
         f"exit status {attempt.exit_status}" if attempt.exit_status is not None else "",
     )
-    return line.put(" · ".join(word for word in words if word), look.quiet).strip()
+    return line.put(" · ".join(word for word in words if word), theme.quiet).strip()
 
 
-def _worker(look: Theme, worker: WorkerRow, width: int) -> Strip:
-    sign, style = state_sign(look, worker.state)
-    line = Line(look, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
-    line.put(_by(worker.rank, worker.pid), look.text, 18)
+def _worker(theme: Theme, worker: WorkerRow, width: int) -> Strip:
+    sign, style = state_sign(theme, worker.state)
+    line = Line(theme, width).gap(2).put(f"{sign} {worker.state}", style, 16).gap()
+    line.put(_by(worker.rank, worker.pid), theme.text, 18)
     words = (
         counted(worker.hits, "hit") if worker.hits else "",
         counted(worker.attempts, "compile") if worker.attempts else "",
@@ -146,7 +146,7 @@ def _worker(look: Theme, worker: WorkerRow, width: int) -> Strip:
         f"loaded in {duration_text(worker.load_seconds)}" if worker.loads else "",
         f"waited {duration_text(worker.wait_seconds)}" if worker.wait_seconds else "",
     )
-    return line.put(" · ".join(word for word in words if word), look.quiet).strip()
+    return line.put(" · ".join(word for word in words if word), theme.quiet).strip()
 
 
 def _by(rank: int | None, pid: int | None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.compiling import left_text, lock_text, short_key
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.table import Cell, Column
 from neuron_top.units import bytes_text, clock_text, count_text, duration_text
 from neuron_top.views.graphs import GraphRow
@@ -24,59 +24,60 @@ STATE_ORDER = (
 )
 
 
-def state_sign(look: Theme, state: GraphState) -> tuple[str, Style]:
+def state_sign(theme: Theme, state: GraphState) -> tuple[str, Style]:
     """Symbol and color of a graph's state."""
-    glyphs = look.glyphs
+    glyphs = theme.glyphs
     return {
-        GraphState.COMPILING: (glyphs.running, look.kinds[0]),
-        GraphState.WAITING: (glyphs.waiting, look.warn),
-        GraphState.HIT: (glyphs.done, look.accent),
-        GraphState.COMPILED: (glyphs.done, look.good),
-        GraphState.FAILED: (glyphs.failed, look.bad),
-        GraphState.CACHED_FAILURE: (glyphs.failed, look.bad),
-        GraphState.INTERRUPTED: (glyphs.note, look.warn),
-    }.get(state, (glyphs.queued, look.quiet))
+        GraphState.COMPILING: (glyphs.running, theme.kinds[0]),
+        GraphState.WAITING: (glyphs.waiting, theme.warn),
+        GraphState.HIT: (glyphs.done, theme.accent),
+        GraphState.COMPILED: (glyphs.done, theme.good),
+        GraphState.FAILED: (glyphs.failed, theme.bad),
+        GraphState.CACHED_FAILURE: (glyphs.failed, theme.bad),
+        GraphState.INTERRUPTED: (glyphs.note, theme.warn),
+    }.get(state, (glyphs.queued, theme.quiet))
 
 
-def _state(row: GraphRow, look: Theme, width: int) -> Cell:
-    sign, style = state_sign(look, row.state)
+def _state(row: GraphRow, theme: Theme, width: int) -> Cell:
+    sign, style = state_sign(theme, row.state)
     return [(f"{sign} {row.state}", style)]
 
 
-def _who(row: GraphRow, look: Theme, width: int) -> Cell:
+def _who(row: GraphRow, theme: Theme, width: int) -> Cell:
     if len(row.ranks) > 1:
         return [
-            (f"r{row.ranks[0]}" if row.rank is None else f"r{row.rank}", look.text),
-            (f"+{len(row.ranks) - 1}", look.quiet),
+            (f"r{row.ranks[0]}" if row.rank is None else f"r{row.rank}", theme.text),
+            (f"+{len(row.ranks) - 1}", theme.quiet),
         ]
     if row.rank is not None:
-        return [(f"r{row.rank}", look.text)]
-    return [(f"{row.pid}" if row.pid is not None else look.glyphs.unknown, look.quiet)]
+        return [(f"r{row.rank}", theme.text)]
+    return [(f"{row.pid}" if row.pid is not None else theme.glyphs.unknown, theme.quiet)]
 
 
-def _time(row: GraphRow, look: Theme, width: int) -> Cell:
+def _time(row: GraphRow, theme: Theme, width: int) -> Cell:
     if row.elapsed is not None:
-        return [(clock_text(row.elapsed), look.strong)]
+        return [(clock_text(row.elapsed), theme.strong)]
     bound = "≤" if row.known is Precision.BRACKETED else ""
-    return [(bound + duration_text(row.seconds), look.text if row.seconds is not None else look.faint)]
+    return [(bound + duration_text(row.seconds), theme.text if row.seconds is not None else theme.faint)]
 
 
-def _left(row: GraphRow, look: Theme, width: int) -> Cell:
-    return [(left_text(row.left), look.accent)] if row.left is not None else [("", look.quiet)]
+def _left(row: GraphRow, theme: Theme, width: int) -> Cell:
+    return [(left_text(row.left), theme.accent)] if row.left is not None else [("", theme.quiet)]
 
 
-def _name(row: GraphRow, look: Theme, width: int) -> Cell:
-    return [(short_key(row.key, width, look.glyphs.more), look.text)]
+def _name(row: GraphRow, theme: Theme, width: int) -> Cell:
+    return [(short_key(row.key, width, theme.glyphs.more), theme.text)]
 
 
-def _message(row: GraphRow, look: Theme, width: int) -> Cell:
-    told = lock_text(row.lock)
-    behind = f"{row.waiters} wait" if row.waiters else ""
-    return [(row.message, look.bad)] if row.message else [("; ".join(one for one in (told, behind) if one), look.warn)]
+def _message(row: GraphRow, theme: Theme, width: int) -> Cell:
+    if row.message:
+        return [(row.message, theme.bad)]
+    texts = (lock_text(row.lock), f"{row.waiters} wait" if row.waiters else "")
+    return [("; ".join(text for text in texts if text), theme.warn)]
 
 
-def _count(value: int | None, look: Theme) -> Cell:
-    return [(count_text(value), look.text if value else look.faint)]
+def _count(value: int | None, theme: Theme) -> Cell:
+    return [(count_text(value), theme.text if value else theme.faint)]
 
 
 COLUMNS = (
@@ -84,15 +85,16 @@ COLUMNS = (
     Column("Rank", 7, _who, lambda row: row.rank),
     Column("Time", 9, _time, lambda row: row.elapsed if row.elapsed is not None else row.seconds, True, down=True),
     Column("Left", 12, _left, lambda row: row.left.high if row.left is not None else None, True, least=96, down=True),
-    Column("Hits", 5, lambda row, look, width: _count(row.hits, look), lambda row: row.hits, True, down=True),
-    Column("Tries", 5, lambda row, look, width: _count(row.attempts, look), lambda row: row.attempts, True, down=True),
-    Column("Ops", 6, lambda row, look, width: _count(row.operators, look), lambda row: row.operators, True, least=150,
+    Column("Hits", 5, lambda row, theme, width: _count(row.hits, theme), lambda row: row.hits, True, down=True),
+    Column("Tries", 5, lambda row, theme, width: _count(row.attempts, theme), lambda row: row.attempts, True,
            down=True),
-    Column("Artifact", 9, lambda row, look, width: [(bytes_text(row.artifact_bytes), look.text)],
+    Column("Ops", 6, lambda row, theme, width: _count(row.operators, theme), lambda row: row.operators, True, least=150,
+           down=True),
+    Column("Artifact", 9, lambda row, theme, width: [(bytes_text(row.artifact_bytes), theme.text)],
            lambda row: row.artifact_bytes, True, least=132, down=True),
-    Column("Waited", 9, lambda row, look, width: [(duration_text(row.wait_seconds), look.text)],
+    Column("Waited", 9, lambda row, theme, width: [(duration_text(row.wait_seconds), theme.text)],
            lambda row: row.wait_seconds, True, least=136, down=True),
-    Column("Part", 9, lambda row, look, width: [(row.direction, look.quiet)], lambda row: row.direction, least=160),
+    Column("Part", 9, lambda row, theme, width: [(row.direction, theme.quiet)], lambda row: row.direction, least=160),
     Column("Graph", 28, _name, lambda row: row.key),
     Column("Message or lock", 10, _message, None, grow=1, least=92),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text
 from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
@@ -19,17 +19,18 @@ def height(view: Sequence[OtherCache]) -> int:
     return _EACH * len(view)
 
 
-def lines(look: Theme, view: Sequence[OtherCache], width: int, rows: int) -> list[Strip]:
+def lines(theme: Theme, view: Sequence[OtherCache], width: int, rows: int) -> list[Strip]:
     """A title and a line of sums for each."""
-    return [strip for one in view for strip in (rule(look, width, READ_ONLY, one.root), _sums(look, one, width))][:rows]
+    pairs = ((rule(theme, width, READ_ONLY, cache.root), _sums(theme, cache, width)) for cache in view)
+    return [strip for pair in pairs for strip in pair][:rows]
 
 
-def _sums(look: Theme, one: OtherCache, width: int) -> Strip:
-    line = Line(look, width).gap(2)
-    if not one.kinds:
-        return line.put("empty", look.quiet).strip()
-    line.put(f"{count_text(one.entries)} entries · {bytes_text(one.bytes)}", look.text)
-    line.put(f" · listed by `{COMMAND}`", look.quiet)
-    for kind in one.kinds:
-        line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", look.quiet)
+def _sums(theme: Theme, cache: OtherCache, width: int) -> Strip:
+    line = Line(theme, width).gap(2)
+    if not cache.kinds:
+        return line.put("empty", theme.quiet).strip()
+    line.put(f"{count_text(cache.entries)} entries · {bytes_text(cache.bytes)}", theme.text)
+    line.put(f" · listed by `{COMMAND}`", theme.quiet)
+    for kind in cache.kinds:
+        line.put(f" · {kind.kind} {count_text(kind.entries)}, {bytes_text(kind.bytes)}", theme.quiet)
     return line.strip()

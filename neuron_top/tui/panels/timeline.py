@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import duration_text
 from neuron_top.views.model import Outcome
 from neuron_top.views.timeline import Bar, BarKind, Lane, Timeline
@@ -22,25 +22,25 @@ def timeline_lines(view: Timeline) -> int:
     return 1 + min(8, len(view.lanes)) if view.lanes else 0
 
 
-def timeline_panel(look: Theme, view: Timeline, width: int, height: int) -> list[Strip]:
+def timeline_panel(theme: Theme, view: Timeline, width: int, height: int) -> list[Strip]:
     """A lane per worker, a bar per compile or wait, from the first compile to now."""
     if view.start is None or view.end is None:
         return []
     span = max(view.end - view.start, 1e-3)
     strips = [
         rule(
-            look,
+            theme,
             width,
             "Timeline",
-            f"{duration_text(span)} · {look.glyphs.bar} compiling  {look.glyphs.hollow} waiting",
+            f"{duration_text(span)} · {theme.glyphs.bar} compiling  {theme.glyphs.hollow} waiting",
         )
     ]
     room = height - 1
     lanes = view.lanes if len(view.lanes) <= room else view.lanes[: room - 1]
     label = max([LABEL, *(len(_name(lane)) + 1 for lane in lanes)])
-    strips += [_lane(look, lane, view.start, span, width, label) for lane in lanes]
+    strips += [_lane(theme, lane, view.start, span, width, label) for lane in lanes]
     if len(lanes) < len(view.lanes):
-        strips.append(Line(look, width).put(f"and {len(view.lanes) - len(lanes)} more", look.quiet).strip())
+        strips.append(Line(theme, width).put(f"and {len(view.lanes) - len(lanes)} more", theme.quiet).strip())
     return strips
 
 
@@ -48,19 +48,19 @@ def _name(lane: Lane) -> str:
     return f"rank {lane.rank}" if lane.rank is not None else f"pid {lane.pid}" if lane.pid is not None else "unknown"
 
 
-def _lane(look: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
-    line = Line(look, width).put(_name(lane), look.quiet, label)
-    cells: list[tuple[str, Style]] = [(look.glyphs.track, look.faint)] * line.left
+def _lane(theme: Theme, lane: Lane, start: float, span: float, width: int, label: int) -> Strip:
+    line = Line(theme, width).put(_name(lane), theme.quiet, label)
+    cells: list[tuple[str, Style]] = [(theme.glyphs.track, theme.faint)] * line.left
     for bar in lane.bars:
-        _place(look, bar, start, span, cells)
+        _place(theme, bar, start, span, cells)
     return line.add(list(_joined(cells))).strip()
 
 
-def _place(look: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
+def _place(theme: Theme, bar: Bar, start: float, span: float, cells: list[tuple[str, Style]]) -> None:
     first = int((bar.start - start) / span * len(cells))
     end = (bar.end - start) / span * len(cells) if bar.end is not None else len(cells)
-    style = look.kinds[0] if bar.end is None else look.bad if bar.outcome == Outcome.FAILED else look.good
-    cell = (look.glyphs.hollow, look.warn) if bar.kind is BarKind.WAIT else (look.glyphs.bar, style)
+    style = theme.kinds[0] if bar.end is None else theme.bad if bar.outcome == Outcome.FAILED else theme.good
+    cell = (theme.glyphs.hollow, theme.warn) if bar.kind is BarKind.WAIT else (theme.glyphs.bar, style)
     for index in range(max(0, first), min(len(cells), max(first + 1, round(end)))):
         cells[index] = cell
 

@@ -6,7 +6,7 @@ from textual.strip import Strip
 
 from neuron_top.tui.arrange import SizeRequest
 from neuron_top.tui.drawing import Line, bar, downsample, rule, spark
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.units import count_text, duration_text, number_text, percent_text
 from neuron_top.views.overview import TrainingCard
 
@@ -14,19 +14,19 @@ STALE_STEPS = 5
 """Without a report for so many steps, and at least 30 s, the numbers are old."""
 
 
-def wish(card: TrainingCard) -> SizeRequest:
+def size_request(card: TrainingCard) -> SizeRequest:
     """Title and two lines; one line while nothing was printed."""
     return SizeRequest(3, 3) if card.step is not None or card.loss is not None else SizeRequest(2, 2)
 
 
-def training_panel(look: Theme, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
+def training_panel(theme: Theme, card: TrainingCard, width: int, height: int, over: bool = False) -> list[Strip]:
     """The panel; `over`: nothing more is expected."""
-    title = rule(look, width, "Training", _since(card))
+    title = rule(theme, width, "Training", _since(card))
     if card.step is None and card.loss is None:
         simulated = f" ({card.simulated_reports} reports of a trial run are left out)" if card.simulated_reports else ""
         text = f"{'No step was printed.' if over else 'No step printed yet.'}{simulated}"
-        return [title, Line(look, width).put(text, look.quiet).strip()]
-    return [title, _numbers(look, card, width), _loss(look, card, width)]
+        return [title, Line(theme, width).put(text, theme.quiet).strip()]
+    return [title, _numbers(theme, card, width), _loss(theme, card, width)]
 
 
 def is_stale(card: TrainingCard) -> bool:
@@ -40,12 +40,12 @@ def _since(card: TrainingCard) -> str:
     return f"last step {duration_text(card.since_last)} ago" if is_stale(card) else ""
 
 
-def _numbers(look: Theme, card: TrainingCard, width: int) -> Strip:
-    line = Line(look, width).put("step", look.quiet).gap().put(count_text(card.step), look.strong)
+def _numbers(theme: Theme, card: TrainingCard, width: int) -> Strip:
+    line = Line(theme, width).put("step", theme.quiet).gap().put(count_text(card.step), theme.strong)
     if card.total_steps:
-        line.put(f"/{count_text(card.total_steps)}", look.quiet).gap()
+        line.put(f"/{count_text(card.total_steps)}", theme.quiet).gap()
         share = (card.step or 0) / card.total_steps
-        line.add(bar(look, share, max(6, width // 8), look.accent)).gap().put(percent_text(share), look.quiet)
+        line.add(bar(theme, share, max(6, width // 8), theme.accent)).gap().put(percent_text(share), theme.quiet)
     for label, value in (
         ("loss", number_text(card.loss)),
         ("", f"{number_text(card.throughput)} {card.throughput_unit or '/s'}" if card.throughput is not None else ""),
@@ -54,18 +54,18 @@ def _numbers(look: Theme, card: TrainingCard, width: int) -> Strip:
         ("epoch", number_text(card.epoch, 3) if card.epoch is not None else ""),
     ):
         if value and line.left > len(label) + len(value) + 3:
-            line.gap(2).put(f"{label} " if label else "", look.quiet).put(value, look.strong)
+            line.gap(2).put(f"{label} " if label else "", theme.quiet).put(value, theme.strong)
     return line.strip()
 
 
-def _loss(look: Theme, card: TrainingCard, width: int) -> Strip:
-    line = Line(look, width)
+def _loss(theme: Theme, card: TrainingCard, width: int) -> Strip:
+    line = Line(theme, width)
     if len(card.losses) < 2:
-        return line.put("the loss line begins with the second report", look.quiet).strip()
+        return line.put("the loss line begins with the second report", theme.quiet).strip()
     first, last = number_text(card.losses[0]), number_text(card.losses[-1])
-    line.put("loss", look.quiet).gap().put(first, look.quiet).gap()
+    line.put("loss", theme.quiet).gap().put(first, theme.quiet).gap()
     size = min(len(card.losses), line.left - len(last) - 1)
     low = min(card.losses)
     span = max(card.losses) - low
     values = [None if value is None else value - low + span * 0.1 for value in downsample(card.losses, size)]
-    return line.put(spark(look, values, size), look.accent).gap().put(last, look.quiet).strip()
+    return line.put(spark(theme, values, size), theme.accent).gap().put(last, theme.quiet).strip()

@@ -51,7 +51,7 @@ class AlertsPage(DetailPage):
         """The line on which the chosen alert begins."""
         shown, now, chosen = self._view
         before = shown[: [alert.key for alert in shown].index(chosen)]
-        return len(alert_page(self.host.look, (before, now, ""), self.size.width)) if before else 0
+        return len(alert_page(self.host.render_theme, (before, now, ""), self.size.width)) if before else 0
 
     def action_open(self) -> None:
         """The page of the graph or core that the alert is about."""

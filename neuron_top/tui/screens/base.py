@@ -178,7 +178,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What lies under the widgets is seen by nobody."""
-        return [Strip.blank(crop.width, self.host.look.text)] * crop.height
+        return [Strip.blank(crop.width, self.host.render_theme.text)] * crop.height
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """A new layout is painted as it is made: what else is to be painted goes with it."""

@@ -52,11 +52,11 @@ class CacheScreen(TableScreen):
     def body(self) -> Iterable[Widget]:
         """Sums, then the table."""
         yield RenderWidget(
-            "title", lambda look, text, width, height: [rule(look, width, "Compile cache", text)], lambda text: 1
+            "title", lambda theme, text, width, height: [rule(theme, width, "Compile cache", text)], lambda text: 1
         )
         table: Table[Item] = Table(self._columns(), lambda row: row.key, lambda row: row.key, id="entries")
-        table.across = lambda row, look, width: entry_rows.head(
-            row, look, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
+        table.across = lambda row, theme, width: entry_rows.head(
+            row, theme, width, folded=row.key in self._folded and self._keep is None, roots=self._roots
         )
         table.order.group = self._group_order
         table.nothing = ("Looking through the caches…",)

@@ -43,7 +43,7 @@ class CompileScreen(TableScreen):
 
     def body(self) -> Iterable[Widget]:
         """Card, table, timeline."""
-        yield RenderWidget("card", lambda look, view, w, h: compile_panel(look, view[0], view[1], w, h), _card_lines)
+        yield RenderWidget("card", lambda theme, view, w, h: compile_panel(theme, view[0], view[1], w, h), _card_lines)
         table: Table[GraphRow] = Table(graphs.COLUMNS, lambda row: row.key, graphs.filter_text, id="graphs")
         table.nothing, table.lasting = NOTHING, True
         yield table

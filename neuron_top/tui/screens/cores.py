@@ -132,8 +132,8 @@ def _cores(view: CoreTable) -> list[CoreRow]:
     return [row for group in view.groups for row in group.rows]
 
 
-def _legend(look: Any, cores: Any, width: int, height: int) -> Any:
-    return [legend_line(look, cores, legend_kinds(cores), width)] if height else []
+def _legend(theme: Any, cores: Any, width: int, height: int) -> Any:
+    return [legend_line(theme, cores, legend_kinds(cores), width)] if height else []
 
 
 SCREEN = CoresScreen

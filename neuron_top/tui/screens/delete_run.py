@@ -7,8 +7,8 @@ from collections.abc import Callable
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.runs import RunRow
 
@@ -24,7 +24,7 @@ class DeleteRunPage(DetailPage):
         self._row, self._delete = row, delete
         self.chosen = 0
 
-    def _lines(self, look: Theme, row: RunRow, width: int) -> list[Strip]:
+    def _lines(self, theme: Theme, row: RunRow, width: int) -> list[Strip]:
         facts = (
             ("recording", row.id),
             ("name", row.name or " ".join(row.command)),
@@ -32,15 +32,15 @@ class DeleteRunPage(DetailPage):
             ("deleted", f"{count_text(row.events)} events ({bytes_text(row.bytes)}) and the folder {row.folder}"),
             ("kept", "compile caches, and the compile times that estimates use"),
         )
-        strips = [rule(look, width, "Delete this recording?", "this cannot be undone")]
+        strips = [rule(theme, width, "Delete this recording?", "this cannot be undone")]
         for label, value in facts:
-            strips.append(Line(look, width).gap(2).put(label, look.quiet, 10).gap().put(value).strip())
-        choice = Line(look, width).gap(2)
+            strips.append(Line(theme, width).gap(2).put(label, theme.quiet, 10).gap().put(value).strip())
+        choice = Line(theme, width).gap(2)
         for index, word in enumerate(CHOICES):
             here = index == self.chosen
-            choice.put(f"{look.glyphs.cursor if here else ' '} {word}", look.title if here else look.quiet).gap(3)
-        keys = Line(look, width).gap(2).put("← → select · enter confirms · esc cancels", look.quiet).strip()
-        return [*strips, Line(look, width).strip(), choice.strip(), keys]
+            choice.put(f"{theme.glyphs.cursor if here else ' '} {word}", theme.title if here else theme.quiet).gap(3)
+        keys = Line(theme, width).gap(2).put("← → select · enter confirms · esc cancels", theme.quiet).strip()
+        return [*strips, Line(theme, width).strip(), choice.strip(), keys]
 
     def action_shift(self, by: int) -> None:
         """Select the other choice."""

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.views.model import Run
 
@@ -44,7 +44,7 @@ class DetailPage(LiveScreen):
 
     def body(self) -> Iterable[Widget]:
         """One page."""
-        yield Page(lambda look, width: ())
+        yield Page(lambda theme, width: ())
 
     @property
     def page(self) -> Page:
@@ -59,9 +59,9 @@ class DetailPage(LiveScreen):
         """Draw it anew; the scroll position stays."""
         self._view = view = self._complete(view) if view is not None else None
         if view is None:
-            self.page.show(lambda look, width: [Line(look, width).put(self._gone, look.quiet).strip()])
+            self.page.show(lambda theme, width: [Line(theme, width).put(self._gone, theme.quiet).strip()])
         else:
-            self.page.show(lambda look, width: self._draw(look, view, width))
+            self.page.show(lambda theme, width: self._draw(theme, view, width))
 
     def action_open(self) -> None:
         """Do nothing: an ordinary page has nothing below it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from itertools import zip_longest
 from typing import Any
 
 from rich.style import Style
@@ -11,9 +13,12 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import SCREENS, Key, keys_for
-from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
+
+_KEY_CELLS = 10
+"""Cells of a key, in front of its text."""
 
 
 class HelpPage(DetailPage):
@@ -22,12 +27,12 @@ class HelpPage(DetailPage):
     BINDINGS = [Binding("q,question_mark,f1", "back", "close", show=False)]
 
     def __init__(self, screen: str) -> None:
-        super().__init__(lambda run, now: screen, lambda look, name, width: help_lines(look, width, name), "")
+        super().__init__(lambda run, now: screen, lambda theme, name, width: help_lines(theme, width, name), "")
         self._screen_name = screen
 
     def compose(self) -> ComposeResult:
         """One page of lines."""
-        yield Page(lambda look, width: help_lines(look, width, self._screen_name))
+        yield Page(lambda theme, width: help_lines(theme, width, self._screen_name))
 
     def update(self, header: Any, view: Any) -> None:
         """Nothing changes while the page is open."""
@@ -36,49 +41,47 @@ class HelpPage(DetailPage):
         """There is no bottom line to show it on."""
 
 
-def help_lines(look: Theme, width: int, screen: str) -> list[Strip]:
+def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then the signs."""
     title = next((row.title for row in SCREENS if row.name == screen), "Help")
     keys = keys_for(screen)
-    strips = [rule(look, width, f"Keys of {title}", "esc closes")]
-    if width >= 110:
-        half = (len(keys) + 1) // 2
-        for index in range(half):
-            line = Line(look, width)
-            _key(line, keys[index], 0, width // 2)
-            if index + half < len(keys):
-                _key(line, keys[index + half], width // 2, width)
-            strips.append(line.strip())
-    else:
-        for key in keys:
-            line = Line(look, width)
-            _key(line, key, 0, width)
-            strips.append(line.strip())
-    strips += [Line(look, width).strip(), rule(look, width, "Signs")]
+    strips = [rule(theme, width, f"Keys of {title}", "esc closes")]
+    columns = 2 if width >= 110 else 1
+    size = width // columns
+    rows = [row for key in keys for row in _key_rows(key, size)]
+    half = -(-len(rows) // columns)
+    for left, right in zip_longest(rows[:half], rows[half:], fillvalue=("", "")):
+        line = Line(theme, width)
+        for start, (shown, text) in ((0, left), (size, right)):
+            line.to(start).gap(2).put(shown, theme.key, width=_KEY_CELLS).put(text, theme.text)
+        strips.append(line.strip())
+    strips += [Line(theme, width).strip(), rule(theme, width, "Signs")]
     strips += [
-        Line(look, width).gap(2).put(sign, style, width=10).put(text, look.quiet).strip()
-        for sign, style, text in _signs(look)
+        Line(theme, width).gap(2).put(sign, style, width=10).put(text, theme.quiet).strip()
+        for sign, style, text in _signs(theme)
     ]
     return strips
 
 
-def _key(line: Line, key: Key, start: int, end: int) -> None:
-    line.to(start).gap(2).put(key.shown, line.look.key, width=10).put(key.text, line.look.text, width=end - start - 13)
+def _key_rows(key: Key, width: int) -> list[tuple[str, str]]:
+    """A key and its text in a column of `width` cells, on as many rows as the text needs."""
+    texts = textwrap.wrap(key.text, max(20, width - _KEY_CELLS - 3))
+    return [(key.shown if index == 0 else "", text) for index, text in enumerate(texts)]
 
 
-def _signs(look: Theme) -> list[tuple[str, Style, str]]:
-    glyphs = look.glyphs
+def _signs(theme: Theme) -> list[tuple[str, Style, str]]:
+    glyphs = theme.glyphs
     return [
-        (glyphs.done, look.good, "done, or found in the cache"),
-        (glyphs.running, look.accent, "running, compiling"),
-        (glyphs.waiting, look.warn, "waiting for another process's lock"),
-        (glyphs.queued, look.quiet, "known, extracted or queued"),
-        (glyphs.failed, look.bad, "failed"),
-        (glyphs.warn, look.warn, "a warning"),
-        (glyphs.unknown, look.quiet, "not known; never counted as zero"),
+        (glyphs.done, theme.good, "done, or found in the cache"),
+        (glyphs.running, theme.accent, "running, compiling"),
+        (glyphs.waiting, theme.warn, "waiting for another process's lock"),
+        (glyphs.queued, theme.quiet, "known, extracted or queued"),
+        (glyphs.failed, theme.bad, "failed"),
+        (glyphs.warn, theme.warn, "a warning"),
+        (glyphs.unknown, theme.quiet, "not known; never counted as zero"),
         (
             glyphs.track * 3 + glyphs.peak + glyphs.track * 3,
-            look.quiet,
+            theme.quiet,
             "the mark on a memory bar is the highest use so far",
         ),
     ]

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels.entry_rows import entry_lines
 from neuron_top.tui.panels.why import misses_lines, why_lines
 from neuron_top.tui.screens.async_page import AsyncPage, MissLookup
 from neuron_top.tui.screens.detail import DetailPage
+from neuron_top.tui.theme import Theme
 from neuron_top.views.entries import EntryRow
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
 
@@ -53,7 +53,7 @@ class EntryDetail(DetailPage):
         self._lookup.start(MissQuery(module=self._row.module, roots=(self._row.root,), compiler=self._row.compiler))
 
 
-def _entry_page(look: Theme, view: tuple[EntryRow, MissExplanation | None], width: int) -> Sequence[Strip]:
+def _entry_page(theme: Theme, view: tuple[EntryRow, MissExplanation | None], width: int) -> Sequence[Strip]:
     row, why = view
-    strips = entry_lines(look, row, width)
-    return strips if why is None else [*strips, Line(look, width).strip(), *why_lines(look, why, width)]
+    strips = entry_lines(theme, row, width)
+    return strips if why is None else [*strips, Line(theme, width).strip(), *why_lines(theme, why, width)]

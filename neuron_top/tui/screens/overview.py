@@ -17,9 +17,9 @@ from textual.widget import Widget
 from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
 from neuron_top.tui.host import host_of
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.look import Theme
 from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
 from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.log import LogTail
 from neuron_top.views.core_rows import CoreRow
@@ -38,21 +38,24 @@ class CoresDrawn:
         self._rows: tuple[CoreRow, ...] = ()
         self._strips: Sequence[Strip] = ()
 
-    def __call__(self, look: Theme, view: Overview, width: int, height: int) -> Sequence[Strip]:
+    def __call__(self, theme: Theme, view: Overview, width: int, height: int) -> Sequence[Strip]:
         """The lines, those of last time if they would be the same."""
-        key = look, width, height, len(view.cores)
+        key = theme, width, height, len(view.cores)
         same = key == self._key and all(map(operator.is_, view.cores, self._rows))
         if not same or any(core.stale for core in view.cores):
             self._key, self._rows = key, view.cores
-            self._strips = cores.cores_panel(look, view.cores, view.now, width, height)
+            self._strips = cores.cores_panel(theme, view.cores, view.now, width, height)
         return self._strips
 
 
 PANELS: dict[str, tuple[Draw, str]] = {
     "cores": (CoresDrawn(), "cores"),
-    "compile": (lambda look, view, w, h: compiling.compile_panel(look, view.compile, view.cache, w, h), "compile"),
-    "training": (lambda look, view, w, h: training.training_panel(look, view.training, w, h, view.header.over), "logs"),
-    "alerts": (lambda look, view, w, h: alerts.alerts_panel(look, view.alerts, view.now, w, h), "alerts"),
+    "compile": (lambda theme, view, w, h: compiling.compile_panel(theme, view.compile, view.cache, w, h), "compile"),
+    "training": (
+        lambda theme, view, w, h: training.training_panel(theme, view.training, w, h, view.header.over),
+        "logs",
+    ),
+    "alerts": (lambda theme, view, w, h: alerts.alerts_panel(theme, view.alerts, view.now, w, h), "alerts"),
     "welcome": (welcome.welcome_panel, "runs"),
 }
 """Every panel: how it is drawn, and the screen (or the page of all alerts) that a click on it opens."""
@@ -73,7 +76,7 @@ class Panel(Lines):
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """What the panel's function draws."""
-        return self._draw(self.look, self._view, width, height) if self._view is not None else ()
+        return self._draw(self.theme, self._view, width, height) if self._view is not None else ()
 
     def on_click(self, event: events.Click) -> None:
         """Open the screen that shows more of this."""
@@ -89,11 +92,11 @@ class Arranged(Layout):
     name = "arranged"
 
     def __init__(self) -> None:
-        self.wishes: dict[str, SizeRequest] = {}
+        self.requests: dict[str, SizeRequest] = {}
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Placements in the order of the children."""
-        boxes = arrange(size.width, size.height, self.wishes) if self.wishes else {}
+        boxes = arrange(size.width, size.height, self.requests) if self.requests else {}
         if not boxes:
             boxes = {"welcome": Box(0, 0, size.width, size.height)}
         nowhere = Box(0, 0, 0, 0)
@@ -104,7 +107,7 @@ class Arranged(Layout):
 
 
 class Board(Container):
-    """The body: all panels, placed by their wishes."""
+    """The body: all panels, placed by their requests."""
 
     def __init__(self) -> None:
         super().__init__(*(Panel(name) for name in PANELS), LogTail(), id="body")
@@ -117,12 +120,12 @@ class Board(Container):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What shows between the panels; Textual would work it out line by line."""
-        return [Strip.blank(crop.width, host_of(self).look.text)] * crop.height
+        return [Strip.blank(crop.width, host_of(self).render_theme.text)] * crop.height
 
-    def wish(self, wishes: dict[str, SizeRequest]) -> None:
+    def place(self, requests: dict[str, SizeRequest]) -> None:
         """Place the panels anew when what they need has changed."""
-        if wishes != self._arranged.wishes:
-            self._arranged.wishes = wishes
+        if requests != self._arranged.requests:
+            self._arranged.requests = requests
             self.children[0].refresh(layout=True)  # from a child: Textual forgets the arrangement of its ancestors
 
 
@@ -150,7 +153,7 @@ class OverviewScreen(LiveScreen):
 
     def show(self, view: Any) -> None:
         """Hand the view to the panels, and the log its lines."""
-        self.query_one(Board).wish(wishes(view, self.size.width))
+        self.query_one(Board).place(requests(view, self.size.width))
         for panel in self.query(Panel):
             panel.show(view)
         log = self.query_one(LogTail)
@@ -165,15 +168,15 @@ def last_line_text(header: Header) -> str:
     return f"last line {datetime.fromtimestamp(header.last_line).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def wishes(view: Overview, width: int) -> dict[str, SizeRequest]:
+def requests(view: Overview, width: int) -> dict[str, SizeRequest]:
     """What each panel needs on a screen of so many columns; nothing while nothing runs: the welcome has it then."""
     if is_idle(view):
         return {}
     return {
-        "cores": cores.wish(view.cores),
-        "compile": compiling.wish(view.compile),
-        "training": training.wish(view.training),
-        "alerts": alerts.wish(view.alerts, width_of_alerts(width)),
+        "cores": cores.size_request(view.cores),
+        "compile": compiling.size_request(view.compile),
+        "training": training.size_request(view.training),
+        "alerts": alerts.size_request(view.alerts, width_of_alerts(width)),
     }
 
 

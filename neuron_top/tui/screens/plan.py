@@ -21,8 +21,8 @@ from neuron_top.services.confirmation import EXCLUSIVE_WORD, ForcedUnlockPrompt,
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.tui.drawing import Line, rule
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.base import LiveScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.units import bytes_text, count_text
@@ -232,43 +232,43 @@ class PlanPage(LiveScreen):
         self.query_one(Page).redraw()
         self.query_one("#choice", RenderWidget).show(self.execution.state)
 
-    def _draw_lines(self, look: Theme, width: int) -> list[Strip]:
+    def _draw_lines(self, theme: Theme, width: int) -> list[Strip]:
         hint = "enter closes"
         if self.is_question:
             hint = "nothing is done yet"
         elif self.is_working:
             hint = "esc stops before the next step"
-        strips = [rule(look, width, action_of(self.execution.plan.verb).title, hint)]
+        strips = [rule(theme, width, action_of(self.execution.plan.verb).title, hint)]
         return strips + [
-            Line(look, width).put(text, _style(look, line.kind)).strip()
+            Line(theme, width).put(text, _style(theme, line.kind)).strip()
             for line in self.lines
             for text in _folded(line.text, width)
         ]
 
-    def _draw_choice(self, look: Theme, state: PlanState, width: int, height: int) -> list[Strip]:
-        line = Line(look, width).gap(2)
+    def _draw_choice(self, theme: Theme, state: PlanState, width: int, height: int) -> list[Strip]:
+        line = Line(theme, width).gap(2)
         if self.is_working:
-            return [line.put(self._progress_text(), look.accent).strip()]
+            return [line.put(self._progress_text(), theme.accent).strip()]
         if not self.is_question:
-            return [_button(line, look, "Close", chosen=True).strip()]
+            return [_button(line, theme, "Close", chosen=True).strip()]
         if not self.can_act and not self.asks_exclusive:
             reason = "read-only mode" if self._caches.read_only else "there is nothing to do"
-            return [line.put(refusal_text(self.execution.plan) or reason, look.quiet).strip()]
+            return [line.put(refusal_text(self.execution.plan) or reason, theme.quiet).strip()]
         word = self.word
         if self.chosen and self.forced.question and not self.asks_exclusive:
             question = f"type {word} to remove this lock, enter skips it, esc cancels: {self.typed}_"
-            line.put(self.forced.question, look.text)
-            return [line.strip(), Line(look, width).gap(2).put(question, look.warn).strip()]
-        _button(line, look, "Cancel", chosen=self.chosen == 0).gap(3)
+            line.put(self.forced.question, theme.text)
+            return [line.strip(), Line(theme, width).gap(2).put(question, theme.warn).strip()]
+        _button(line, theme, "Cancel", chosen=self.chosen == 0).gap(3)
         for number, execution in enumerate(self.choices, 1):
-            _button(line, look, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
+            _button(line, theme, plan_view.choice_text(execution.plan), chosen=self.chosen == number).gap(3)
         if self.asks_exclusive:
-            _button(line, look, "No other host or container uses this cache", chosen=self.chosen == 1)
-        below = Line(look, width).gap(2)
+            _button(line, theme, "No other host or container uses this cache", chosen=self.chosen == 1)
+        below = Line(theme, width).gap(2)
         if word and self.chosen:
-            below.put(f"type {word} to confirm: {self.typed}_", look.warn)
+            below.put(f"type {word} to confirm: {self.typed}_", theme.warn)
         else:
-            below.put("tab selects, enter does what is selected, esc cancels", look.quiet)
+            below.put("tab selects, enter does what is selected, esc cancels", theme.quiet)
         return [line.strip(), below.strip()]
 
     def _progress_text(self) -> str:
@@ -288,19 +288,19 @@ def _folded(text: str, width: int) -> list[str]:
     return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent=" " * 6) or [text]
 
 
-def _button(line: Line, look: Theme, text: str, *, chosen: bool) -> Line:
+def _button(line: Line, theme: Theme, text: str, *, chosen: bool) -> Line:
     """Brackets tell the chosen one where colors don't."""
-    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", look.key if chosen else look.quiet)
+    return line.put(f"[ {text} ]" if chosen else f"  {text}  ", theme.key if chosen else theme.quiet)
 
 
-def _style(look: Theme, kind: LineKind) -> Style:
+def _style(theme: Theme, kind: LineKind) -> Style:
     return {
-        LineKind.HEADING: look.title,
-        LineKind.STEP: look.text,
-        LineKind.EXCLUSION: look.quiet,
-        LineKind.TOTAL: look.text,
-        LineKind.CAVEAT: look.quiet,
-        LineKind.WARNING: look.warn,
-        LineKind.REFUSAL: look.bad,
-        LineKind.MORE: look.quiet,
+        LineKind.HEADING: theme.title,
+        LineKind.STEP: theme.text,
+        LineKind.EXCLUSION: theme.quiet,
+        LineKind.TOTAL: theme.text,
+        LineKind.CAVEAT: theme.quiet,
+        LineKind.WARNING: theme.warn,
+        LineKind.REFUSAL: theme.bad,
+        LineKind.MORE: theme.quiet,
     }[kind]

@@ -12,9 +12,9 @@ from textual.widget import Widget
 from neuron_top.errors import NeuronTopError
 from neuron_top.tui.drawing import rule
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.look import Theme
 from neuron_top.tui.screens.poller import Poller
 from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.render_widget import RenderWidget
 from neuron_top.tui.widgets.table import Cell, Column, Table
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
@@ -29,16 +29,16 @@ NOTHING = (
 )
 
 
-def _state(row: RunRow, look: Theme, width: int) -> Cell:
-    glyphs = look.glyphs
-    sign, style = {JobState.FINISHED: (glyphs.done, look.good), JobState.RUNNING: (glyphs.running, look.accent),
-                   JobState.CUT_OFF: (glyphs.warn, look.warn)}.get(row.state, (glyphs.failed, look.bad))  # fmt: skip
+def _state(row: RunRow, theme: Theme, width: int) -> Cell:
+    glyphs = theme.glyphs
+    sign, style = {JobState.FINISHED: (glyphs.done, theme.good), JobState.RUNNING: (glyphs.running, theme.accent),
+                   JobState.CUT_OFF: (glyphs.warn, theme.warn)}.get(row.state, (glyphs.failed, theme.bad))  # fmt: skip
     return [(f"{sign} {row.state_text}", style)]
 
 
-def _started(row: RunRow, look: Theme, width: int) -> Cell:
-    text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else look.glyphs.unknown
-    return [(text, look.text)]
+def _started(row: RunRow, theme: Theme, width: int) -> Cell:
+    text = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.started)) if row.started else theme.glyphs.unknown
+    return [(text, theme.text)]
 
 
 def _name(row: RunRow) -> str:
@@ -48,19 +48,19 @@ def _name(row: RunRow) -> str:
 COLUMNS = (
     Column("Result", 24, _state, lambda row: row.state_text),
     Column("Started", 19, _started, lambda row: row.started, down=True),
-    Column("Took", 9, lambda row, look, width: [(duration_text(row.seconds), look.text)], lambda row: row.seconds, True,
-           down=True),
-    Column("Name", 12, lambda row, look, width: [(_name(row), look.strong)], _name, grow=1),
-    Column("Compile", 8, lambda row, look, width: [(percent_text(row.compile_share), look.text)],
+    Column("Took", 9, lambda row, theme, width: [(duration_text(row.seconds), theme.text)], lambda row: row.seconds,
+           True, down=True),
+    Column("Name", 12, lambda row, theme, width: [(_name(row), theme.strong)], _name, grow=1),
+    Column("Compile", 8, lambda row, theme, width: [(percent_text(row.compile_share), theme.text)],
            lambda row: row.compile_share, True, least=90, down=True),
-    Column("Hit rate", 8, lambda row, look, width: [(percent_text(row.hit_rate), look.text)],
+    Column("Hit rate", 8, lambda row, theme, width: [(percent_text(row.hit_rate), theme.text)],
            lambda row: row.hit_rate, True, least=90, down=True),
-    Column("Graphs", 6, lambda row, look, width: [(count_text(row.graphs), look.text)], lambda row: row.graphs, True,
+    Column("Graphs", 6, lambda row, theme, width: [(count_text(row.graphs), theme.text)], lambda row: row.graphs, True,
            least=100, down=True),
-    Column("Size", 9, lambda row, look, width: [(bytes_text(row.bytes), look.quiet)], lambda row: row.bytes, True,
+    Column("Size", 9, lambda row, theme, width: [(bytes_text(row.bytes), theme.quiet)], lambda row: row.bytes, True,
            least=110, down=True),
-    Column("Command", 20, lambda row, look, width: [(" ".join(row.command), look.quiet)], None, grow=3, least=120),
-    Column("Id", 20, lambda row, look, width: [(row.id, look.quiet)], lambda row: row.id, least=150),
+    Column("Command", 20, lambda row, theme, width: [(" ".join(row.command), theme.quiet)], None, grow=3, least=120),
+    Column("Id", 20, lambda row, theme, width: [(row.id, theme.quiet)], lambda row: row.id, least=150),
 )  # fmt: skip
 
 
@@ -84,9 +84,9 @@ class RunsScreen(TableScreen):
     def body(self) -> Iterable[Widget]:
         """Title and table."""
         yield RenderWidget(
-            "title", lambda look, text, width, height: [rule(look, width, "Recordings", text)], lambda text: 1
+            "title", lambda theme, text, width, height: [rule(theme, width, "Recordings", text)], lambda text: 1
         )
-        marks = Column("", 1, lambda row, look, width: [(self._letter(row), look.title)])
+        marks = Column("", 1, lambda row, theme, width: [(self._letter(row), theme.title)])
         table: Table[RunRow] = Table((marks, *COLUMNS), lambda row: row.id, filter_text, id="runs")
         table.nothing = ("Looking for recordings…",)
         yield table

@@ -8,7 +8,7 @@ from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
 from neuron_top.tui.keys import SCREENS
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
 from neuron_top.views.overview import Header as HeaderView
@@ -32,15 +32,15 @@ class Header(Lines):
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line."""
-        return [header_line(self.look, self._view, width)]
+        return [header_line(self.theme, self._view, width)]
 
 
-def header_line(look: Theme, view: HeaderView | None, width: int) -> Strip:
+def header_line(theme: Theme, view: HeaderView | None, width: int) -> Strip:
     """The first line for a view; without one, the program is still looking."""
-    line = Line(look, width).gap().put("neuron-top", look.title).gap(2)
+    line = Line(theme, width).gap().put("neuron-top", theme.title).gap(2)
     if view is None:
-        return line.put("looking…", look.quiet).strip()
-    sign, style = state_sign(look, view)
+        return line.put("looking…", theme.quiet).strip()
+    sign, style = state_sign(theme, view)
     if view.silent is None:
         line.put(f"{sign} {view.state_text}", style).gap(2)
     else:
@@ -51,22 +51,22 @@ def header_line(look: Theme, view: HeaderView | None, width: int) -> Strip:
     elapsed = clock_text(view.elapsed if view.state is not JobState.IDLE else None)
     end = f"{ranks}  {elapsed} " if ranks else f"{elapsed} "
     room = max(0, line.left - len(end) - 2)
-    job = Line(look, room if room >= _LEAST else 0)
-    job.put(view.name, look.strong).gap(2).put(" ".join(view.command), look.quiet)
-    line.add([(segment.text, segment.style or look.text) for segment in job.strip()])
-    return line.end(end, look.text).strip()
+    job = Line(theme, room if room >= _LEAST else 0)
+    job.put(view.name, theme.strong).gap(2).put(" ".join(view.command), theme.quiet)
+    line.add([(segment.text, segment.style or theme.text) for segment in job.strip()])
+    return line.end(end, theme.text).strip()
 
 
-def state_sign(look: Theme, view: HeaderView) -> tuple[str, Style]:
+def state_sign(theme: Theme, view: HeaderView) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
-    glyphs = look.glyphs
+    glyphs = theme.glyphs
     if view.silent is not None:
-        return glyphs.waiting, look.warn
+        return glyphs.waiting, theme.warn
     if not view.active:
-        return (glyphs.done, look.good) if view.exit_code == 0 else (glyphs.failed, look.bad)
+        return (glyphs.done, theme.good) if view.exit_code == 0 else (glyphs.failed, theme.bad)
     if view.state in (JobState.IDLE, JobState.LOCK_WAIT):
-        return glyphs.waiting, look.warn
-    return glyphs.running, look.accent
+        return glyphs.waiting, theme.warn
+    return glyphs.running, theme.accent
 
 
 class Tabs(Lines):
@@ -79,17 +79,17 @@ class Tabs(Lines):
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line: ` 1 Overview  2 Cores …`; paused or replaying is said at its end."""
-        look = self.look
-        line = Line(look, width)
+        theme = self.theme
+        line = Line(theme, width)
         self._spans = []
         for place in SCREENS:
             start = line.used
             here = place.name == self._place
             text = f" {place.key} {place.title} "
-            line.put(text, look.title if here else look.quiet)
+            line.put(text, theme.title if here else theme.quiet)
             self._spans.append((start, line.used, place.name))
         words = self.host.time_text
-        return [line.end(f"{words} ", look.warn).strip() if words else line.strip()]
+        return [line.end(f"{words} ", theme.warn).strip() if words else line.strip()]
 
     def on_click(self, event: events.Click) -> None:
         """Go to the screen under the mouse."""

@@ -35,19 +35,19 @@ class KeyBar(Lines):
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """One line: ` q quit  ? help …`, and the notice."""
-        line = Line(self.look, width)
+        line = Line(self.theme, width)
         self._spans = []
         for key in self._fitting(width):
             label = self.host.key_label(key)
             start = line.gap().used
             usable = self.host.key_usable(key)
-            line.put(key.shown, self.look.key if usable else self.look.faint).gap()
-            line.put(label, self.look.quiet if usable else self.look.faint).gap()
+            line.put(key.shown, self.theme.key if usable else self.theme.faint).gap()
+            line.put(label, self.theme.quiet if usable else self.theme.faint).gap()
             self._spans.append((start, line.used, key))
         if self._notice:
             if line.left < len(self._notice) + 1:
-                line = Line(self.look, width)
-            line.end(self._notice, self.look.warn)
+                line = Line(self.theme, width)
+            line.end(self._notice, self.theme.warn)
         return [line.strip()]
 
     def _fitting(self, width: int) -> list[Key]:

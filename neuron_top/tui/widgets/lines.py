@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from neuron_top.tui.host import Host, host_of
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 
 
 class Lines(Widget):
@@ -33,9 +33,9 @@ class Lines(Widget):
         return host_of(self)
 
     @property
-    def look(self) -> Theme:
+    def theme(self) -> Theme:
         """Palette and glyphs in force."""
-        return self.host.look
+        return self.host.render_theme
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """The lines for a size; what is missing at the bottom is blank."""
@@ -66,7 +66,7 @@ class Lines(Widget):
             self._drawn_for = size
             self._strips = self._filled()
         strips = self._strips[crop.y : crop.bottom]
-        strips += [Strip.blank(size.width, self.look.text)] * (crop.height - len(strips))
+        strips += [Strip.blank(size.width, self.theme.text)] * (crop.height - len(strips))
         for wanted in self.get_line_filters():
             if not isinstance(wanted, ANSIToTruecolor):
                 background = self.background_colors[1]
@@ -85,7 +85,7 @@ class Lines(Widget):
         if width <= 0 or height <= 0:
             return []
         strips = list(self.draw(width, height))[:height]
-        blank = Strip.blank(width, self.look.text)
+        blank = Strip.blank(width, self.theme.text)
         return strips + [blank] * (height - len(strips))
 
 

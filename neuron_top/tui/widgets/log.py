@@ -8,21 +8,21 @@ from textual.strip import Strip
 
 from neuron_top.services.feeds import LogLine
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 
-def mark(look: Theme, level: str) -> str:
+def mark(theme: Theme, level: str) -> str:
     """The gutter sign of a line's level; a blank for ordinary lines."""
-    glyphs = look.glyphs
+    glyphs = theme.glyphs
     return {"error": glyphs.failed, "warning": glyphs.warn, "event": glyphs.note}.get(level, " ")
 
 
-def log_strip(look: Theme, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
+def log_strip(theme: Theme, line: LogLine, width: int, skip: int = 0, selected: bool = False) -> Strip:
     """One line of a log: mark, then text from column `skip` on."""
-    style = look.level(line.level)
-    drawn = Line(look, width, selected).put(mark(look, line.level), style).gap()
-    text = style if line.level in ("error", "warning") else look.text if line.level else look.quiet
+    style = theme.level(line.level)
+    drawn = Line(theme, width, selected).put(mark(theme, line.level), style).gap()
+    text = style if line.level in ("error", "warning") else theme.text if line.level else theme.quiet
     return drawn.put(line.text[skip:], text).strip()
 
 
@@ -33,12 +33,12 @@ class LogStrips:
         self._known: dict[tuple[LogLine, bool], Strip] = {}
         self._drawn_for: tuple[Theme, int, int] | None = None
 
-    def draw(self, look: Theme, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
+    def draw(self, theme: Theme, lines: Iterable[tuple[LogLine, bool]], width: int, skip: int = 0) -> list[Strip]:
         """These lines, each with whether the cursor is on it."""
-        before = self._known if (look, width, skip) == self._drawn_for else {}
-        self._drawn_for = (look, width, skip)
+        before = self._known if (theme, width, skip) == self._drawn_for else {}
+        self._drawn_for = (theme, width, skip)
         lines = list(lines)
-        strips = [before.get(line) or log_strip(look, line[0], width, skip, line[1]) for line in lines]
+        strips = [before.get(line) or log_strip(theme, line[0], width, skip, line[1]) for line in lines]
         self._known = dict(zip(lines, strips, strict=True))
         return strips
 
@@ -79,7 +79,7 @@ class LogTail(Lines):
         shown = self._lines[-(height - 1) :] if height > 1 else ()
         marked = sum(line.level in ("error", "warning") for line in shown)
         right = " · ".join(word for word in (f"{marked} marked" if marked else "", self._ended) if word)
-        title = rule(self.look, width, "Log", right)
+        title = rule(self.theme, width, "Log", right)
         if not shown:
-            return [title, Line(self.look, width).put("No log lines yet.", self.look.quiet).strip()]
-        return [title, *self._strips_of_lines.draw(self.look, ((line, False) for line in shown), width)]
+            return [title, Line(self.theme, width).put("No log lines yet.", self.theme.quiet).strip()]
+        return [title, *self._strips_of_lines.draw(self.theme, ((line, False) for line in shown), width)]

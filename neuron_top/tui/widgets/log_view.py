@@ -72,12 +72,12 @@ class LogView(Lines, can_focus=True):
         """Title, then the lines from the one scrolled to."""
         room = height - 1
         self.first = max(0, min(self.first, len(self.lines) - room))
-        title = rule(self.look, width, "Log", self._summary())
+        title = rule(self.theme, width, "Log", self._summary())
         if not self.lines:
-            return [title, Line(self.look, width).put(self._nothing(), self.look.quiet).strip()]
+            return [title, Line(self.theme, width).put(self._nothing(), self.theme.quiet).strip()]
         shown = enumerate(self.lines[self.first : self.first + room], self.first)
         lines = ((line, at == self.cursor) for at, line in shown)
-        return [title, *self._strips_of_lines.draw(self.look, lines, width, self.skip)]
+        return [title, *self._strips_of_lines.draw(self.theme, lines, width, self.skip)]
 
     def _summary(self) -> str:
         words = ["following"] if self.following else [self._place()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from textual import events
 from textual.strip import Strip
 
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 
@@ -27,7 +27,7 @@ class Page(Lines):
 
     def draw(self, width: int, height: int) -> list[Strip]:
         """The part that is scrolled to."""
-        strips = list(self._lines(self.look, width))
+        strips = list(self._lines(self.theme, width))
         self._count = len(strips)
         self.first = max(0, min(self.first, len(strips) - height))
         return strips[self.first : self.first + height]
@@ -35,7 +35,7 @@ class Page(Lines):
     @property
     def text(self) -> str:
         """The whole page as plain text."""
-        return "\n".join(strip.text.rstrip() for strip in self._lines(self.look, self.size.width))
+        return "\n".join(strip.text.rstrip() for strip in self._lines(self.theme, self.size.width))
 
     def move(self, by: int) -> None:
         """Scroll by lines."""

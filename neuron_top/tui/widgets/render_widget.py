@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.strip import Strip
 
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 
 Draw = Callable[[Theme, Any, int, int], Sequence[Strip]]
@@ -31,4 +31,4 @@ class RenderWidget(Lines):
 
     def draw(self, width: int, height: int) -> Sequence[Strip]:
         """What the function draws; blank before the first view."""
-        return self._draw(self.look, self._view, width, height) if self._view is not None else ()
+        return self._draw(self.theme, self._view, width, height) if self._view is not None else ()

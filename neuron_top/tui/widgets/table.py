@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.look import Theme
+from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.tui.widgets.order import Order
 
@@ -61,7 +61,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.first = 0
         self.nothing: Sequence[str] = ()
         self.query_text = ""
-        self.across: Callable[[Row, Theme, int], Cell | None] = lambda row, look, width: None
+        self.across: Callable[[Row, Theme, int], Cell | None] = lambda row, theme, width: None
         """What stands in a row right across all columns, as in the head of a group; None for a row of cells."""
 
         self.lasting = False
@@ -89,7 +89,7 @@ class Table(Lines, Generic[Row], can_focus=True):
         widths = column_widths(self.columns, width)
         if not len(self.order):
             lines = (part for text in self._empty() for part in textwrap.wrap(text, max(1, width)))
-            return [self._header(widths, width), *(Line(self.look, width).put(text).strip() for text in lines)]
+            return [self._header(widths, width), *(Line(self.theme, width).put(text).strip() for text in lines)]
         self._scroll(len(self.order), height - 1)
         chosen = self.order.index
         shown = enumerate(self.order.part(self.first, height - 1), self.first)
@@ -109,19 +109,17 @@ class Table(Lines, Generic[Row], can_focus=True):
         self.first = max(0, min(self.first, count - height))
 
     def _header(self, widths: Sequence[int], width: int) -> Strip:
-        line = Line(self.look, width).gap(2)
+        line = Line(self.theme, width).gap(2)
         for index, (column, size) in enumerate(zip(self.columns, widths, strict=True)):
             if size:
-                arrow = (
-                    ("▼" if self.reversed else "▲") if self.look.to_ascii("▼") == "▼" else "v" if self.reversed else "^"
-                )
-                title = f"{column.title}{arrow}" if index == self.sorted_by else column.title
-                line.put(title, self.look.title, size, column.right).gap()
+                arrows = "v^" if self.theme.is_ascii else "▼▲"
+                title = f"{column.title}{arrows[not self.reversed]}" if index == self.sorted_by else column.title
+                line.put(title, self.theme.title, size, column.right).gap()
         return line.strip()
 
     def _known_row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
         """A row as it was drawn before, if it is still the same."""
-        drawn_with = self.look, width, self.columns
+        drawn_with = self.theme, width, self.columns
         if drawn_with != self._drawn_with or len(self._drawn) > 4 * max(100, self.size.height):
             self._drawn_with, self._drawn = drawn_with, {}
         place = self.order.key(row), chosen
@@ -131,15 +129,15 @@ class Table(Lines, Generic[Row], can_focus=True):
         return known[1]
 
     def _row(self, row: Row, widths: Sequence[int], width: int, chosen: bool) -> Strip:
-        line = Line(self.look, width, selected=chosen)
-        line.put(self.look.glyphs.cursor if chosen else " ", self.look.key).gap()
-        across = self.across(row, self.look, line.left)
+        line = Line(self.theme, width, selected=chosen)
+        line.put(self.theme.glyphs.cursor if chosen else " ", self.theme.key).gap()
+        across = self.across(row, self.theme, line.left)
         if across is not None:
             return line.add(across).gap(line.left).strip()
         for column, size in zip(self.columns, widths, strict=True):
             if not size:
                 continue
-            line.column(column.cell(row, self.look, size), size, column.right).gap()
+            line.column(column.cell(row, self.theme, size), size, column.right).gap()
         return line.strip()
 
     def sort(self, index: int | None, reverse: bool | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What things look like: palettes and glyphs, chosen once at the start and handed to everything that draws.
+"""Palettes and glyphs, chosen once at the start and handed to everything that draws.
 
 The colors are all of the 256-color cube, because that is what an SSH session usually gets; sixteen colors are found
 from them by the nearest match. A color never stands alone: every state also has a symbol and a word.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rich.style import Style
+from textual.theme import Theme as TextualTheme
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ HIGH_CONTRAST = Palette(
 )  # fmt: skip
 NO_COLOR = Palette("no-color", True, None, None, None, None, None, None, None, None, None, (None,) * 8)
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT, HIGH_CONTRAST, NO_COLOR)}
+THEMES = ("dark", "light", "high-contrast")
+"""Palettes that can be chosen, in the order of the key."""
 
 
 class Theme:
@@ -105,9 +108,14 @@ class Theme:
     def _style(self, color: str | None, bold: bool = False, dim: bool = False) -> Style:
         return Style(color=color, bgcolor=self.palette.background, bold=bold or None, dim=dim or None)
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether only ASCII characters may be drawn."""
+        return self.glyphs is ASCII
+
     def to_ascii(self, text: str) -> str:
         """`text` in the characters this terminal has: in ASCII, typography becomes its plain form, the rest `?`."""
-        if text.isascii() or self.glyphs is not ASCII:
+        if text.isascii() or not self.is_ascii:
             return text
         return text.translate(_PLAIN).encode("ascii", "replace").decode()
 
@@ -131,7 +139,24 @@ class Theme:
 
 
 def choose(theme: str, ascii_only: bool, encoding: str, no_color: bool) -> Theme:
-    """The look for a terminal: ASCII where asked for or where the locale's encoding has no box characters."""
+    """The theme for a terminal: ASCII where asked for or where the locale's encoding has no box characters."""
     unicode = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "utf16", "gb18030")
     palette = NO_COLOR if no_color else PALETTES[theme]
     return Theme(palette, UNICODE if unicode and not ascii_only else ASCII)
+
+
+def textual_theme(palette: Palette) -> TextualTheme:
+    """A palette as Textual's own theme, for what Textual draws itself: the command palette, a filter's line."""
+    return TextualTheme(
+        name=f"neurontop-{palette.name}",
+        primary=palette.accent or "",
+        accent=palette.accent,
+        warning=palette.warn,
+        error=palette.bad,
+        success=palette.good,
+        foreground=palette.text,
+        background=palette.background,
+        surface=palette.background,
+        panel=palette.selected,
+        dark=palette.dark,
+    )
