@@ -42,7 +42,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = ReportService(settings, log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     run = service.load(arguments.names, standard_input_bytes())
-    view = service.full(run, cache=arguments.cache, prices=prices)
+    view = service.full(run, cache=arguments.cache or None, prices=prices)
     write(render(view, chosen_format(arguments)), arguments.output)
     return 0
 

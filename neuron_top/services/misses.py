@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from neuron_top.cache import roots
 from neuron_top.cache.model.snapshot import Snapshot
@@ -17,10 +16,11 @@ from neuron_top.errors import NeuronTopError, NothingToShow
 from neuron_top.explain.miss_causes import Explanation, explain
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
+from neuron_top.services.runs import first_local_root
 from neuron_top.settings import Settings
 from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, not_known, questions, why
 
-__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService", "first_local_root"]
+__all__ = ["Explanation", "MISSES_EXPLAINED", "MissService"]
 
 MISSES_EXPLAINED = 25
 """Of a run, on a screen or in a report: those that took longest."""
@@ -117,8 +117,3 @@ class _Explainer:
             if len(found) == OTHER_ROOTS:
                 break
         return found
-
-
-def first_local_root(named: Iterable[str]) -> str | None:
-    """The first of these roots that is a folder of this machine."""
-    return next((root for root in named if Path(root).is_dir()), None)

@@ -10,7 +10,7 @@ import msgspec
 
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
-from neuron_top.services.runs import BEFORE_LAST, RunService
+from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
 from neuron_top.settings import Settings
 from neuron_top.views.gate import Verdict, end, judge, judge_size
 from neuron_top.views.report import Report, report
@@ -58,17 +58,21 @@ class ReportService:
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
         recorded run used, where that is a folder of this machine.
         """
-        from neuron_top.services.misses import MISSES_EXPLAINED, MissService, first_local_root
-        from neuron_top.views.miss_explanation import roots
+        if cache is None and run.job.run:
+            from neuron_top.views.miss_explanation import roots
 
-        cache = cache or (first_local_root(roots(run)) if run.job.run else None)
+            cache = first_local_root(roots(run))
         memory = run_loader.memory(run, self._settings, cache)
-        explained = (
-            MissService(self._settings, cache).explain_run(run, MISSES_EXPLAINED)[0] if cache is not None else ()
-        )
-        misses = [(each.module, f"{each.causes[0].kind}: {each.causes[0].text}") for each in explained]
+        misses = self._misses(run, cache) if cache is not None else []
         now = run_loader.end_of(run) if now is None else now
         return report(run, now, memory=memory, prices=prices, misses=misses)
+
+    def _misses(self, run: Run, cache: str) -> list[tuple[str, str]]:
+        """Module and likeliest cause of the misses that took longest."""
+        from neuron_top.services.misses import MISSES_EXPLAINED, MissService
+
+        explained, _ = MissService(self._settings, cache).explain_run(run, MISSES_EXPLAINED)
+        return [(each.module, f"{each.causes[0].kind}: {each.causes[0].text}") for each in explained]
 
     def with_cache(self, run: Run, cache: str | None) -> Report:
         """A report with what a named cache and earlier recordings know of its graphs; misses are not explained."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from neuron_top.errors import NothingToShow, RefusedForSafety
@@ -141,3 +142,8 @@ def _find(store: Store, name: str) -> RunRecord:
     if len(newest) < 2:
         raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
     return newest[1]
+
+
+def first_local_root(named: Iterable[str]) -> str | None:
+    """The first of these roots that is a folder of this machine."""
+    return next((root for root in named if Path(root).is_dir()), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,14 @@ def test_growth_is_judged_only_where_a_threshold_is_given(service: ReportService
 def test_a_name_that_is_neither_a_log_nor_a_recording_is_not_found(service: ReportService) -> None:
     with pytest.raises(NothingToShow):
         service.load(["nothing"])
+
+
+def test_a_report_of_a_log_loads_no_explanation_and_no_comparison(log: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; from neuron_top.cli.main import main\n"
+        f"main(['report', {log!r}, '-o', {str(tmp_path / 'report.md')!r}])\n"
+        "print([name for name in sys.modules if name.startswith(('neuron_top.explain.miss', 'neuron_top.actions',"
+        " 'neuron_top.views.compare', 'textual', 'watchdog'))])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"
