@@ -1,7 +1,7 @@
-"""What happens inside a training process, told to whoever records the run.
+"""Events from inside a training process, for whoever records the run.
 
 Each process appends events as JSON lines to `$NEURONTOP_EVENTS_DIR/<pid>.jsonl`; one `write` of a whole line to a
-file opened for appending, so threads and forks never tear a line. Telling is never allowed to disturb the job:
+file opened for appending, so threads and forks never tear a line. Emitting is never allowed to disturb the job:
 every failure is swallowed here, once and for all. Nor may it be led elsewhere: what lies under the file's name must be
 a plain file of this user's with that one name, for a link could lead to any file and a pipe without a reader would stop
 the job.
@@ -22,17 +22,17 @@ from neuron_top.events import Event, encode
 from neuron_top.plain_files import open_plain
 
 DIRECTORY = "NEURONTOP_EVENTS_DIR"
-OPERATORS_TOLD = 64
+OPERATORS_EMITTED = 64
 """Kinds of operators that an event carries: enough to tell one graph from another."""
 
 _torn: set[Path] = set()
 """Files whose disk took the last line only in part: the next line begins on a line of its own."""
 
-Tell = Callable[[Event], None]
-"""Something that takes events; `tell` is the real one."""
+Emit = Callable[[Event], None]
+"""Something that takes events; `emit` is the real one."""
 
 
-def tell(event: Event, environ: Mapping[str, str] = os.environ) -> None:
+def emit(event: Event, environ: Mapping[str, str] = os.environ) -> None:
     """Append `event`, stamped with the present time, or do nothing where nobody listens."""
     directory = environ.get(DIRECTORY)
     if not directory:
@@ -63,4 +63,4 @@ def rank(environ: Mapping[str, str] = os.environ) -> int | None:
 
 def op_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """The commonest operators of a graph, as events carry them."""
-    return dict(Counter(counts).most_common(OPERATORS_TOLD))
+    return dict(Counter(counts).most_common(OPERATORS_EMITTED))

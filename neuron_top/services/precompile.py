@@ -161,7 +161,7 @@ class _Compiles:
 
         options = msgspec.structs.replace(self._options, retry_failed=True)  # what is chosen here is to be compiled
         wrappers = {
-            name: Wrapper(compiler, options, log=self._log, tell=self._pids.tell)
+            name: Wrapper(compiler, options, log=self._log, emit=self._pids.emit)
             for name, compiler in compilers.items()
         }
         job = ParallelCompile(

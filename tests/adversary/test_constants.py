@@ -90,7 +90,7 @@ def test_a_constant_travels_with_its_value_and_stays_no_buffer(constant: torch.T
     holder.deep = torch.nn.Module()
     object.__setattr__(holder.deep, "held", constant)
     gm.add_module("part", copying.copied(torch.fx.GraphModule(holder, inner)))
-    hashing.traveling(gm)
+    hashing.strip_unserialized(gm)
     with gm.graph.inserting_before(next(iter(reversed(gm.graph.nodes)))):
         gm.graph.get_attr("part")
     traveled = graph_file.load(graph_file.dump(copying.copied(gm), [], {})).gm

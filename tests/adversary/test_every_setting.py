@@ -179,10 +179,10 @@ SETTERS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", SETTERS)
 def test_every_function_that_sets_a_state_changes_the_key_and_a_compile_process_takes_it_over(name: str) -> None:
-    before = torch_settings.collect().traveling()
+    before = torch_settings.collect().serializable()
     try:
         SETTERS[name]()
-        during = torch_settings.collect().traveling()
+        during = torch_settings.collect().serializable()
         if name == "set_flush_denormal" and torch_settings.collect().state["denormals"]:
             pytest.skip("this processor keeps denormals")
         assert exactly(during, {}) != exactly(before, {})
@@ -194,7 +194,7 @@ def test_every_function_that_sets_a_state_changes_the_key_and_a_compile_process_
 
 
 def test_what_a_compile_process_cannot_take_over_is_told() -> None:
-    sent = torch_settings.collect().traveling()
+    sent = torch_settings.collect().serializable()
     sent["state"] = {**sent["state"], "cuda.linalg": "Another"}
     assert torch_settings.apply(sent) == ["cuda.linalg"]
 
@@ -202,9 +202,9 @@ def test_what_a_compile_process_cannot_take_over_is_told() -> None:
 def test_code_for_other_vector_instructions_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     from torch._inductor import cpu_vec_isa
 
-    found = torch_settings.collect().traveling()
+    found = torch_settings.collect().serializable()
     monkeypatch.setattr(cpu_vec_isa, "pick_vec_isa", lambda: cpu_vec_isa.invalid_vec_isa)  # its test found no room
-    assert exactly(torch_settings.collect().traveling(), {}) != exactly(found, {})
+    assert exactly(torch_settings.collect().serializable(), {}) != exactly(found, {})
     assert torch_settings.apply(found) == ["vector_instructions"]
 
 
@@ -213,7 +213,7 @@ def test_variables_are_taken_over_and_others_of_the_same_list_removed(monkeypatc
         monkeypatch.setenv(name, "/here")
         monkeypatch.delenv(name)
     os.environ["CPATH"] = "/here"
-    sent = torch_settings.collect().traveling()
+    sent = torch_settings.collect().serializable()
     assert sent["variables"]["CPATH"] == "/here"
     sent["variables"] = {"LIBRARY_PATH": "/there"}
     assert torch_settings.apply(sent) == []

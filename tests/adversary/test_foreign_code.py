@@ -120,7 +120,7 @@ from neuron_top.compile.server import server
 from neuron_top.compile.graphs import graph_file, inductor_compile
 
 graph_file.load = lambda body: types.SimpleNamespace(gm=None, inputs=[], settings={})
-inductor_compile.compile_traveled = lambda *_, **__: inductor_compile.check_work_folder()
+inductor_compile.compile_serialized = lambda *_, **__: inductor_compile.check_work_folder()
 request = {"graph": sys.argv[1], "graph_sha256": hashlib.sha256(Path(sys.argv[1]).read_bytes()).hexdigest(),
            "graph_digest": "", "module": "", "outputs": {}, "dump": ""}
 sys.exit(server._compile(request, 1))

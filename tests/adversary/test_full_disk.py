@@ -218,12 +218,12 @@ def test_a_line_of_the_side_channel_that_was_cut_does_not_swallow_the_next(
 ) -> None:
     monkeypatch.setenv(side_channel.DIRECTORY, str(small_disk))
     told = CompileEnded(module="MODULE_1+2" * 100, seconds=1.0, ok=False, cause=CompileCause.DISK_FULL)
-    side_channel.tell(told)
+    side_channel.emit(told)
     fill(small_disk, 0)
     for _ in range(5):  # the page that the file has takes some of them, and a part of one
-        side_channel.tell(told)
+        side_channel.emit(told)
     (small_disk / "filler").unlink()
-    side_channel.tell(told)
+    side_channel.emit(told)
     (file,) = small_disk.glob("*.jsonl")
     assert decode(file.read_bytes().splitlines()[-1]) == msgspec_replaced(told, file)
 

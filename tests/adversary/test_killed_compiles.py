@@ -93,7 +93,7 @@ def test_a_compile_that_was_killed_is_tried_once_more_and_counts_as_no_failure(
 ) -> None:
     told: list[Event] = []
     one = Dying(deaths=1)
-    job = Wrapper(one, WrapperOptions(cache_url=str(tmp_path)), tell=told.append)
+    job = Wrapper(one, WrapperOptions(cache_url=str(tmp_path)), emit=told.append)
     assert job.get_or_compile(GRAPH).entry.artifact.read_bytes() == b"the graphthe graph"
     assert one.compiled == 2
     assert "compiling it once more" in capsys.readouterr().err

@@ -61,7 +61,7 @@ def test_what_a_module_is_made_of_is_told_before_its_compile_begins(entry: Path,
     (entry / "model.hlo_module.pb").write_bytes(training_step(Step()))
     told: list[Event] = []
     options = WrapperOptions(cache_url=str(entry.parent.parent))
-    Wrapper(compiler(tmp_path, 'cp "$3" "$5"\n'), options, tell=told.append).compile_entry(entry)
+    Wrapper(compiler(tmp_path, 'cp "$3" "$5"\n'), options, emit=told.append).compile_entry(entry)
     described = told[0]
     assert isinstance(described, GraphDescribed)
     assert (described.module, described.compiler) == (entry.name, entry.parent.name)

@@ -242,7 +242,7 @@ def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
         return CompileOutcome(seconds=0.0)
 
     told: list[Event] = []
-    one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), tell=told.append)
+    one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), emit=told.append)
     graph = Graph(key=GRAPH.key, data=cannot, compile_inside=inside)
     assert one.get_or_compile(graph).entry.artifact.read_bytes() == b"made here"
     (began,) = [event for event in told if isinstance(event, CompileBegan)]

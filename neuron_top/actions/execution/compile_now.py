@@ -92,7 +92,7 @@ class _Compiles:
         """Compile what may be compiled."""
         options = msgspec.structs.replace(parse_environment(), retry_failed=True)
         pids = CompilePids()
-        wrappers = {name: Wrapper(each, options, log=log, tell=pids.tell) for name, each in self.compilers.items()}
+        wrappers = {name: Wrapper(each, options, log=log, emit=pids.emit) for name, each in self.compilers.items()}
 
         def show(progress: Progress) -> None:
             if not watch(progress):

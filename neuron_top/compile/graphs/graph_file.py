@@ -32,7 +32,7 @@ class SerializedGraph(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def dump(gm: fx.GraphModule, inputs: Sequence[Any], settings: Mapping[str, Any]) -> bytes:
-    """The body of a graph file. Raises whatever pickling raises where the graph cannot travel."""
+    """The body of a graph file. Raises whatever pickling raises where the graph cannot be serialized."""
     body = GraphPickler.dumps((gm, list(inputs)), Options(ops_filter=None, node_metadata_key_filter=None))
     with _disable_current_modes():  # GraphPickler keeps the form of a tensor only; constants need their values
         constants = pickle.dumps(copying.constants(gm))

@@ -1,8 +1,8 @@
 """The hash of a graph: equal wherever the generated code would be equal, different wherever anything differs.
 
-A wrong hit is the worst defect a compile cache can have, so the rule is: what travels to the compiler is what is
-hashed. `traveling` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every node's
-operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content,
+A wrong hit is the worst defect a compile cache can have, so the rule is: what is sent to the compiler is what is
+hashed. `strip_unserialized` strips a graph to that, and `describe_exactly` writes all of it as canonical text: every
+node's operator, arguments with their types, metadata of its value (shape, stride, dtype, device), constants by content,
 symbolic sizes with their hints, ranges and guards, and the compiler settings in force. Names of nodes and places in
 the user's source stay out; order counts. What cannot be written down exactly raises `NotCacheable`; such a graph is
 compiled without the cache.
@@ -34,7 +34,7 @@ class NotCacheable(Exception):
     """The graph holds something that has no exact description, so it has no key."""
 
 
-def traveling(gm: fx.GraphModule) -> None:
+def strip_unserialized(gm: fx.GraphModule) -> None:
     """Strip `gm` (and its subgraphs), in place, of every metadata that `describe_exactly` does not read.
 
     What is left is each node's value. Marks for the partitioner have done their work by now; stacks and names of

@@ -62,7 +62,7 @@ def warm_up() -> None:
     cpu_vec_isa.pick_vec_isa()
 
 
-def compile_traveled(
+def compile_serialized(
     graph: SerializedGraph, outputs: Mapping[str, Path], *, module: str, digest: str, dump: str = ""
 ) -> dict[str, Any]:
     """Compile in this process, made for it, under the graph's own settings; returns `{"guards"}`.

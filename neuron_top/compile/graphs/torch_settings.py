@@ -139,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """Why graphs must not be shared under these settings; empty where they may be."""
 
-    def traveling(self) -> dict[str, Any]:
+    def serializable(self) -> dict[str, Any]:
         """What is hashed, and sent along with a graph."""
         return {"config": self.config, "state": self.state, "variables": self.variables}
 
@@ -187,7 +187,7 @@ def apply(settings: Mapping[str, Any]) -> list[str]:
     for name in VARIABLES:
         os.environ.pop(name, None)
     os.environ.update(settings["variables"])
-    return sorted(_differing(settings, collect().traveling()))
+    return sorted(_differing(settings, collect().serializable()))
 
 
 def indescribable(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,18 +64,18 @@ class _Ended(NamedTuple):
 
 
 class CompilePids:
-    """The compile processes at work now, as the wrapper tells them; passes every event on to the side channel."""
+    """The compile processes at work now, as the wrapper emits them; passes every event on to the side channel."""
 
     def __init__(self) -> None:
         self._pids: dict[str, int] = {}
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Takes the wrapper's events."""
         if isinstance(event, CompileBegan) and event.compiler_pid is not None:
             self._pids[event.module] = event.compiler_pid
         elif isinstance(event, CompileEnded):
             self._pids.pop(event.module, None)
-        side_channel.tell(event)
+        side_channel.emit(event)
 
     def resident(self) -> int:
         """Bytes that they hold."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from neuron_top.compile.child_processes import end_group
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
-from neuron_top.compile.server.server import CANNOT_TRAVEL, NOT_THE_GRAPHS_FAULT
+from neuron_top.compile.server.server import NOT_SERIALIZABLE, NOT_THE_GRAPHS_FAULT
 from neuron_top.compile.wrapper import compile_end
 from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing
 
@@ -197,7 +197,7 @@ def _outcome(answer: dict[str, Any], task: CompileTask) -> CompileOutcome:
     status, log = answer["status"], answer["log"]
     if _SERVER_ENDED in answer:
         raise _server_ended(answer[_SERVER_ENDED], status, task)
-    if status == CANNOT_TRAVEL:
+    if status == NOT_SERIALIZABLE:
         raise NotSerializable(log.splitlines()[-1] if log else "the graph cannot be loaded in another process")
     if status == NOT_THE_GRAPHS_FAULT:
         raise CacheUnusable(

@@ -38,7 +38,7 @@ from neuron_top.compile.wrapper.scratch import forget_probes, remove_dead, usual
 
 COMPILE_ERROR = 70
 """Exit status of a fork whose compile failed (the Neuron compiler's, too)."""
-CANNOT_TRAVEL = 71
+NOT_SERIALIZABLE = 71
 """Exit status of a fork that could not load the graph or save its code: the job compiles it itself then."""
 NOT_THE_GRAPHS_FAULT = 72
 """Exit status of a fork that may not compile: its graph file was changed, or Inductor's folder is not to be trusted."""
@@ -222,7 +222,7 @@ def _be_the_fork(request: dict[str, Any], log: int, result: int, arrange: Any, c
 def _compile(request: dict[str, Any], result: int) -> int:
     from neuron_top.compile.compiler import NotSerializable
     from neuron_top.compile.graphs import graph_file
-    from neuron_top.compile.graphs.inductor_compile import compile_traveled
+    from neuron_top.compile.graphs.inductor_compile import compile_serialized
     from neuron_top.errors import CacheUnusable, RefusedForSafety
 
     data = Path(request["graph"]).read_bytes()
@@ -233,15 +233,15 @@ def _compile(request: dict[str, Any], result: int) -> int:
         graph = graph_file.load(graph_header.body(data))
     except Exception:  # noqa: BLE001 (unpickling raises anything)
         traceback.print_exc()
-        return CANNOT_TRAVEL
+        return NOT_SERIALIZABLE
     outputs = {name: Path(path) for name, path in request["outputs"].items()}
     try:
-        outcome = compile_traveled(
+        outcome = compile_serialized(
             graph, outputs, module=request["module"], digest=request["graph_digest"], dump=request["dump"]
         )
     except NotSerializable as reason:
         print(reason, file=sys.stderr)
-        return CANNOT_TRAVEL
+        return NOT_SERIALIZABLE
     except (RefusedForSafety, CacheUnusable) as reason:
         print(reason, file=sys.stderr)
         return NOT_THE_GRAPHS_FAULT

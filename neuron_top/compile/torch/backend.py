@@ -139,7 +139,7 @@ def _shareable_settings(patches: Mapping[str, Any]) -> dict[str, Any]:
     settings = torch_settings.collect(patches)
     if reason := settings.reason or own_code.foreign():
         raise hashing.NotCacheable(reason)
-    return settings.traveling()
+    return settings.serializable()
 
 
 def _patches(wrapper: Wrapper, options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
@@ -203,14 +203,14 @@ def _graph(
 ) -> tuple[Graph, bool]:
     """Key and, for a miss, content of a graph; whether process groups have other names in it than in this process.
 
-    `copy` is ours: it is stripped to what travels.
+    `copy` is ours: it is stripped to what is serialized.
     """
     wrapper, renamed = job.wrapper, False
     if torch.distributed.is_available():
         from neuron_top.compile.graphs import process_groups
 
         renamed = bool(process_groups.canonicalize(copy))
-    hashing.traveling(copy)
+    hashing.strip_unserialized(copy)
     digest = hashing.digest_graph(copy, inputs, settings)
     key = module_key(digest[:GRAPH_DIGITS], wrapper.options.compiler_flags)
     compiler = wrapper.compiler.directory()
@@ -249,6 +249,6 @@ def _compile_inside(
 
 def _fell_back(wrapper: Wrapper, reason: str) -> None:
     wrapper.log.remark(reason)
-    side_channel.tell(
+    side_channel.emit(
         CompileFellBack(pid=os.getpid(), rank=side_channel.rank(), reason=reason, source=f"worker:{os.getpid()}")
     )

@@ -1,4 +1,4 @@
-"""How many equal blocks of a model one compiled graph serves in this process, told to whoever records the run.
+"""How many equal blocks of a model one compiled graph serves in this process, for whoever records the run.
 
 A model compiled by region has its repeated block compiled once. Dynamo runs that code for all blocks, because their
 parameters are inputs of the graph: nothing is looked up, so no log line tells of it. What tells the blocks apart is
@@ -54,7 +54,7 @@ class _Counted:
             return
         if block not in self._met:
             self._met.add(block)
-            side_channel.tell(
+            side_channel.emit(
                 GraphReused(module=self._module, pid=os.getpid(), rank=side_channel.rank(), blocks=len(self._met),
                             source=f"worker:{os.getpid()}")
             )  # fmt: skip

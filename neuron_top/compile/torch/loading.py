@@ -1,4 +1,4 @@
-"""From a complete entry to a function that runs in this process: load, check the assumptions, tell the recorder.
+"""From a complete entry to a function that runs in this process: load, check the assumptions, emit an event.
 
 Two ways lead here: a graph that was just traced (`load`), and one whose trace AOTAutograd has kept (`load_known`, see
 `dispatch_cache`). Both look the entry up through the wrapper, so both say the same lines and count the same.
@@ -43,7 +43,7 @@ class _ThreadState(threading.local):
         self.waited = 0.0
 
 
-_at_hand = _ThreadState()
+_thread_state = _ThreadState()
 
 
 def job_wrapper() -> Wrapper:
@@ -60,9 +60,9 @@ def job_wrapper() -> Wrapper:
 
 
 def compile_begins(waited_seconds: float = 0.0) -> None:
-    """A new captured graph: forget what the last one left; its first artifact tells how long was waited for it."""
-    _at_hand.runners.clear()
-    _at_hand.waited = waited_seconds
+    """A new captured graph: forget what the last one left; its first artifact carries how long it was waited for."""
+    _thread_state.runners.clear()
+    _thread_state.waited = waited_seconds
 
 
 def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
@@ -70,23 +70,23 @@ def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
 
     Raises NotSerializable where the compiled code assumes other sizes, else as `Wrapper.get_or_compile`.
     """
-    if runner := _at_hand.runners.pop(graph.key.name, None):
+    if runner := _thread_state.runners.pop(graph.key.name, None):
         return runner
     for attempt in (1, 2):
-        obtained, start = wrapper.get_or_compile(graph), time.monotonic()
+        compiled, start = wrapper.get_or_compile(graph), time.monotonic()
         try:
-            runner = _loaded(obtained, graph.digest)
+            runner = _loaded(compiled, graph.digest)
         except RefusedForSafety:
             raise
         except Exception as problem:
             if attempt == 2:
                 raise CompileError(f"the artifact cannot be loaded: {problem}", module=graph.key.name) from problem
             if not wrapper.make_room(problem):  # a full disk says nothing about the artifact
-                wrapper.reject(obtained.entry, f"{type(problem).__name__}: {problem}")
+                wrapper.reject(compiled.entry, f"{type(problem).__name__}: {problem}")
             continue
-        if not inductor_compile.guards_hold(obtained.guards, inputs, hashing.shape_environment(inputs)):
+        if not inductor_compile.guards_hold(compiled.guards, inputs, hashing.shape_environment(inputs)):
             raise NotSerializable("its compiled code assumes other sizes")
-        _tell_loaded(obtained, start)
+        _emit_loaded(compiled, start)
         return runner
     raise AssertionError("the second attempt returns or raises")
 
@@ -94,25 +94,25 @@ def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
 def load_known(module: str) -> Runner | None:
     """The compiled function of a module that is known to be wanted; None where the cache has no sound artifact."""
     wrapper, key = job_wrapper(), parse_key(module)
-    obtained = wrapper.found(key) if key is not None else None
-    if obtained is None or obtained.guards:
+    compiled = wrapper.find_hit(key) if key is not None else None
+    if compiled is None or compiled.guards:
         return None
     start = time.monotonic()
     try:
-        runner = _loaded(obtained, "")
+        runner = _loaded(compiled, "")
     except Exception:  # noqa: BLE001 (the long way comes across it again, and says and repairs it)
         return None
     wrapper.log.cache_path(wrapper.options.cache_url)
-    wrapper.log.hit(obtained.entry.artifact)
-    _describe_again(wrapper, obtained)
-    _tell_loaded(obtained, start)
-    _at_hand.runners[module] = runner
+    wrapper.log.hit(compiled.entry.artifact)
+    _describe_again(wrapper, compiled)
+    _emit_loaded(compiled, start)
+    _thread_state.runners[module] = runner
     return runner
 
 
 def describe(wrapper: Wrapper, description: GraphDescription) -> None:
-    """Tell the recorder what a graph is."""
-    side_channel.tell(
+    """Emit what a graph is."""
+    side_channel.emit(
         GraphDescribed(
             module=description.module,
             pid=os.getpid(),
@@ -128,26 +128,26 @@ def describe(wrapper: Wrapper, description: GraphDescription) -> None:
     )
 
 
-def _describe_again(wrapper: Wrapper, obtained: CompiledEntry) -> None:
+def _describe_again(wrapper: Wrapper, compiled: CompiledEntry) -> None:
     try:
-        data = (obtained.entry.path / filenames.DESCRIPTION).read_bytes()
+        data = (compiled.entry.path / filenames.DESCRIPTION).read_bytes()
         describe(wrapper, msgspec.json.decode(data, type=GraphDescription))
     except (OSError, msgspec.MsgspecError):
         return  # it only helps people to read what was loaded
 
 
-def _loaded(obtained: CompiledEntry, digest: str) -> Runner:
-    files = (obtained.artifact or obtained.entry.load(digest)).files
-    artifact = inductor_compile.load_artifact(*(files[path.name] for path in obtained.entry.artifacts))
+def _loaded(compiled: CompiledEntry, digest: str) -> Runner:
+    files = (compiled.artifact or compiled.entry.load(digest)).files
+    artifact = inductor_compile.load_artifact(*(files[path.name] for path in compiled.entry.artifacts))
     worker_memory.code_loaded()
     return lambda arguments: artifact(*arguments)
 
 
-def _tell_loaded(obtained: CompiledEntry, start: float) -> None:
-    waited, _at_hand.waited = obtained.waited_seconds + _at_hand.waited, 0.0
-    side_channel.tell(
+def _emit_loaded(compiled: CompiledEntry, start: float) -> None:
+    waited, _thread_state.waited = compiled.waited_seconds + _thread_state.waited, 0.0
+    side_channel.emit(
         ArtifactLoaded(
-            module=obtained.entry.module,
+            module=compiled.entry.module,
             pid=os.getpid(),
             rank=side_channel.rank(),
             seconds=time.monotonic() - start,

@@ -1,8 +1,8 @@
 """Inputs that are no tensors and no numbers: device meshes, process groups, other objects of the job.
 
 AOTAutograd hands them to a graph when a tensor subclass that passes through carries them (DTensor its mesh), and the
-forward graph returns them for the backward one. The compiled code does nothing with them, and they could not travel
-to another process; so they are cut out of the graph and put back around its artifact.
+forward graph returns them for the backward one. The compiled code does nothing with them, and they cannot be sent to
+another process; so they are cut out of the graph and put back around its artifact.
 """
 
 from __future__ import annotations

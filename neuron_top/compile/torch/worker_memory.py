@@ -279,6 +279,6 @@ def _report() -> None:
         # The job's threads change the numbers while we add them up; such a look is left out.
         with contextlib.suppress(RuntimeError, OSError, ValueError):
             kinds = _account.kinds(time.monotonic())
-            side_channel.tell(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds))
+            side_channel.emit(WorkerMemoryReported(pid=os.getpid(), rank=side_channel.rank(), kinds=kinds))
         took = time.thread_time() - began
         pause, before = max(PERIOD, _SHARE * min(took, before)), took  # a search or a look at mappings is rare

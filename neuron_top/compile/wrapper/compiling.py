@@ -1,8 +1,8 @@
 """One compile whose lock is held: the graph stored, the compiler run, the artifact published or the failure recorded.
 
-Whichever way a compile ends, its end is told through the side channel and no temporary file of it stays. A graph that
-cannot travel to a compile process is compiled in the job, and that is said. A compile that was killed is tried once
-more; only what is the graph's own fault is recorded as its failure.
+Whichever way a compile ends, its end is emitted through the side channel and no temporary file of it stays. A graph
+that cannot be serialized for a compile process is compiled in the job, and that is logged. A compile that was killed is
+tried once more; only what is the graph's own fault is recorded as its failure.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     digest: str = ""
     """Of its exact description, with which the graph half of the key begins; empty where the key is all there is."""
     data: Callable[[], bytes]
-    """What the graph file holds; raises where the graph cannot travel (see `compile_inside`)."""
+    """What the graph file holds; raises where the graph cannot be serialized (see `compile_inside`)."""
     description: Callable[[], bytes] | None = None
     compile_inside: Callable[[CompileTask], CompileOutcome] | None = None
     """Compiles in the calling process; used when `data` or the compile process cannot take the graph along."""
 
 
 class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A complete artifact: where it is, how it was come by, how long a lock was waited for."""
+    """A complete artifact: where it is, whether it was a hit, how long a lock was waited for."""
 
     entry: Entry
     hit: bool
@@ -67,10 +67,10 @@ class Compiling:
         compiler: Compiler,
         options: WrapperOptions,
         log: log_lines.WrapperLog,
-        tell: side_channel.Tell,
+        emit: side_channel.Emit,
         scratch: Scratch,
     ) -> None:
-        self._compiler, self._options, self._log, self._tell = compiler, options, log, tell
+        self._compiler, self._options, self._log, self._emit = compiler, options, log, emit
         self._scratch = scratch
         self.interrupted = False
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
@@ -97,13 +97,13 @@ class Compiling:
         except NotSerializable as reason:
             inside = self._inside(graph, str(reason))
         self._describe(entry, graph)
-        made = {path.name: entry.temporary(path.name) for path in entry.artifacts}
+        outputs = {path.name: entry.temporary(path.name) for path in entry.artifacts}
         task = CompileTask(
             module=entry.module,
             graph=entry.graph,
             graph_sha256=stored,
             graph_digest=graph.digest,
-            outputs=made,
+            outputs=outputs,
             flags=self._options.compiler_flags if flags is None else flags,
             lock=entry.lock if lock else None,
             token=lock.token if lock else "",
@@ -114,18 +114,18 @@ class Compiling:
         try:
             return self._compile_twice(entry, graph, task, inside)
         except BaseException:
-            discard(made.values())
+            discard(outputs.values())
             entry.sweep()  # what a compile that found no room left beside its outputs
             raise
 
     def _kept(self, flag: str, wanted: str | None) -> Path | None:
-        """A folder that the user wants a compile's work in: a wish, given up once disks have turned out to be full."""
+        """A folder that the user wants a compile's work in; given up once disks have turned out to be full."""
         return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
 
     def _compile_twice(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> CompiledEntry:
         """Compile, and once more when the compile was killed: that says nothing about the graph.
 
-        The second death is told and raised, but not stored: whoever waits for this graph tries it, too.
+        The second death is logged and raised, but not stored: whoever waits for this graph tries it, too.
         """
         try:
             return self._compile_task(entry, graph, task, inside, last=False)
@@ -144,7 +144,7 @@ class Compiling:
             raise CompilerKilled(why, module=death.module, log=death.log) from death
 
     def _describe(self, entry: Entry, graph: Graph) -> None:
-        """Tell what an HLO module is made of: what an estimate goes by. PyTorch's graphs are told of when traced."""
+        """Emit what an HLO module consists of, for estimates. PyTorch's graphs are described when they are traced."""
         if graph.description is not None:
             return
         try:
@@ -152,7 +152,7 @@ class Compiling:
             found = read_hlo(data)
         except (OSError, MalformedHlo):
             return  # the compiler will say what is wrong with it
-        self._tell(
+        self._emit(
             GraphDescribed(
                 module=entry.module,
                 pid=os.getpid(),
@@ -178,7 +178,7 @@ class Compiling:
             started=started,
             attempts=attempts,
         )
-        with self._telling(entry, task, last=last):
+        with self._emitting_end(entry, task, last=last):
             try:
                 outcome = self._run(graph, task, inside)
             except (NotSerializable, CacheUnusable, CompilerKilled, CompilerMissing, _OnlyInTheJob):
@@ -219,7 +219,9 @@ class Compiling:
             raise _OnlyInTheJob(
                 f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
             )
-        self._log.remark(f"{graph.key.name} cannot travel to a compile process ({reason}); compiling in the job")
+        self._log.remark(
+            f"{graph.key.name} cannot be serialized for a compile process ({reason}); compiling in the job"
+        )
         return True
 
     def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
@@ -233,7 +235,7 @@ class Compiling:
         return f"Failed compilation with {self._compiler.command(task)}: {message}"
 
     def _began(self, task: CompileTask, pid: int | None) -> None:
-        self._tell(
+        self._emit(
             CompileBegan(
                 module=task.module,
                 pid=os.getpid(),
@@ -245,8 +247,8 @@ class Compiling:
         )
 
     @contextlib.contextmanager
-    def _telling(self, entry: Entry, task: CompileTask, *, last: bool) -> Iterator[None]:
-        """Tell how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
+    def _emitting_end(self, entry: Entry, task: CompileTask, *, last: bool) -> Iterator[None]:
+        """Emit how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
         start, cause = time.monotonic(), CompileCause.INTERRUPTED
         try:
             yield
@@ -265,7 +267,7 @@ class Compiling:
         finally:
             ok = cause is CompileCause.NONE
             stats = entry.stats() if ok else None
-            self._tell(
+            self._emit(
                 CompileEnded(
                     module=task.module,
                     pid=os.getpid(),

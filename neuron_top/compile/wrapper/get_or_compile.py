@@ -2,8 +2,8 @@
 
 `Wrapper.get_or_compile` is what a job calls: a hit, or a wait for the process that compiles already, or a compile, and
 at the end an entry whose artifact is complete. `Wrapper.extract` stores the graph only. `Wrapper.compile_entry`
-compiles a graph that lies in a cache (the parallel pre-compile, a retry). All tell what they do in the SDK's log lines
-and, where somebody records, through the side channel.
+compiles a graph that lies in a cache (the parallel pre-compile, a retry). All write the SDK's log lines
+and, where somebody records, events through the side channel.
 
 A failure is stored and replayed (`--retry_failed_compilation` tries again). An interrupted compile is no failure, nor
 is one that was killed: its entry stays a graph that waits to be compiled. A cache that cannot be written costs a
@@ -50,13 +50,13 @@ class Wrapper:
         options: WrapperOptions,
         *,
         log: log_lines.WrapperLog | None = None,
-        tell: side_channel.Tell = side_channel.tell,
+        emit: side_channel.Emit = side_channel.emit,
         scratch: Scratch | None = None,
     ) -> None:
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
         self._scratch = scratch or process_scratch()
-        self._compiling = Compiling(compiler, options, self.log, tell, self._scratch)
+        self._compiling = Compiling(compiler, options, self.log, emit, self._scratch)
         self._keys = keys_in_force()
         self._root: Path | None = None
 
@@ -76,7 +76,7 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compiling without the cache")
             return self._compile_apart(graph)
 
-    def found(self, key: ModuleKey) -> CompiledEntry | None:
+    def find_hit(self, key: ModuleKey) -> CompiledEntry | None:
         """The artifact of `key` where it is complete and sound; nothing is said, waited for or repaired."""
         if self.options.no_cache or self.options.extract_only:
             return None

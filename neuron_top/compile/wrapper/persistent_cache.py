@@ -72,20 +72,20 @@ class Entry(StoredEntry):
         """A fresh name beside `name`, on the same file system."""
         return self.path / f"{name}.{uuid.uuid4().hex}{filenames.TEMPORARY_SUFFIX}"
 
-    def publish(self, made: Mapping[str, Path], stats: Stats) -> None:
-        """Make a finished compile a hit. `made` maps file names to complete temporary files. Raises CacheUnusable."""
+    def publish(self, outputs: Mapping[str, Path], stats: Stats) -> None:
+        """Make a finished compile a hit; `outputs`: file name → complete temporary file. Raises CacheUnusable."""
         with self._as_unusable():
-            for step in self.publishing(made, stats):
+            for step in self.publishing(outputs, stats):
                 step()
 
-    def publishing(self, made: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
+    def publishing(self, outputs: Mapping[str, Path], stats: Stats) -> list[Callable[[], object]]:
         """The steps of `publish`, in the order that leaves no false hit wherever they stop."""
-        files = {name: facts_of(path) for name, path in made.items()}
+        files = {name: facts_of(path) for name, path in outputs.items()}
         complete = msgspec.structs.replace(stats, module=self.module, files=files).sealed(self.keys)
         return [
             lambda: self.done.unlink(missing_ok=True),
-            *(lambda path=path: _finish(path) for path in made.values()),
-            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in made.items()),
+            *(lambda path=path: _finish(path) for path in outputs.values()),
+            *(lambda path=path, name=name: path.rename(self.path / name) for name, path in outputs.items()),
             lambda: self._replace(self.path / filenames.STATS, msgspec.json.encode(complete)),
             lambda: self.failure.unlink(missing_ok=True),
             lambda: _flush(self.path),

@@ -31,7 +31,7 @@ _OTHER_PLACES = ("/var/tmp", "/tmp", "/dev/shm")  # noqa: S108 (each process mak
 
 
 def usual_places() -> Iterator[Path]:
-    """Where temporary files may go, the user's own wish first and memory nearly last."""
+    """Where temporary files may go, the user's own choice first and memory nearly last."""
     with contextlib.suppress(OSError):  # tempfile finds no room in any of its places
         yield Path(tempfile.gettempdir())
     yield from (Path(place) for place in _OTHER_PLACES)

@@ -2,8 +2,8 @@
 
 What a folder is good for depends on the compiler. Inductor keeps its generated sources, libraries and kernels in the
 work folder (its `TORCHINDUCTOR_CACHE_DIR`), and writes graphs, schedule and output code of each compile into the dump
-folder (its `trace`). The Neuron compiler works in a folder of the module's name below either. Such a folder is a wish,
-not a condition: one that cannot be written is said once, and the compile goes on without it.
+folder (its `trace`). The Neuron compiler works in a folder of the module's name below either. Such a folder is
+optional: one that cannot be written is reported once, and the compile goes on without it.
 """
 
 from __future__ import annotations
