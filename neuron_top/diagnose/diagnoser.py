@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import deque
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -56,7 +55,8 @@ _READ_ANYWAY = 1000
 """Copies of a finding's line that are read for their rank; the others are only counted."""
 _CONTEXT = 2
 """Lines in front of and behind a finding that are kept as evidence."""
-_RECENT = 20
+_TAIL_BYTES = 64 << 10
+"""How much of what was read is kept: for the lines around a finding, and for how the log ends."""
 _MOST_MODULES = 64
 
 
@@ -93,8 +93,6 @@ class Diagnoser:
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
         self._wanted: list[_Wanted] = []
-        self._recent: deque[tuple[int, bytes]] = deque(maxlen=_RECENT)
-        """Lines of a message, for the evidence of what is only known at its end."""
         self._indent: int | None = None
         """How far the whole log is indented: pages and test runners do that."""
 
@@ -118,11 +116,12 @@ class Diagnoser:
         if self._wide is not None:
             self._wide_lines(self._wide.rest())
         self._block(self._buffer.rest())
+        self._here, self._signs = (b"", 0), ([], [])
         self._close_message()
 
     def diagnosis(self, exit_code: int | None = None) -> Diagnosis:
         """What is known so far; `exit_code` where the job's own is known."""
-        whole = self._tail
+        whole = self._tail[-ending.TAIL_BYTES :]
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
@@ -163,8 +162,8 @@ class Diagnoser:
             self._progress = Progress(self._base.steps, self._base.compiles)
         self._lines += block.count(b"\n")
         self._offset += len(block)
-        kept = block if len(block) >= ending.TAIL_BYTES else self._tail + block
-        self._tail = kept[-ending.TAIL_BYTES :]
+        kept = block if len(block) >= _TAIL_BYTES else self._tail + block
+        self._tail = kept[-_TAIL_BYTES:]
 
     def _signs_of_life(self, block: bytes) -> tuple[list[int], list[int]]:
         """Where steps and compiles stand in the block; searched only where something has failed."""
@@ -203,7 +202,6 @@ class Diagnoser:
     def _line(self, block: bytes, position: int, end: int, line: int) -> None:
         """Read one physical line."""
         raw = block[position : min(end, position + LINE_LIMIT)]
-        self._recent.append((line, raw))
         shape = _NUMBERS.sub(b"#", raw) if not self._spanning and len(raw) <= _LONGEST_SHAPE else None
         if shape is not None and shape in self._shapes:
             known = self._shapes[shape]
@@ -311,19 +309,17 @@ class Diagnoser:
         return finding
 
     def _add_evidence(self, finding: Finding, block: bytes) -> None:
-        """Keep the lines around a new finding."""
-        position = finding.offset - self._offset
-        if position < 0:  # stated in the block before, known only now
-            for line, raw in self._recent:
-                if 0 < abs(line - finding.line) <= _CONTEXT:
-                    self._keep(finding, line, raw)
+        """Keep the lines around a new finding; it may have been stated some lines ago."""
+        near = self._tail + block
+        position = finding.offset - self._offset + len(self._tail)
+        if position < 0 or (self._wide is not None and finding.offset < self._offset):
             return
-        before = (self._tail + block[max(0, position - 2 * LINE_LIMIT) : position]).split(b"\n")[:-1][-_CONTEXT:]
+        before = near[max(0, position - 2 * LINE_LIMIT) : position].split(b"\n")[:-1][-_CONTEXT:]
         for line, raw in enumerate(before, finding.line - len(before)):
             self._keep(finding, line, raw)
         self._wanted.append(_Wanted(finding, finding.line + _CONTEXT))
-        end = block.find(b"\n", position)
-        self._take_behind(block, len(block) if end < 0 else end + 1, finding.line + 1)
+        end = near.find(b"\n", position)
+        self._take_behind(near, len(near) if end < 0 else end + 1, finding.line + 1)
 
     def _take_wanted(self, block: bytes) -> None:
         """Lines that findings of earlier blocks still want."""

@@ -21,7 +21,7 @@ _SUCCESS = re.compile(
     r"|(?i:\b(?:training|job|run|inference|benchmark|evaluation|export|test)\w* (?:is |was |has )?(?:complete"
     r"|finished|done|succeeded))"
     r"|\bSUCCESS(?:FUL|FULLY)?\b|(?i:all \d* ?(?:tests|suites|checks|models|steps) .{0,20}(?:pass|done|complete))"
-    r"|Compiled \d+ models?\b"
+    r"|Compiled \d+ models?\b|^Final loss\b|(?:^|: )PASS(?:ED)?$"
 )
 """What programs say at the end when all went well."""
 _TIME = re.compile(r"real\s+\d+m[\d.]+s|Wall time: |CPU times: |\d+:\d\d(?:\.\d+)?elapsed")

@@ -422,7 +422,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COLLECTIVE,
         _W.STATEMENT,
         _words(
-            "waiting for rx|waiting for tx|call to connect|call to accept|rendezvous|clients joined"
+            "waiting for rx|timed out|communicator|waiting for tx|call to connect|call to accept|rendezvous|clients joined"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
@@ -673,7 +673,8 @@ CASCADES: tuple[Recognizer, ...] = (
             "|failed to start workers|worker died|executeuserscript|algorithmerror"
         ),
         re.compile(
-            r"(?i)enginecore\w* .{0,40}(?:fail|error|died|fatal)|engine core .{0,30}(?:fail|died)|EngineDeadError"
+            r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
+            r"|EngineDeadError"
             r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
             r"|see root cause above"
             r"|RayActorError|ActorDied|actor died|WorkerCrashed|engine is dead|failed to start workers|worker died"
@@ -688,7 +689,7 @@ CASCADES: tuple[Recognizer, ...] = (
         "exit status",
         _C.SCRIPT_ERROR,
         _W.CASCADE,
-        _words("exit code|exit status|exitcode|non-zero|systemexit|*** [|completed with exit"),
+        _words("exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"),
         re.compile(
             r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"

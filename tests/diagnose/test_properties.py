@@ -1,0 +1,104 @@
+"""What holds for any log: the portions do not matter, junk does no harm, memory stays small."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_top.diagnose import Cause, Diagnoser, Diagnosis, diagnose
+from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
+from tests.corpus import CORPUS
+from tests.diagnose.cases import CASES, Case
+from tests.diagnose.more_cases import MORE_CASES
+
+ALL = [*CASES, *MORE_CASES]
+LOGS = sorted((CORPUS / "logs").glob("*.log"))
+LINES = [line for case in ALL for line in case.log.splitlines(keepends=True)]
+
+
+def in_portions(data: bytes, sizes: list[int]) -> Diagnosis:
+    diagnoser, position, index = Diagnoser("log:x"), 0, 0
+    while position < len(data):
+        size = sizes[index % len(sizes)]
+        diagnoser.feed(data[position : position + size])
+        position, index = position + size, index + 1
+    diagnoser.flush()
+    return diagnoser.diagnosis()
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_the_portions_of_a_log_do_not_change_its_diagnosis(case: Case) -> None:
+    whole = diagnose(case.log, "log:x")
+    assert in_portions(case.log, [1]) == whole
+    assert in_portions(case.log, [7, 300, 2]) == whole
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem[:30])
+def test_the_portions_of_a_real_log_do_not_change_its_diagnosis(path) -> None:
+    data = path.read_bytes()
+    chance = random.Random(path.name)
+    sizes = [chance.randrange(1, 4000) for _ in range(97)]
+    assert in_portions(data, sizes) == diagnose(data, "log:x")
+
+
+@pytest.mark.parametrize("case", ALL[::5], ids=lambda case: case.name)
+def test_a_log_in_utf_16_is_diagnosed_like_any_other(case: Case) -> None:
+    wide = diagnose(("\ufeff" + case.log.decode()).encode("utf-16-le"), "log:x")
+    narrow = diagnose(case.log, "log:x")
+    assert [(cause.cause_class, cause.line, cause.text) for cause in wide.causes] == [
+        (cause.cause_class, cause.line, cause.text) for cause in narrow.causes
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(LINES), st.binary(max_size=80)), max_size=60))
+def test_any_lines_in_any_order_give_a_diagnosis_that_is_sound(lines: list[bytes]) -> None:
+    data = b"".join(lines)
+    diagnosis = diagnose(data, "log:x")
+    assert not (diagnosis.failed and diagnosis.recovered)
+    assert diagnosis.failed == bool(diagnosis.causes) or diagnosis.recovered
+    for cause in diagnosis.causes:
+        assert 1 <= cause.line <= data.count(b"\n") + 1
+        assert cause.offset == 0 or data[cause.offset - 1 : cause.offset] == b"\n"
+        assert data.count(b"\n", 0, cause.offset) == cause.line - 1
+        assert cause.count >= 1
+        assert cause.advice
+        assert cause.text.isprintable()
+    assert msgspec.json.decode(msgspec.json.encode(diagnosis), type=Diagnosis) == diagnosis
+
+
+def test_what_is_kept_of_a_log_of_nothing_but_different_errors_is_bounded() -> None:
+    diagnoser = Diagnoser("log:x")
+    for number in range(3000):
+        word = "".join(chr(97 + int(digit)) for digit in str(number))
+        diagnoser.feed(f"ERROR:{word}:cannot {word} the {word}\n".encode())
+    diagnoser.flush()
+    assert len(diagnoser._findings.all) <= 300
+    assert len(diagnoser.diagnosis().causes) <= 20
+
+
+def test_copies_by_many_ranks_are_one_cause_with_its_ranks() -> None:
+    log = "".join(f"[rank{rank}]: ValueError: shard {rank} is empty\n" for rank in range(64)).encode()
+    (cause,) = diagnose(log, "log:x").causes
+    assert isinstance(cause, Cause)
+    assert (cause.line, cause.count, cause.ranks) == (1, 64, tuple(range(64)))
+
+
+def test_every_row_of_the_table_can_be_reached_by_its_words() -> None:
+    """A pattern that matches a line without any of its words would never be tried on it."""
+    rows = {row.name: row for row in (*ROWS, *DEATHS, *CASCADES)}
+    assert len(rows) == len((*ROWS, *DEATHS, *CASCADES))
+    for row in rows.values():
+        assert row.words
+        assert all(word == word.lower() for word in row.words)
+        assert isinstance(row.pattern, re.Pattern)
+    for case in ALL:
+        for row in rows.values():
+            for line in case.log.splitlines():
+                if row.pattern.search(line.decode()):
+                    assert any(word in line.lower() for word in row.words), (row.name, line)

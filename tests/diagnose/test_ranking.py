@@ -1,0 +1,116 @@
+"""The rule by which one of many statements becomes the cause, and by which a failure counts as overcome."""
+
+from __future__ import annotations
+
+from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd, diagnose
+from tests.parsers.logs import M1, g3
+
+OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"
+EXCEPTION = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: no such layer\n'
+STEP = "{'loss': 2.0, 'epoch': 0.1}\n"
+ENGINE = "ERROR 03-04 10:00:05 [core.py:708] EngineCore failed to start.\n"
+CODE = "RuntimeError: [NCC_EVRF031] the sort is not supported\n"
+
+
+def of(text: str, exit_code: int | None = None) -> Diagnosis:
+    return diagnose(text.encode(), "log:x", exit_code)
+
+
+def classes(diagnosis: Diagnosis) -> list[str]:
+    return [cause.cause_class.value for cause in diagnosis.causes]
+
+
+def test_a_devices_statement_comes_before_the_frameworks_though_it_comes_later() -> None:
+    assert classes(of(EXCEPTION + OOM)) == ["runtime_oom", "script_error"]
+
+
+def test_a_compilers_statement_comes_before_an_exception() -> None:
+    assert classes(of(EXCEPTION + CODE))[0] == "compile_error"
+
+
+def test_of_two_exceptions_the_earlier_is_the_cause() -> None:
+    second = EXCEPTION.replace("ValueError: no such layer", "TypeError: x")
+    assert [cause.text for cause in of(EXCEPTION + second).causes] == ["ValueError: no such layer", "TypeError: x"]
+
+
+def test_an_exception_comes_before_an_error_line_nobody_knows() -> None:
+    assert of("ERROR:job:odd metrics\n" + EXCEPTION).causes[0].text == "ValueError: no such layer"
+
+
+def test_an_error_line_comes_before_the_crash_it_led_to() -> None:
+    assert of("ERROR:job:index is torn\nSegmentation fault (core dumped)\n").causes[0].text == "index is torn"
+
+
+def test_a_consequence_is_no_cause_where_anything_else_states_one() -> None:
+    assert classes(of(EXCEPTION + ENGINE)) == ["script_error"]
+    assert classes(of(ENGINE + EXCEPTION)) == ["script_error"]
+
+
+def test_a_consequence_alone_is_named_with_low_confidence_and_that_the_reason_is_not_stated() -> None:
+    (cause,) = of("loading\n" + ENGINE).causes
+    assert (cause.line, cause.confidence) == (2, Confidence.LOW)
+    assert "does not state the reason" in cause.advice
+
+
+def test_a_killed_process_says_where_to_look() -> None:
+    (cause,) = of("Killed\n").causes
+    assert (cause.cause_class, cause.confidence) == (CauseClass.HOST_OOM, Confidence.LOW)
+    assert "dmesg" in cause.advice
+
+
+def test_a_compile_without_its_message_names_the_files_that_hold_more() -> None:
+    header = g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR")
+    (cause,) = of(header).causes
+    assert "log-neuron-cc.txt" in cause.advice
+    assert "--verbose" in cause.advice
+    assert cause.confidence is Confidence.LOW
+
+
+def test_a_runtime_that_says_nothing_names_the_level_that_says_more() -> None:
+    (cause,) = of("RuntimeError: nrt_init failed\n").causes
+    assert "NEURON_RT_LOG_LEVEL=INFO" in cause.advice
+
+
+def test_steps_behind_a_failure_show_that_it_was_overcome() -> None:
+    diagnosis = of(EXCEPTION + STEP * 6)
+    assert (diagnosis.failed, diagnosis.recovered) == (False, True)
+    assert classes(diagnosis) == ["script_error"]
+
+
+def test_one_step_behind_an_exception_proves_nothing() -> None:
+    assert of(EXCEPTION + STEP).failed
+
+
+def test_success_at_the_end_shows_that_a_failure_was_overcome() -> None:
+    diagnosis = of(CODE + "falling back\nTraining finished successfully\n")
+    assert (diagnosis.failed, diagnosis.recovered, diagnosis.job_ended) == (False, True, JobEnd.FINISHED)
+
+
+def test_success_in_front_of_a_failure_shows_nothing() -> None:
+    assert of("Training finished successfully\n" + EXCEPTION).failed
+
+
+def test_error_lines_are_no_failure_where_the_job_goes_on() -> None:
+    diagnosis = of("ERROR:job:odd metrics\n" + STEP)
+    assert (diagnosis.failed, diagnosis.recovered) == (False, False)
+
+
+def test_the_exit_code_is_the_last_word() -> None:
+    assert not of(EXCEPTION, exit_code=0).failed
+    assert of(EXCEPTION, exit_code=0).recovered
+    ended = of("all is well\n", exit_code=2)
+    assert (ended.failed, ended.job_ended, ended.causes[0].text) == (True, JobEnd.FAILED, "all is well")
+
+
+def test_an_exit_code_by_a_signal_has_its_class() -> None:
+    assert classes(of("step 3\n", exit_code=-9)) == ["host_oom"]
+    assert classes(of("step 3\n", exit_code=143)) == ["interrupted"]
+
+
+def test_nothing_is_known_of_an_empty_log() -> None:
+    assert of("") == Diagnosis()
+
+
+def test_the_lines_around_a_cause_are_its_evidence() -> None:
+    (cause,) = of("one\ntwo\nthree\nValueError: x\nfour\nfive\nsix\n").causes
+    assert [(line.line, line.text) for line in cause.evidence] == [(2, "two"), (3, "three"), (5, "four"), (6, "five")]
