@@ -92,6 +92,7 @@ class Diagnoser:
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
+        self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
         self._wanted: list[_Wanted] = []
         self._indent: int | None = None
         """How far the whole log is indented: pages and test runners do that."""
@@ -179,30 +180,35 @@ class Diagnoser:
         """Read the lines that hold a mark, and all while something is open."""
         position = counted = 0
         line = self._lines + 1
+        named_by: ahocorasick_rs.BytesAhoCorasick | None = None
+        named: list[int] = []
         while position < len(block):
             if not self._spanning:
-                places = marks
-                if self._modules:
-                    places = sorted({*marks, *self._signs_of_life(block)[1]})
-                index = bisect_left(places, position)
-                if index == len(places):
+                if self._module_search is not None and named_by is not self._module_search:
+                    named_by = self._module_search
+                    named = [place for _, _, place in named_by.find_matches_as_indexes(block)]
+                    marks = sorted({*marks, *named})
+                index = bisect_left(marks, position)
+                if index == len(marks):
                     return
-                position = max(position, block.rfind(b"\n", position, places[index]) + 1)
+                position = max(position, block.rfind(b"\n", position, marks[index]) + 1)
             line += block.count(b"\n", counted, position)
             counted = position
             end = block.find(b"\n", position)
             end = len(block) if end < 0 else end
-            self._line(block, position, end, line)
+            index = bisect_right(named, position)
+            self._line(block, position, end, line, is_named=index < len(named) and named[index] <= end)
             position = end + 1
 
     @property
     def _spanning(self) -> bool:
         return self._tracebacks.open or self._message is not None
 
-    def _line(self, block: bytes, position: int, end: int, line: int) -> None:
-        """Read one physical line."""
+    def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
+        """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
         raw = block[position : min(end, position + LINE_LIMIT)]
-        shape = _NUMBERS.sub(b"#", raw) if not self._spanning and len(raw) <= _LONGEST_SHAPE else None
+        is_copy = not (self._spanning or is_named) and len(raw) <= _LONGEST_SHAPE
+        shape = _NUMBERS.sub(b"#", raw) if is_copy else None
         if shape is not None and shape in self._shapes:
             known = self._shapes[shape]
             if known is None:
@@ -233,7 +239,9 @@ class Diagnoser:
                 if not statement.text:
                     return None
                 return self._close_message() if self._message.take(statement) else None
-            if statement.text and statement.speaker in (Speaker.UNKNOWN, Speaker.WRAPPER):
+            self._message.patience -= 1
+            is_foreign = statement.speaker not in (Speaker.UNKNOWN, Speaker.WRAPPER)
+            if self._message.patience <= 0 or (statement.text and not is_foreign):
                 self._close_message()
         part, raised = self._tracebacks.read(statement)
         if part is Part.INSIDE:
@@ -287,7 +295,13 @@ class Diagnoser:
             if len(self._modules) < _MOST_MODULES:
                 self._modules[module] = finding
                 finding.modules.add(module)
+                self._search_modules()
         return finding
+
+    def _search_modules(self) -> None:
+        """Look for the graphs that have failed from now on."""
+        words = [module.encode() for module in self._modules]
+        self._module_search = _engine(tuple(words)) if words else None
 
     def _recovered_module(self, statement: Statement) -> None:
         """A graph that failed and was compiled, or found, later."""
@@ -298,6 +312,7 @@ class Diagnoser:
             if finding is not None:
                 finding.modules.discard(module)
                 finding.recovered = not finding.modules
+                self._search_modules()
 
     def _add(self, statement: Statement, verdict: Verdict) -> Finding:
         block, position = self._here

@@ -32,6 +32,8 @@ _FOREIGN = re.compile(
 )
 _ARGUMENT = re.compile(r"['\"][^'\"]*['\"],?\]?:?$|['\"-]")
 _MOST_LINES = 12
+_MOST_LINES_OF_OTHERS = 100
+"""Lines of other processes that may stand inside it."""
 MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
 
 
@@ -41,6 +43,7 @@ class Message(msgspec.Struct):
     header: Statement
     is_cached: bool
     left: int = _MOST_LINES
+    patience: int = _MOST_LINES_OF_OTHERS
     best: Statement | None = None
     is_retried: bool = False
 

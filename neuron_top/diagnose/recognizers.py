@@ -422,7 +422,8 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COLLECTIVE,
         _W.STATEMENT,
         _words(
-            "waiting for rx|timed out|communicator|waiting for tx|call to connect|call to accept|rendezvous|clients joined"
+            "waiting for rx|timed out|communicator|waiting for tx|call to connect|call to accept|rendezvous"
+            "|clients joined"
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),

@@ -29,6 +29,9 @@ _MOST_LINES = 500
 _MOST_PROCESSES = 512
 _LINK_LINES = 12
 """Lines behind an exception in which its chain may go on."""
+_PATIENCE, _PATIENCE_BEHIND = 2000, 200
+"""Lines of others after which a process is believed to be done with its traceback, inside one and behind one."""
+_PURGE_EVERY = 50
 
 
 class Part(Enum):
@@ -45,6 +48,8 @@ class _Open:
 
     def __init__(self, *, ignored: bool, level: Level) -> None:
         self.left = _MOST_LINES
+        self.last = 0
+        """Number of the last line that was its own."""
         self.ignored = ignored
         self.level = level
         self.in_frames = True
@@ -57,6 +62,7 @@ class Tracebacks:
 
     def __init__(self) -> None:
         self._open: dict[Process, _Open] = {}
+        self._lines = 0
         self._ignores_next = False
         self._leads: dict[str, int | None] = {}
         """What some launcher puts in front of each line (`node-3: `, `3: `), and the rank that it tells."""
@@ -73,6 +79,9 @@ class Tracebacks:
 
     def read(self, statement: Statement) -> tuple[Part, re.Match[str] | None]:
         """What the statement is; for an exception its parts (None where it is to be ignored)."""
+        self._lines += 1
+        if self._open and self._lines % _PURGE_EVERY == 0:
+            self._purge()
         self._without_lead(statement)
         key = statement.process
         state = self._open.get(key)
@@ -95,6 +104,7 @@ class Tracebacks:
         if state is None:
             return Part.OUTSIDE, None
         state.left -= 1
+        state.last = self._lines
         if state.left <= 0:
             del self._open[key]
             return Part.OUTSIDE, None
@@ -114,9 +124,18 @@ class Tracebacks:
             self._open.clear()
             self._leads.clear()
         state = _Open(ignored=self._ignores_next, level=statement.level)
+        state.last = self._lines
         self._ignores_next = False
         self._open[key] = state
         return state
+
+    def _purge(self) -> None:
+        """Forget processes that have not spoken for long."""
+        for key, state in list(self._open.items()):
+            if self._lines - state.last > (_PATIENCE if state.in_frames else _PATIENCE_BEHIND):
+                del self._open[key]
+        if not self._open:
+            self._leads.clear()
 
     def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[Part, re.Match[str] | None]:
         if not statement.text or statement.indented or _FRAME.match(statement.text):
