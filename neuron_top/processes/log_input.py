@@ -12,7 +12,6 @@ import io
 import os
 import select
 import stat
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,11 +59,6 @@ def refusal(mode: int, descriptor: int | None = None) -> str:
     if stat.S_ISCHR(mode) and descriptor is not None and not _ends(descriptor):
         return "it is a device without an end, not a log"
     return ""
-
-
-def standard_input_bytes() -> IO[bytes] | None:
-    """The process's standard input; None where it was closed."""
-    return sys.stdin.buffer if sys.stdin is not None else None
 
 
 def _ends(descriptor: int) -> bool:
