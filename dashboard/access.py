@@ -27,7 +27,7 @@ _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhos
 
 
 class Permission(IntEnum):
-    """What a request may do; each includes the one before."""
+    """The permission of a request; each includes the one before."""
 
     NONE = 0
     READ = 1
@@ -35,7 +35,7 @@ class Permission(IntEnum):
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of one server."""
+    """Access rules of one server."""
 
     read_token: str = ""
     """Empty: whoever reaches the server may read, which only loopback allows."""
@@ -44,17 +44,17 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     hosts: frozenset[str] = frozenset()
     """Names besides loopback under which the server may be addressed, in lower case, without a port."""
     key: bytes = b""
-    """What sessions are signed with."""
+    """The key that signs sessions."""
 
     def permission_of_token(self, token: str) -> Permission:
-        """The right that a token gives. Both comparisons are always made, each in constant time."""
+        """The permission of a token. Both comparisons are always made, each in constant time."""
         acts = bool(self.act_token) & same(token, self.act_token)
         reads = bool(self.read_token) & same(token, self.read_token)
         return Permission.ACT if acts else Permission.READ if reads else Permission.NONE
 
     @property
     def anonymous_permission(self) -> Permission:
-        """The right of a request that shows nothing."""
+        """The permission of a request without a token."""
         return Permission.NONE if self.read_token else Permission.READ
 
     def session(self, right: Permission, now: float) -> str:
@@ -63,7 +63,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return f"{body}.{self._signature(body)}"
 
     def permission_of_session(self, session: str, now: float) -> Permission:
-        """The right of a session; none when it is forged, broken or too old."""
+        """The permission of a session; NONE when it is forged, broken or expired."""
         body, _, signature = session.rpartition(".")
         if not same(signature, self._signature(body)):
             return Permission.NONE
@@ -71,7 +71,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return Permission(int(right)) if now < int(expiry) else Permission.NONE
 
     def allows_host(self, host: str) -> bool:
-        """Whether a Host header names this server: what a page of another site, made to resolve to us, does not."""
+        """Whether a Host header names this server (protects against DNS rebinding)."""
         name = host_name(host)
         return name in self.hosts or is_loopback(name)
 
@@ -87,7 +87,7 @@ def rules(read_token: str, act_token: str, hosts: frozenset[str]) -> Access:
 
 
 def same(given: str, expected: str) -> bool:
-    """Equal texts, in a time that tells nothing of either (their lengths included)."""
+    """Compare texts in constant time, whatever their lengths."""
     return hmac.compare_digest(hashlib.sha256(given.encode()).digest(), hashlib.sha256(expected.encode()).digest())
 
 

@@ -1,4 +1,4 @@
-"""The state of a page as its address: what is chosen can be sent to somebody else as a link."""
+"""Page state in the URL, so that a selection can be shared as a link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from dash import ClientsideFunction, Dash, Input, State
 
 LONGEST = 8192
-"""Characters of an address behind its ?; the rest says nothing."""
+"""Characters of a query string that are read; the rest is ignored."""
 
 
 def state_of(search: str | None) -> dict[str, str]:

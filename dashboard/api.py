@@ -73,7 +73,7 @@ _confirmation = msgspec.json.Decoder(PlanConfirmation)
 
 
 class Endpoint(NamedTuple):
-    """One row of the API."""
+    """One endpoint of the API."""
 
     path: str
     summary: str
@@ -100,7 +100,7 @@ OLD_PATHS = {"answers": "lookups"}
 
 
 def endpoints(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ...]:
-    """The table."""
+    """Every endpoint."""
     return (*_reading(feeds, caches), *_planning(caches))
 
 
@@ -238,7 +238,7 @@ def _exported(
 
 
 def _tables(feeds: FeedRegistry, caches: DashboardCaches) -> dict[str, Callable[[str], list[dict[str, Any]]]]:
-    """The tables of the pages, as they are exported."""
+    """Tables of the pages for export."""
     return {
         "graphs": lambda run: [compile_page.row(one) for one in feeds.cached_view(run, graph_table).rows],
         "cores": lambda run: [

@@ -78,7 +78,7 @@ def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, 
 
 
 def _reported(problem: Exception) -> None:
-    """A callback broke: the page stays as it is, and whoever runs the server is told why."""
+    """Log an exception of a callback; the page stays as it is."""
     logging.getLogger("neuron_top.dashboard").error("a page could not be brought up to date", exc_info=problem)
 
 

@@ -15,7 +15,7 @@ from neuron_top.errors import NeuronTopError
 
 
 class PageOutputs(NamedTuple):
-    """The sections of a page by what they are; a section's name is its component's id."""
+    """The sections of a page by kind; a section's name is its component's id."""
 
     parts: Sequence[str] = ()
     charts: Sequence[str] = ()
@@ -29,7 +29,7 @@ class PageOutputs(NamedTuple):
 
     @property
     def outputs(self) -> list[Output]:
-        """What the callback writes to."""
+        """The callback's outputs."""
         pairs = [(name, "children") for name in self.parts]
         pairs += [(name, "figure") for name in (*self.charts, *self.tracks)]
         pairs += [(name, prop) for name in self.grids for prop in ("rowData", "rowTransaction")]
@@ -37,7 +37,7 @@ class PageOutputs(NamedTuple):
 
 
 class PageRequest(NamedTuple):
-    """What a page wants to know: its address, the colors, and the values of its own controls."""
+    """A request of a page: its URL state, chart colors, and the values of its controls."""
 
     state: dict[str, str]
     colors: ChartColors

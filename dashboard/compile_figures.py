@@ -1,4 +1,4 @@
-"""The pictures of compiling: lanes of workers, cost added up, spread of durations, hits and misses."""
+"""Charts of compiling: timeline by worker, cumulative time, durations, hits and misses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LANES_SHOWN = 64
 BARS_SHOWN = 4000
 MARKS_SHOWN = 4000
 FEW = 60
-"""Below this many points each is marked: a step at the edge is seen for what it is."""
+"""Below this many points each gets a marker."""
 WORDS = {
     "done": "compiled",
     "failed": "failed",
@@ -106,7 +106,7 @@ def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
 
 
 def cumulative(view: Timeline, colors: ChartColors) -> Figure:
-    """Compile seconds of all workers added up, by when each compile ended."""
+    """Cumulative compile seconds of all workers, by the end of each compile."""
     ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
                   if bar.kind == "compile" and bar.end is not None)  # fmt: skip
     if not ends:
@@ -129,7 +129,7 @@ def cumulative(view: Timeline, colors: ChartColors) -> Figure:
 
 
 def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
-    """How many graphs took how long; the last compile of each."""
+    """Histogram of compile durations; the last compile of each graph."""
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
         return empty(colors, "no compile duration is known yet")
@@ -144,7 +144,7 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
 
 
 def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240) -> Figure:
-    """Hits and misses added up, and the share of distinct graphs that came from the cache."""
+    """Cumulative hits and misses, and the hit rate of distinct graphs."""
     if not lookups:
         return empty(colors, "no cache lookup yet", height)
     sums = {"hit": 0, "miss": 0, "cached failure": 0}

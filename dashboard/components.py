@@ -1,4 +1,4 @@
-"""The pieces that pages are made of: tiles, panels, tables, notes. Plain components with classes of the style sheet."""
+"""Components of the pages: tiles, panels, tables, notes, with classes of the style sheet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Component = Any
 _HIDDEN = {"visible": False}
 BLANK = {"data": [], "layout": {"paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "xaxis": _HIDDEN,
                                 "yaxis": _HIDDEN}}  # fmt: skip
-"""A chart before its first answer: nothing, instead of axes without meaning."""
+"""A chart before its first data: blank, without axes."""
 
 
 def attributes(**attributes: str) -> Any:
@@ -39,7 +39,7 @@ def panel(
 
 
 def chart(identity: str, name: str, height: int) -> Component:
-    """A chart with its ways out (PNG, SVG); `name` is what a screen reader says and what the file is called."""
+    """A chart with PNG and SVG export; `name` is its accessible label and the name of the file."""
     return html.Figure(
         [
             dcc.Graph(
@@ -84,7 +84,7 @@ def table(
 
 
 def note(text: str, *, kind: str = "quiet") -> Component:
-    """A sentence in place of what is not there, commands between backticks; `kind`: quiet, warn, bad."""
+    """A sentence, with commands between backticks; `kind`: quiet, warn, bad."""
     parts = text.split("`")
     said = [html.Code(part) if number % 2 else part for number, part in enumerate(parts)] if len(parts) > 2 else text
     return html.P(said, className=f"note {kind}")

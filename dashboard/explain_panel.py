@@ -1,4 +1,4 @@
-"""Why something missed, on pages: the answer as a panel, the way from a graph's name to it, and a cache entry's own."""
+"""Miss explanations on the pages: the panel, links from graphs to it, and that of a cache entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LinePosition = tuple[str, int]
 
 
 def explanation_panel(reasons: MissExplanation, title: str = "Why it missed") -> Any:
-    """Causes, the likeliest first, and what the answer rests on."""
+    """Causes, the likeliest first, and what was compared."""
     rows = [(reason.kind, reason.text, html.Code(reason.entry)) for reason in reasons.reasons]
     head = ("cause", "what differs", "compared with")
     causes = table(head, rows, caption="Causes, the likeliest first") if rows else None
@@ -28,18 +28,18 @@ def explanation_panel(reasons: MissExplanation, title: str = "Why it missed") ->
 
 
 def graph_link(key: str, run: str, words: str | None = None) -> Any:
-    """A graph's name that leads to its page, where stands why it missed. Relative: the server may have a prefix."""
+    """A link to the page of a graph. Relative: the server may have a prefix."""
     asked = urlencode({"run": run, "graph": key} if run else {"graph": key})
     return html.A(html.Code(key) if words is None else words, href=f"compile?{asked}")
 
 
 def graphs_by_line(run: Run, _now: float) -> dict[LinePosition, str]:
-    """The graph that a line told of, for the lines that are remembered."""
+    """The graph of each log line that is kept."""
     return {(place.source, place.offset): graph.key for graph in run.compiles.graphs.values() for place in graph.lines}
 
 
 def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
-    """The answer for the entry of the cache's grid that was clicked, read in a thread."""
+    """Explain the miss of the clicked cache entry, in a thread."""
 
     @app.callback(Output("cache-why", "children"), Input("cache-grid", "cellClicked"), prevent_initial_call=True)
     async def tell(clicked: dict[str, Any] | None) -> Any:

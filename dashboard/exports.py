@@ -1,4 +1,4 @@
-"""Tables as files: CSV and Parquet of what the API gives as JSON."""
+"""Exports of tables as CSV and Parquet."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ def iso(seconds: float) -> str:
 
 
 def plain(text: str) -> str:
-    """A text from outside for a chart, where plotly would otherwise read some tags and links out of it."""
+    """Escape a text for a chart: plotly interprets some tags and links."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
-    """What all charts share."""
+    """The layout that all charts share."""
     axis = {
         "gridcolor": colors.line, "zerolinecolor": colors.line, "linecolor": colors.line, "automargin": True,
         "tickfont": {"color": colors.quiet},
@@ -61,7 +61,7 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
 
 
 def empty(colors: ChartColors, words: str, height: int = 220) -> Figure:
-    """A chart without data says why."""
+    """A chart without data, with the reason."""
     note = {"text": plain(words), "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
             "font": {"color": colors.quiet, "size": 13}}  # fmt: skip
     hidden = {"visible": False}

@@ -1,4 +1,4 @@
-"""Where filters run: threads of their own, so that neither the event loop nor other slow work waits for them."""
+"""Runs filters in threads of their own, so that neither the event loop nor other slow work waits for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 THREADS = 2
-"""One filter of somebody else's may be slow without holding up the next."""
+"""Two, so that one slow filter does not block the next."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -17,5 +17,5 @@ _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="filter")
 
 
 async def filtering(work: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T:
-    """What `work` returns, called in one of these threads."""
+    """Call `work` in one of these threads and return its result."""
     return await asyncio.get_running_loop().run_in_executor(_pool, lambda: work(*given, **named))

@@ -32,7 +32,7 @@ def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any
 
 
 def _wide_enough(one: Column) -> Column:
-    """At least as wide as its head; where the screen is wider than all of them, each takes its part of what is left."""
+    """The column, at least as wide as its head; columns share the remaining width."""
     least = max(one["width"], 7 * len(one["headerName"]) + 68)
     return {key: value for key, value in one.items() if value is not None} | {"minWidth": least, "flex": least}
 

@@ -41,15 +41,15 @@ _ONCE = frozenset({
 _CONNECTIONS_KEPT = 4096
 
 current_permission: ContextVar[Permission] = ContextVar("current_permission", default=Permission.NONE)
-"""The right of the request that is being answered."""
+"""The permission of the current request."""
 client_now: ContextVar[str] = ContextVar("client_now", default="")
-"""Who asks: a session, a token at an address, or an address alone."""
+"""The client of the current request: a session, a token at an address, or an address."""
 page_url: ContextVar[str] = ContextVar("page_url", default="")
 """The address of the page that asks, as its browser tells it; "" where it does not."""
 
 
 class Refused(Exception):
-    """A request that is not answered."""
+    """A request that is refused."""
 
     def __init__(self, status: int, text: str, retry_after: float = 0.0) -> None:
         super().__init__(text)
@@ -57,7 +57,7 @@ class Refused(Exception):
 
 
 class _Asker(NamedTuple):
-    """Who sends a request, and what that allows."""
+    """The client of a request and its permission."""
 
     right: Permission
     client: str
@@ -129,7 +129,7 @@ class Guard:
         return scope
 
     def _asker(self, scope: Scope, headers: dict[str, str]) -> _Asker:
-        """Host and rate are checked; a token, a session, or nothing at all says what may be done."""
+        """Check host and rate, and find the permission of the token or session."""
         if not self._access.allows_host(headers.get("host", "")):
             raise Refused(421, "this server does not go by that name (see --allow-host)")
         address = client_of(_address(scope))
@@ -147,7 +147,7 @@ class Guard:
         return asker._replace(right=max(right, self._access.anonymous_permission))
 
     def _right_of_token(self, scope: Scope, token: str) -> Permission:
-        """The right of a token. How soon the next one is compared depends on how many were wrong."""
+        """The permission of a token. Wrong ones delay the next comparison."""
         connection, digest = scope.get("client") or ("", 0), _digest(token)
         if self._known.get(connection) == digest:
             return self._access.permission_of_token(token)
@@ -180,7 +180,7 @@ class Guard:
             raise Refused(403, _NEEDS_ACT)
 
     def _check_origin(self, headers: dict[str, str]) -> None:
-        """A browser says where a page comes from; a program without that header must show a token."""
+        """Check the Origin of a browser's request; a program without that header needs a token."""
         origin = headers.get("origin")
         if origin is not None and not same_origin(origin, headers.get("host", "")):
             raise Refused(403, "the request comes from another site")
@@ -301,11 +301,11 @@ _OURS = frozenset(name for name, _ in _headers("")) | {b"server"}
 
 
 _DASH_RAISES = {"/_dash-component-suites/": 404, "/_dash-update-component": 400}
-"""Where Dash answers nonsense with an exception: what it is instead. A page's own failure is no 500."""
+"""Statuses for invalid requests that Dash answers with an exception."""
 
 
 def _single(pairs: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by name. Refused where one comes twice that decides about something."""
+    """Headers by name. Refuses duplicates of those that matter for security."""
     headers: dict[str, str] = {}
     for raw, value in pairs:
         name = raw.decode("latin-1").lower()
@@ -357,7 +357,7 @@ def _counts_a_click(inputs: Any) -> bool:
 
 
 def _digest(secret: str) -> bytes:
-    """A name for a secret that tells nothing of it."""
+    """A digest that identifies a secret without revealing it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()[:12]
 
 

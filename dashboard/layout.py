@@ -1,4 +1,4 @@
-"""What surrounds every page: name, navigation, the choice of the run, the connection, theme and sign-in."""
+"""The frame of every page: navigation, run picker, connection state, theme and sign-in."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _tools(prefix: str, right: Permission) -> Any:
 
 
 def run_options(rows: Sequence[RunRow]) -> list[dict[str, str]]:
-    """The choice of the run: what happens now, then recordings, newest first."""
+    """Options of the run picker: live, then recordings, newest first."""
     options = [{"label": "live: this machine, now", "value": "live"}]
     for row in rows[:RUNS_OFFERED]:
         words = " · ".join(part for part in (row.name, row.node, row.state_text) if part)

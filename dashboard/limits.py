@@ -1,4 +1,4 @@
-"""What one client may ask of the server, and all of them together: sizes, times, requests, wrong tokens. Pure.
+"""Limits per client and in total: sizes, times, requests, wrong tokens. Pure.
 
 A client is an address; of IPv6 its network of 64 bits, because a machine has all addresses of that to choose from.
 """

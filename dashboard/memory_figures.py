@@ -1,4 +1,4 @@
-"""The pictures of memory: lines over time, and bars by kind with peak and capacity."""
+"""Charts of memory: over time, and by category with peak and capacity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["bars", "empty", "kinds_over_time", "lines"]
 
 
 def core_label(row: CoreRow) -> str:
-    """A core in few letters."""
+    """A short label of a core."""
     return f"rank {row.rank}" if row.rank is not None and row.kind == "local" else f"{row.kind} {row.core}"
 
 

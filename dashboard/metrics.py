@@ -28,13 +28,13 @@ _CORE = ("node", "core", "kind", "device", "rank")
 
 
 class Views(Collector):
-    """Makes the metrics of what happens now, when they are asked for."""
+    """Collects the metrics of the live run at each scrape."""
 
     def __init__(self, feeds: FeedRegistry) -> None:
         self._feeds = feeds
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
+        """Every metric."""
         view = self._feeds.cached_view(LIVE, overview)
         info = InfoMetricFamily("neurontop", "The program that answers")
         info.add_metric((), {"version": __version__})

@@ -1,4 +1,4 @@
-"""PyTorch's own cache below the entries of the cache page: sums and the largest entries, nothing to act on."""
+"""PyTorch's own cache on the cache page, read-only: totals and the largest entries."""
 
 from __future__ import annotations
 

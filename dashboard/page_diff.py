@@ -1,4 +1,4 @@
-"""What of a page has changed since a browser saw it last: texts and parts whole, figures by patch, series by appending.
+"""Differences of a page since a browser's last update: parts whole, figures by patch, series by appending.
 
 A page renders all its sections as plain values. The browser sends back, with every question, the marks of what it has;
 so the server keeps nothing per browser, a reload begins anew, and after a lost connection the next answer brings
@@ -122,7 +122,7 @@ def _end(trace: Mapping[str, Any]) -> Any:
 
 
 def _continues(trace: Mapping[str, Any], end: Any) -> bool:
-    """Whether a browser that has everything up to `end` can be given the rest: no gap, no new beginning."""
+    """Whether the points behind `end` continue what a browser has, without a gap."""
     return bool(trace["x"]) and trace["x"][0] <= end <= trace["x"][-1]
 
 

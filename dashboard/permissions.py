@@ -1,4 +1,4 @@
-"""Every address and every callback of the server, and the right that it asks for: one table, which the guard holds to.
+"""Every address and callback of the server with the permission that it needs; the guard enforces the table.
 
 What is not declared here is not served. The tests walk all routes and callbacks of the application and compare.
 """
@@ -35,7 +35,7 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
     (GET, "_favicon.ico"): Permission.NONE,
     **{(GET, path): Permission.READ for path in _READ_PATHS},
     (SOCKET, "push"): Permission.READ,
-    # A callback asks for its own right besides; see CALLBACKS.
+    # A callback also needs its own permission; see CALLBACKS.
     (POST, CALLBACKS_PATH): Permission.READ,
     # A plan changes nothing and can be looked at; its maker is held to a number of them.
     (POST, "api/cache/plans"): Permission.READ,
@@ -46,7 +46,7 @@ ROUTES: Mapping[tuple[str, str], Permission] = {
 """By method and path below the prefix. HEAD is GET."""
 
 NOT_SERVED = frozenset({"_dash-ws-callback", "_reload-hash"})
-"""What Dash opens by itself and no page of ours uses."""
+"""Routes of Dash that no page uses."""
 
 CALLBACKS: Mapping[str, Permission] = {
     "page.children": Permission.READ,
@@ -68,7 +68,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "logs-new.data": Permission.READ,
     "logs-found.data": Permission.READ,
 }
-"""By the first thing that a callback writes to."""
+"""By the first output of a callback."""
 
 
 class _Rule(NamedTuple):
@@ -81,9 +81,9 @@ _RULES = tuple(_Rule(method, compile_path(f"/{path}")[0], right) for (method, pa
 
 
 def permission_for(method: str, path: str) -> Permission | None:
-    """The right that a request asks for; None where nothing is served. `path`: below the prefix, without a slash.
+    """The permission that a request needs; None where nothing is served. `path`: below the prefix, without a slash.
 
-    Of a method that the path does not know, the highest right of the path.
+    Of a method that the path does not know, the highest permission of the path.
     """
     rules = [rule for rule in _RULES if rule.pattern.match(f"/{path}")]
     method = GET if method in ("HEAD", "OPTIONS") else method
@@ -97,5 +97,5 @@ def first_output(callback: str) -> str:
 
 
 def callback_permissions(callbacks: Iterable[str]) -> dict[str, Permission]:
-    """The rights of callbacks by Dash's names for them; those that declare none are left out, and not served."""
+    """The permissions of callbacks by Dash's names; a callback without one is not served."""
     return {name: CALLBACKS[first] for name in callbacks if (first := first_output(name)) in CALLBACKS}

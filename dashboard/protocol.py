@@ -1,4 +1,4 @@
-"""Connections that are held to limits: of bytes, of time and of number, before and beside what uvicorn looks at.
+"""HTTP and WebSocket protocols with limits of bytes, time and number of connections.
 
 uvicorn reads HTTP with httptools, which has no limit of its own: headers grow as long as somebody sends them, and a
 request that is never finished stays. Here bytes are handed to the parser in pieces and counted, every phase of a
@@ -28,7 +28,7 @@ _LINGER_SECONDS = 1.0
 
 
 class _Stalled:
-    """Watches that an answer is taken. The time runs while the transport holds more than it wants to."""
+    """Closes a connection whose client does not read its response."""
 
     def __init__(self, transport: asyncio.Transport, limits: Limits) -> None:
         self._transport, self._limits = transport, limits

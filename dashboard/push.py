@@ -1,7 +1,7 @@
-"""The push: a socket that says "something has changed", and nothing else.
+"""Push notifications: a WebSocket that reports that a run has changed.
 
-What has changed is then asked for by the page, with the marks of what it has: no data is lost when the socket breaks,
-a slow browser asks less often, and where sockets are blocked the page asks every second instead.
+The page then requests what has changed since its marks: no data is lost when the socket breaks, a slow browser requests
+less often, and where sockets are blocked the page polls every second.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Page:
     async def open(self) -> None:
         """Connect, and take the whole page."""
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
-        (asked,) = (one for one in await self._ask("_dash-dependencies") if "live-known.data" in one["output"])
+        (asked,) = (one for one in await self._ask("_dash-dependencies") if "live-marks.data" in one["output"])
         values = {"live-measure": "utilization", "pulse": 1, "theme": "dark", "url": ""}
         pairs = [part.rsplit(".", 1) for part in asked["output"].strip(".").split("...")]
         self._question = {

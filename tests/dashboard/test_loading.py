@@ -50,7 +50,7 @@ def test_the_frame_brings_the_page_that_the_browser_says_it_has_opened(feed: Sti
 
         own = f"http://127.0.0.1:{served.port}/top/"
         for page in PAGES:
-            assert f"'{page.PATH or 'live'}-known'" in main_of(f"{own}{page.PATH}?q=x%27y"), page.NAME
+            assert f"'{page.PATH or 'live'}-marks'" in main_of(f"{own}{page.PATH}?q=x%27y"), page.NAME
         assert "x'y" in main_of(f"{own}logs?q=x%27y")
         for other in ("", own[:-4], f"{own}nothing", f"{own}../etc", "http://[", "%00", f"{own}logs/../cache"):
             assert main_of(other) == "None", other
