@@ -13,11 +13,12 @@ from neuron_top.events import (
     AnyEvent,
     CompilerErrorSeen,
     CompilerExited,
+    CompilerProgress,
     CompilerStageFinished,
     CompilerVersionSeen,
 )
 from neuron_top.parsers import timestamps
-from neuron_top.parsers.base import LineFamily, Record, clip, common, marked
+from neuron_top.parsers.base import DOTS, LineFamily, Record, clip, common, marked
 from neuron_top.parsers.failures import ERROR_CODE
 
 NAME = "compiler"
@@ -88,3 +89,19 @@ def _facts(record: Record, text: str) -> list[AnyEvent]:
     events += [CompilerExited(**common(record), code=code) for code in codes]
     events += [CompilerVersionSeen(**common(record), version=found[1]) for found in VERSION.finditer(text)]
     return events
+
+
+class Dots(LineFamily):
+    """Progress dots: one at once, then about one each 20 seconds, without a line end; `base.records` cuts them off.
+
+    They stand alone on a line or in front of something another process printed. Ellipses in prose and in tensor dumps
+    are not counted: those are indented, or have a word in front.
+    """
+
+    name = "dots"
+
+    def feed(self, record: Record) -> list[AnyEvent] | None:
+        """Their number."""
+        if record.shape != DOTS:
+            return None
+        return [CompilerProgress(**common(record), dots=len(record.text))]

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 from neuron_top.parsers.base import DOTS, Family
-from neuron_top.parsers.compiler import Compiler
-from neuron_top.parsers.dots import Dots
+from neuron_top.parsers.compiler import Compiler, Dots
 from neuron_top.parsers.hf_hub import HfHub
 from neuron_top.parsers.metrics_report import MetricsReport
 from neuron_top.parsers.parallel_compile import ParallelCompile

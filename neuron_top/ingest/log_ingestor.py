@@ -8,8 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import msgspec
-
 from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -40,8 +38,8 @@ class LogIngestor:
         self._reader = LogReader(self.source)
         self._end = 0
         self._lines = 0
-        self._told_end = 0
-        self._told_at = float("-inf")
+        self._reported_end = 0
+        self._reported_at = float("-inf")
         self._fed_at = float("-inf")
         self._settled = True
 
@@ -71,10 +69,10 @@ class LogIngestor:
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
         """How far the log has grown, when it is time to tell."""
         now = self._clock()
-        if self._end == self._told_end or not (at_once or now - self._told_at >= GREW_SECONDS):
+        if self._end == self._reported_end or not (at_once or now - self._reported_at >= GREW_SECONDS):
             return []
-        self._told_at, self._told_end = now, self._end
-        return [self._told()]
+        self._reported_at, self._reported_end = now, self._end
+        return [self._growth()]
 
     def caught_up(self) -> list[AnyEvent]:
         """All that was there has been read: what comes now is written now."""
@@ -82,16 +80,17 @@ class LogIngestor:
             return []
         last = self._buffer.last_line(self.source)
         clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
-        told = msgspec.structs.replace(self._told(), at=clock)
-        self._written, self._told_end = None, self._end
-        return [told] if self._end else []
+        growth = self._growth(at=clock)
+        self._written, self._reported_end = None, self._end
+        return [growth] if self._end else []
 
     def closed(self) -> list[AnyEvent]:
         """The writer has closed its end."""
-        return [*self.flush(), msgspec.structs.replace(self._told(), closed=True)]
+        return [*self.flush(), self._growth(closed=True)]
 
-    def _told(self) -> OutputGrew:
-        return OutputGrew(path=self.path, end=self._end, lines=self._lines, written=self._written, source=self.source)
+    def _growth(self, *, at: float | None = None, closed: bool = False) -> OutputGrew:
+        return OutputGrew(path=self.path, end=self._end, lines=self._lines, written=self._written, at=at, closed=closed,
+                          source=self.source)  # fmt: skip
 
     def flush(self) -> list[AnyEvent]:
         """What the reader still holds when nothing more can come."""
@@ -108,7 +107,7 @@ class LogIngestor:
         last = self._buffer.last_line(self.source)
         self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
         self._reader, self._splitter = LogReader(self.source), None
-        self._end = self._told_end = 0
+        self._end = self._reported_end = 0
         return events
 
     def _marked(self, events: list[AnyEvent]) -> list[AnyEvent]:

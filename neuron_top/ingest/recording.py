@@ -76,9 +76,9 @@ class Recording:
         buffer = LogBuffer()
         output = OutputFile(self.folder, self._warn)
         self._lock = _hold(self.folder / LOCK_NAME)
-        told = self._told()
+        prepared = self._start_event()
         self.job.start(output.descriptor)
-        started = msgspec.structs.replace(told, at=time.time(), pid=self.job.pid)
+        started = msgspec.structs.replace(prepared, at=time.time(), pid=self.job.pid)
         sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
         self.feed = LiveFeed(
             [
@@ -95,7 +95,7 @@ class Recording:
         self.feed.publish(started)
         self.feed.start(changed)
 
-    def _told(self) -> RunStarted:
+    def _start_event(self) -> RunStarted:
         """What can be said of the command before it runs."""
         command = self.job.command
         world = self._environ.get("WORLD_SIZE", "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import stat
+import tempfile
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -14,7 +16,6 @@ from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
-from neuron_top.ingest.spool import Spool
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.telemetry.source import Emit
@@ -23,6 +24,8 @@ from neuron_top.telemetry.telemetry_file import TelemetryFile
 _STDIN_BYTES = 1 << 16
 _OPEN_FILES = 128
 """Files of the side channel that are held open; where there are more, each is opened when it is read."""
+
+_DISK = Path("/var/tmp")  # noqa: S108 (a file without a name; /tmp is memory on many machines, and too small)
 
 
 class LogFiles:
@@ -86,6 +89,32 @@ class LogFiles:
                     )
                     _emit_all(events, emit)
             _emit_all([*ingestor.quiet(), *ingestor.caught_up(), *ingestor.grew()], emit)
+
+
+class Spool:
+    """A copy of what came through a pipe, on a disk, so that it can be read again.
+
+    The file has no name: it is gone with our last descriptor, also when we are killed.
+    """
+
+    def __init__(self) -> None:
+        """Raises OSError where no file can be made."""
+        folder = None if "TMPDIR" in os.environ or not os.access(_DISK, os.W_OK) else _DISK
+        file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 (it lives as long as we do)
+        weakref.finalize(self, file.close)
+        self._number = file.fileno()
+        self.path = f"/proc/self/fd/{self._number}"
+        """Under which this process may open it."""
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Put all of `data` at `offset`. Raises OSError; then the space is given back, for a job may need it."""
+        try:
+            while data:
+                count = os.pwrite(self._number, data, offset)
+                offset, data = offset + count, data[count:]
+        except OSError:
+            os.ftruncate(self._number, 0)
+            raise
 
 
 class StandardInput:
@@ -232,7 +261,7 @@ class SideChannel:
             self._too_long.discard(name)
             del lines[0]
         for line in lines:
-            event = _told(line, name)
+            event = _event_of(line, name)
             if event is not None:
                 emit(event)
         if name in self._too_long:
@@ -244,7 +273,7 @@ class SideChannel:
         self._rests[name] = rest
 
 
-def _told(line: bytes, name: str) -> AnyEvent | None:
+def _event_of(line: bytes, name: str) -> AnyEvent | None:
     """One line of the side channel. A torn one (its writer was killed) is a malformed line, not an end."""
     if not line.strip():
         return None

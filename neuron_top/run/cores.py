@@ -96,7 +96,7 @@ class Core:
             since = time
         return since
 
-    def told_kinds(self, kinds: dict[str, int], time: float | None) -> None:
+    def set_kinds(self, kinds: dict[str, int], time: float | None) -> None:
         """Memory by kind, from a sample or from the worker itself."""
         self.version += 1
         self.kinds, self.kinds_time = kinds, time
@@ -113,7 +113,7 @@ class Core:
             if seen is not None:
                 self.peak = seen if self.peak is None else max(self.peak, seen)
         if sample.kinds:
-            self.told_kinds(sample.kinds, time)
+            self.set_kinds(sample.kinds, time)
         if time is None:
             return
         self.first_sampled = time if self.first_sampled is None else self.first_sampled
@@ -219,15 +219,15 @@ class CoreTracker:
             if core is None:
                 core = self.cores[key] = Core(key, event.kind, event.node, sample.core, self._buckets)
             core.take(sample, event.time)
-            told = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
-            if told is not None and not sample.kinds:
-                core.told_kinds(told.kinds, told.time)
+            memory = self.worker_memory.get(f"{event.node}/{sample.pid}") if sample.pid is not None else None
+            if memory is not None and not sample.kinds:
+                core.set_kinds(memory.kinds, memory.time)
 
     def _worker_memory(self, event: WorkerMemoryReported) -> None:
         self.worker_memory[f"{event.node}/{event.pid}"] = event
         for core in self.cores.values():
             if core.sample.pid == event.pid and core.node == event.node and not core.sample.kinds:
-                core.told_kinds(event.kinds, event.time)
+                core.set_kinds(event.kinds, event.time)
 
     def _host(self, event: HostSampled) -> None:
         self.host = event

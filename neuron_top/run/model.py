@@ -128,12 +128,12 @@ class Run:
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
         self.events += 1
-        event = self._heard(event)
-        self._reach(event.time)
+        event = self._on_time_line(event)
+        self._extend_span(event.time)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
             if isinstance(event, GraphDescribed | CompileBegan | ArtifactLoaded):
-                self.torch.met_backend(event)
+                self.torch.add_backend_event(event)
             if isinstance(event, CompileFailed):
                 self._mark(event, f"compile failed: {event.module or 'a graph'} {_first_line(event.message)}".rstrip())
         elif isinstance(event, RuntimeFamily):
@@ -153,7 +153,7 @@ class Run:
         else:
             assert_never(event)
 
-    def _heard(self, event: AnyEvent) -> AnyEvent:
+    def _on_time_line(self, event: AnyEvent) -> AnyEvent:
         """The event on the run's time line; what it tells of when a log was last heard of."""
         if isinstance(event, OutputGrew):
             self.silence.grew(event)
@@ -162,7 +162,7 @@ class Run:
             self.silence.line(event.at)
         return event
 
-    def _reach(self, time: float | None) -> None:
+    def _extend_span(self, time: float | None) -> None:
         if time is not None:
             self.last_time = time if self.last_time is None else max(self.last_time, time)
             self.first_time = time if self.first_time is None else min(self.first_time, time)

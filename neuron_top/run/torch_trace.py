@@ -124,7 +124,7 @@ class TorchTraceTracker:
         self.ours: dict[str, OurGraphs] = {}
         """Of processes (`<node>/<pid>`) that use the back end `neurontop`."""
 
-    def met_backend(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
+    def add_backend_event(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
         """Our own back end told of a graph: its frames in that process are counted elsewhere."""
         if event.pid is not None:
             known = self.ours.setdefault(f"{event.node}/{event.pid}", OurGraphs())
