@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,7 +22,9 @@ from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache.model.entry import FAILURES, Entry
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.scan import verify
+
+if TYPE_CHECKING:
+    from neuron_top.cache.scan.verify import Finding
 
 
 class PlannerInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,9 +149,11 @@ def _verify(given: PlannerInput) -> Plan:
 
 
 def plan_broken(
-    snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[verify.Finding]
+    snapshot: Snapshot, context: PlanContext, entries: Iterable[Entry], findings: Iterable[Finding]
 ) -> Plan:
     """Move aside the entries that these findings call broken."""
+    from neuron_top.cache.scan import verify  # reads graphs and artifacts: only where one verifies
+
     broken: dict[str, str] = {}
     for finding in findings:
         if finding.level == verify.BROKEN_LEVEL:

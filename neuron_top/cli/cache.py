@@ -8,16 +8,16 @@ stderr. Looking changes nothing, access times included.
   neurontop cache ls --sort bytes               the largest entries first
   neurontop cache stats                         sums by state and compiler version, free disk space
   neurontop cache show MODULE_0123              one entry: graph, artifact, lock, failure log
-  neurontop cache verify --full                 read every artifact: header, digest, archive
+  neurontop cache verify --deep                 read every artifact: header, digest, archive
   neurontop cache roots                         every cache of this machine, neighbors included
 
-Changing it is a plan that can be read, carried out and undone: every command below shows what would go, what is left
-alone and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.
+Every change is a plan that can be read, executed and undone: each command below shows what would go, what is skipped
+and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.
 
-  neurontop cache evict --free 50GB             least recently used first, until so much of the disk is free
-  neurontop cache retry --next-run              failures: forget them, so that the next run compiles them again
+  neurontop cache evict --min-free 50GB         least recently used first, until so much of the disk is free
+  neurontop cache retry --next-run              clear failures, so that the next run compiles them again
   neurontop cache unlock                        locks whose holder is proved dead, each with the proof
-  neurontop cache restore PLAN                  undo; `neurontop cache journal` lists what was done
+  neurontop cache restore                       undo the newest plan; `neurontop cache journal` lists them all
 
 exit status: 0 fine · 1 something is broken, or a step was not done · 2 usage · 3 no such cache or entry ·
 4 refused for safety: a job uses the cache, it is shared, read-only mode, nobody confirmed · 130 interrupted

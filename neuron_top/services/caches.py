@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import msgspec
 
-from neuron_top.actions import plan_context, registry
-from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBackend, open_backend
+from neuron_top.actions import registry
+from neuron_top.actions.backends import CacheBackend
 from neuron_top.actions.backends.base import GRACE_SECONDS, ContextFacts, ExecuteOptions, ignore
 from neuron_top.actions.execution import copy as copying
-from neuron_top.actions.execution.compile_child import compile_apart
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.records import PlanPurged, PlanRestored
 from neuron_top.actions.journal.trash import CannotPurge
@@ -32,17 +31,15 @@ from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
 from neuron_top.actions.usage_history import UsageHistory
-from neuron_top.cache import roots
-from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Snapshot, total
-from neuron_top.cache.scan.catalog import Sums, sums_of
-from neuron_top.cache.scan.verify import Finding
+from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
+from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
 
 if TYPE_CHECKING:
+    from neuron_top.cache.scan.verify import Finding
     from neuron_top.compile.parallel.compile_queue import Progress as CompileProgress
 
 __all__ = ["ACTIONS", "CacheAction", "CacheService", "Outcome", "Plan", "Progress", "Purge", "Verb", "action_of"]
@@ -76,7 +73,7 @@ class Purge(msgspec.Struct, frozen=True, kw_only=True):
         return sum(record.files for record in self.records)
 
 
-class CacheService:
+class CacheService(CacheReader):
     """The caches that one user may look at and change. `read_only` refuses every change, here and where it is made."""
 
     def __init__(
@@ -87,50 +84,15 @@ class CacheService:
         assume_exclusive: bool = False,
         trash: Path | None = None,
         grace_seconds: float = GRACE_SECONDS,
-        in_use: Callable[[str], str | None] = plan_context.in_use,
+        in_use: Callable[[str], str | None] | None = None,
     ) -> None:
         """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default.
         `grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest."""
-        self._settings, self.read_only, self.assume_exclusive = settings, read_only, assume_exclusive
-        self._options = BackendOptions(state=settings.state_path, trash=trash)
+        super().__init__(settings, trash)
+        self.read_only, self.assume_exclusive = read_only, assume_exclusive
         self._in_use, self._grace_seconds = in_use, grace_seconds
         self.remarks: tuple[str, ...] = ()
         """What went wrong in the trash beside what was asked for last, in words."""
-
-    # Looking
-
-    def resolve(self, given: str | None = None, *, folder: bool = False) -> str:
-        """The root that is meant: the one given, else the one that a job started here would use.
-
-        Raises UsageError for no cache's name; with `folder`, for a bucket too.
-        """
-        in_force = roots.root_in_force() if given is None else None
-        root = in_force.path if in_force is not None else given or ""
-        try:
-            backend = self.backend(root)
-        except UsageError as problem:
-            raise UsageError(f"{problem} ({in_force.origin})" if in_force is not None else str(problem)) from None
-        if folder and backend.kind is not BackendKind.FOLDER:
-            origin = f" ({in_force.origin})" if in_force is not None else ""
-            raise UsageError(f"{root}{origin} is not a folder of this machine: name a local copy of it")
-        return backend.root
-
-    def backend(self, root: str) -> CacheBackend:
-        """The storage of a cache. Raises UsageError for a name that is neither a folder's nor a bucket's."""
-        return open_backend(root, self._options)
-
-    def snapshot(self, root: str, *, rescan: bool = False) -> Snapshot:
-        """The entries of a cache. Raises NothingToShow for one that is gone."""
-        return self.backend(root).snapshot(rescan=rescan)
-
-    def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
-        """The sums of a cache, with recorded compile times where an entry's own files tell none; and its disk."""
-        past = UsageHistory.load(self._settings.state_path)
-        if not past.compiled:
-            return self.backend(root).sums(rescan=rescan)
-        # A recording tells by module: the index's sums don't know which modules they are made of.
-        snapshot = self.snapshot(root, rescan=rescan)
-        return sums_of(snapshot, total(past.added_to(snapshot.entries))), snapshot.filesystem
 
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
         """What planners know besides the newest snapshot of `backend`."""
@@ -282,6 +244,8 @@ class CacheService:
         if plan.verb is Verb.UNKNOWN:
             raise RefusedForSafety("nothing was done: this version does not know what the plan is to do")
         if executor is Executor.COMPILERS:
+            from neuron_top.actions.execution.compile_child import compile_apart
+
             return compile_apart(plan, jobs=compiles_at_once(plan), read_only=self.read_only, watch=watch)
         if executor is Executor.COPY:
             source, target = self.backend(plan.root), self.backend(plan.target)

@@ -6,21 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from neuron_top.actions import plan_context
-from neuron_top.actions.execution.copy_targets import CopyTarget
-from neuron_top.actions.journal.records import PlanRestored
-from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.scan.catalog import Sums
-from neuron_top.cache.scan.verify import Finding
+if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
+    from neuron_top.actions.execution.copy_targets import CopyTarget
+    from neuron_top.actions.journal.records import PlanRestored
+    from neuron_top.actions.journal.trash import Trash
+    from neuron_top.actions.plan import Outcome, Plan, Progress
+    from neuron_top.actions.plan_context import PlanContext
+    from neuron_top.cache.filesystem import Filesystem
+    from neuron_top.cache.model.entry import Entry
+    from neuron_top.cache.model.snapshot import Snapshot
+    from neuron_top.cache.scan.catalog import Sums
+    from neuron_top.cache.scan.verify import Finding
+
 
 GRACE_SECONDS = 60.0
 """How long readers of a bucket get between the marks and the rest: the slowest download of who saw the mark."""
@@ -49,7 +50,8 @@ class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
     watch: Callable[[Progress], bool] = lambda progress: True
     grace_seconds: float = GRACE_SECONDS
-    in_use: Callable[[str], str | None] = plan_context.in_use
+    in_use: Callable[[str], str | None] | None = None
+    """Tells who uses a root; None asks the machine."""
 
 
 def ignore(done: int, total: int) -> None:

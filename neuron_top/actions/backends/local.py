@@ -6,24 +6,25 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from neuron_top.actions import plan_context
 from neuron_top.actions.backends.base import BackendKind, BackendOptions, ContextFacts, ExecuteOptions, ignore
-from neuron_top.actions.execution import local
-from neuron_top.actions.execution.copy_targets import LocalCopyTarget
-from neuron_top.actions.journal import restore
-from neuron_top.actions.journal.records import PlanRestored
-from neuron_top.actions.journal.trash import Trash
-from neuron_top.actions.plan import Outcome, Plan
-from neuron_top.actions.plan_context import PlanContext
 from neuron_top.cache import filesystem
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.scan import catalog, verify
+from neuron_top.cache.scan import catalog
 from neuron_top.cache.scan.catalog import Sums
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
+
+if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
+    from neuron_top.actions.execution.copy_targets import LocalCopyTarget
+    from neuron_top.actions.journal.records import PlanRestored
+    from neuron_top.actions.journal.trash import Trash
+    from neuron_top.actions.plan import Outcome, Plan
+    from neuron_top.actions.plan_context import PlanContext
+    from neuron_top.cache.scan.verify import Finding
 
 
 class LocalBackend:
@@ -52,6 +53,8 @@ class LocalBackend:
 
     def context(self, snapshot: Snapshot, facts: ContextFacts) -> PlanContext:
         """See CacheBackend: looks at the machine's processes too."""
+        from neuron_top.actions import plan_context
+
         return plan_context.collect_context(
             snapshot, pins=facts.pins, used=facts.used, compiled=facts.compiled,
             shared_confirmed=facts.shared_confirmed, read_only=facts.read_only, trash=self.journal(),
@@ -64,8 +67,10 @@ class LocalBackend:
 
     def verify(
         self, entries: Iterable[Entry], *, deep: bool, watch: Callable[[int, int], None] = ignore
-    ) -> Iterator[verify.Finding]:
+    ) -> Iterator[Finding]:
         """See CacheBackend."""
+        from neuron_top.cache.scan import verify
+
         wanted = tuple(entries)
         yield from verify.cheap(wanted)
         total, done = sum(entry.artifact_bytes or 0 for entry in wanted), 0
@@ -76,6 +81,8 @@ class LocalBackend:
 
     def journal(self) -> Trash:
         """See CacheBackend. Raises UsageError for a path that plans and journals cannot name."""
+        from neuron_top.actions.journal.trash import Trash
+
         try:
             self.root.encode()
         except UnicodeEncodeError:
@@ -89,8 +96,15 @@ class LocalBackend:
 
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: renames into the trash."""
+        from neuron_top.actions import plan_context
+        from neuron_top.actions.execution import local
+
         return local.execute(
-            plan, self.journal(), read_only=options.read_only, watch=options.watch, in_use=options.in_use
+            plan,
+            self.journal(),
+            read_only=options.read_only,
+            watch=options.watch,
+            in_use=options.in_use or plan_context.in_use,
         )
 
     def waits_for_readers(self, plan: Plan) -> bool:
@@ -99,6 +113,8 @@ class LocalBackend:
 
     def undo(self, identity: str, *, read_only: bool = False) -> PlanRestored:
         """See CacheBackend."""
+        from neuron_top.actions.journal import restore
+
         return restore.restore(identity, self.journal(), read_only=read_only)
 
     def check_purgeable(self) -> None:
@@ -106,6 +122,8 @@ class LocalBackend:
 
     def copy_target(self) -> LocalCopyTarget:
         """See CacheBackend."""
+        from neuron_top.actions.execution.copy_targets import LocalCopyTarget
+
         return LocalCopyTarget(Path(self.root))
 
     def free(self) -> int | None:

@@ -20,7 +20,7 @@ from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals
 from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.services.caches import CacheService
+from neuron_top.services.cache_reader import CacheReader
 from neuron_top.units import bytes_text
 
 
@@ -37,7 +37,7 @@ def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.usage = f"%(prog)s [options] {word}"
 
 
-def root_and_entry(arguments: argparse.Namespace, service: CacheService, *, required: bool) -> tuple[str, str | None]:
+def root_and_entry(arguments: argparse.Namespace, service: CacheReader, *, required: bool) -> tuple[str, str | None]:
     """(root, text naming an entry) from one or two words in either order; an entry's own folder names both."""
     words = [word for word in (arguments.root, arguments.module) if word is not None]
     entry_folder = next((Path(word) for word in words if _is_entry_folder(Path(word))), None)
@@ -57,7 +57,7 @@ def _is_entry_folder(path: Path) -> bool:
     return path.name.startswith("MODULE_") and path.is_dir()
 
 
-def take_snapshot(service: CacheService, root: str, *, rescan: bool = False) -> Snapshot:
+def take_snapshot(service: CacheReader, root: str, *, rescan: bool = False) -> Snapshot:
     """The current picture of `root`; what could not be seen is said on stderr."""
     snapshot = service.snapshot(root, rescan=rescan)
     report_problems(snapshot)

@@ -7,16 +7,18 @@ import os
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from neuron_top.actions.plan import Outcome, Plan, Progress
 from neuron_top.actions.registry import Executor, action_of
 from neuron_top.cli.cache_commands import options
-from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.services.caches import CacheService
-from neuron_top.services.precompile import Progress as CompileProgress
 from neuron_top.units import bytes_text, count_text
+
+if TYPE_CHECKING:
+    from neuron_top.services.precompile import Progress as CompileProgress
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +61,8 @@ def execute_plan(plan: Plan, arguments: argparse.Namespace, service: CacheServic
 
 
 def _compile(plan: Plan, arguments: argparse.Namespace, service: CacheService, line: LiveLine) -> Outcome:
+    from neuron_top.cli.compile_screen import AboveScreen, ProgressScreen  # loads the compilers' side
+
     screen = ProgressScreen()
 
     def watch(progress: CompileProgress) -> bool:

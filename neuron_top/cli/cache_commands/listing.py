@@ -63,7 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.listing(arguments)
-    service = options.service_of(arguments)
+    service = options.reader()
     root = service.resolve(arguments.root)
     snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)
     past = common.usage_history()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neuron_top import settings
 from neuron_top.amounts import parse_seconds
-from neuron_top.services.caches import CacheService
+from neuron_top.services.cache_reader import CacheReader
+
+if TYPE_CHECKING:
+    from neuron_top.services.caches import CacheService
 
 GRACE_PERIOD = "60s"
 """Default of --grace-period."""
@@ -56,8 +59,15 @@ def add_alias(parser: argparse.ArgumentParser, old: str, dest: str, **options: A
     parser.add_argument(old, dest=dest, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **options)
 
 
+def reader() -> CacheReader:
+    """The caches, to look at them."""
+    return CacheReader(settings.load()[0])
+
+
 def service_of(arguments: argparse.Namespace) -> CacheService:
     """The caches, with what the options state."""
+    from neuron_top.services.caches import CacheService  # what only looks needs none of it
+
     return CacheService(
         settings.load()[0],
         read_only=getattr(arguments, "read_only", False),

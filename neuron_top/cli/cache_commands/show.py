@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it."""
     if inductor.meant(arguments):
         return inductor.show(arguments)
-    service = options.service_of(arguments)
+    service = options.reader()
     root, text = common.root_and_entry(arguments, service, required=True)
     snapshot = common.take_snapshot(service, root)
     entry = common.one_entry(snapshot, text or "")

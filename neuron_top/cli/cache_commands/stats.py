@@ -30,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
     if inductor.meant(arguments):
         return inductor.stats(arguments)
-    service = options.service_of(arguments)
+    service = options.reader()
     root = service.resolve(arguments.root)
     sums, disk = service.sums(root, rescan=arguments.rescan)
     if arguments.json:

@@ -1,4 +1,4 @@
-"""Checks of the hand that nothing else would catch, one test each: with the check taken out, the test fails."""
+"""Checks before a step that nothing else would catch, one test each: with the check taken out, the test fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A read changes no folder: the catalog does not see it, and the plan and the hand ask the disk once more."""
+"""A read changes no folder: the catalog does not see it, and the plan and its execution ask the disk once more."""
 
 from __future__ import annotations
 

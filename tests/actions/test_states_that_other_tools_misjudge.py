@@ -11,7 +11,7 @@ import pytest
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.actions.planners.maintain import policy_of
+from neuron_top.actions.planners.maintain import criteria_of
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
@@ -34,7 +34,7 @@ def every_plan(root: Path) -> list[Plan]:
     context = caches.context(snapshot)
     entries, name = snapshot.entries, str(root)
     return [
-        *(plan_eviction(entries, name, policy, context) for policy in policy_of(SWEEPING)),
+        *(plan_eviction(entries, name, policy, context) for policy in criteria_of(SWEEPING)),
         plan_eviction(entries, name, EvictCriteria(free_bytes=1 << 62), context),
         plan_retry(entries, name, context, deterministic=True),
         plan_unlock(entries, name, context),
