@@ -14,10 +14,8 @@ UNUSED = {
     "t8_torchneuron_metric_table_graph_stats_rank0.csv": f"compile times per graph: {FROM_PART_3}",
     "t8_torchneuron_metric_table_graph_stats_rank0.expect.json": f"what that table holds: {FROM_PART_3}",
 }
-READ_LATER = {".diagnosis.json": f"why each job died, labeled by a person: {FROM_PART_3}"}
-"""Sidecars of the logs that nothing reads yet, by the end of their names."""
-SIDECARS = (".log", ".expect.json")
-"""The endings of what tests/parsers/test_corpus.py reads by itself."""
+SIDECARS = (".log", ".expect.json", ".diagnosis.json")
+"""The endings of what tests/parsers/test_corpus.py and tests/diagnose/test_corpus.py read by themselves."""
 # tests/telemetry/test_neuron_ls_table.py reads the whole folder `neuron-ls` in the same way.
 
 
@@ -31,16 +29,15 @@ def test_no_sample_is_forgotten(folder: str) -> None:
 
 def test_no_log_and_no_sidecar_of_a_log_is_forgotten() -> None:
     names = {path.name for path in corpus("logs").iterdir() if path.name != "INDEX.md"}
-    assert {name for name in names if not name.endswith((*SIDECARS, *READ_LATER))} == set()
+    assert {name for name in names if not name.endswith(SIDECARS)} == set()
     logs = {name.removesuffix(".log") for name in names if name.endswith(".log")}
-    for ending in (*SIDECARS[1:], *READ_LATER):
+    for ending in SIDECARS[1:]:
         assert {name.removesuffix(ending) for name in names if name.endswith(ending)} == logs
 
 
 def test_what_stands_here_as_not_read_is_not_read() -> None:
     tests = _tests()
     assert {name for name in UNUSED if name in tests} == set()
-    assert {ending for ending in READ_LATER if ending in tests} == set()
 
 
 def _tests() -> str:
