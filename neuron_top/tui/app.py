@@ -332,7 +332,7 @@ class TopApp(App[int], inherit_bindings=False):
 
     def key_label(self, key: Key) -> str:
         """A key's word on the bottom line."""
-        return "go on" if key.action == "app.pause" and self.paused else key.label
+        return "continue" if key.action == "app.pause" and self.paused else key.label
 
     def key_usable(self, key: Key) -> bool:
         """Whether a key does anything now; others are drawn dim."""

@@ -26,7 +26,7 @@ ESCAPE_SECONDS = 0.01
 
 
 class LastingDriver(LinuxDriver):
-    """What cannot be written because nobody reads any more is dropped; an escape is told soon."""
+    """Drops what cannot be written because the terminal is gone, and reports a lone escape soon."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -21,6 +21,6 @@ class StyleSheet(Stylesheet):
             super().set_variables(variables)
 
     def reparse(self) -> None:
-        """Read everything again, unless nothing would come out of it; what was added meanwhile is read as ever."""
+        """Parse everything again, unless no color has changed since."""
         if not self._as_parsed:
             super().reparse()

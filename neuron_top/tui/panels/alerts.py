@@ -76,7 +76,7 @@ def alert_page(theme: Theme, view: tuple[Sequence[Alert], float, str], width: in
     found, now, chosen = view
     strips = [rule(theme, width, "Alerts", _summary(found))]
     if not found:
-        strips.append(Line(theme, width).gap(2).put("Nothing needs you.", theme.quiet).strip())
+        strips.append(Line(theme, width).gap(2).put("No alerts.", theme.quiet).strip())
     for alert in found:
         cursor = Line(theme, 2).put(theme.glyphs.cursor if alert.key == chosen else " ", theme.key).strip()
         strips.append(Strip.join([cursor, alert_line(theme, alert, now, max(0, width - 2), evidence=False)]))

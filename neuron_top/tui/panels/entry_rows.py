@@ -142,7 +142,7 @@ def entry_lines(theme: Theme, row: EntryRow, width: int) -> list[Strip]:
         ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
     )  # fmt: skip
     strips = [
-        rule(theme, width, row.module, "w tells why it missed · esc goes back"),
+        rule(theme, width, row.module, "w explains the miss · esc goes back"),
         Line(theme, width).gap(2).put(f"{sign} {row.state}", style).strip(),
     ]
     return strips + [

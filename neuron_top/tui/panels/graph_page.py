@@ -37,7 +37,7 @@ def graph_page_lines(
     row = page.row
     sign, style = state_sign(theme, row.state)
     missed = row.misses or row.state is GraphState.CACHED_FAILURE
-    strips = [rule(theme, width, row.key, "w tells why it missed · esc goes back" if missed else "esc goes back")]
+    strips = [rule(theme, width, row.key, "w explains the miss · esc goes back" if missed else "esc goes back")]
     strips.append(
         Line(theme, width).gap(2).put(f"{sign} {row.state}", style).gap(2).put(_standing(row), theme.quiet).strip()
     )
@@ -59,7 +59,7 @@ def graph_page_lines(
     if why is not None:
         strips += [Line(theme, width).strip(), *why_lines(theme, why, width)]
     if page.message:
-        strips += [Line(theme, width).strip(), rule(theme, width, "What the compiler said")]
+        strips += [Line(theme, width).strip(), rule(theme, width, "Compiler message")]
         strips += [strip for text in page.message.splitlines() for strip in paragraph(theme, text, width, theme.bad)]
     strips += [Line(theme, width).strip(), rule(theme, width, "Compiles", f"{len(page.attempts)}")]
     strips += [_attempt(theme, attempt, width) for attempt in page.attempts] or [
@@ -71,7 +71,7 @@ def graph_page_lines(
     strips += [Line(theme, width).strip(), rule(theme, width, "Log lines", told)]
     texts = {(line.source, line.offset): line.text for line in lines}
     strips += [_line(theme, place, texts.get((place.source, place.offset)), width) for place in page.lines] or [
-        _none(theme, width, "no line named it")
+        _none(theme, width, "no log line names it")
     ]
     return strips
 
@@ -103,7 +103,7 @@ def _standing(row: GraphRow) -> str:
 
 def _lock(row: GraphRow, now: float) -> str:
     if row.lock is None:
-        return "nothing is known of its holder: no cache that this run watches has seen the lock"
+        return "holder unknown: no watched cache has the lock"
     seen = f" (looked at {duration_text(max(0.0, now - row.lock.judged))} ago)" if row.lock.judged is not None else ""
     return f"{lock_text(row.lock)}{seen}"
 

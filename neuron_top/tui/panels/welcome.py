@@ -14,11 +14,11 @@ from neuron_top.views.overview import Overview
 from neuron_top.views.progress import CachePlace
 
 NEXT = (
-    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record, show it"),
+    ("neurontop run -- torchrun --nproc_per_node=4 train.py", "run, record and show a job"),
     ("neurontop watch train.log", "follow a job that runs elsewhere"),
     ("neurontop compile -- torchrun … train.py", "compile a job's graphs beforehand"),
-    ("neurontop replay", "play the last recording here"),
-    ("neurontop doctor", "say what was found on this machine"),
+    ("neurontop replay", "play the newest recording here"),
+    ("neurontop doctor", "check what this machine offers"),
 )
 
 
@@ -27,12 +27,12 @@ _TEXT = 23
 
 
 def welcome_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
-    """The page that stands in place of all panels; what was not found is told in full where there is room for it."""
+    """The page that stands in place of all panels; reasons are shown in full where there is room."""
     above = []
     if view.alerts:  # a cache's disk fills up without a job, too
         wanted = alerts.size_request(view.alerts, width).full
         above = [*alerts.alerts_panel(theme, view.alerts, view.now, width, wanted), Line(theme, width).strip()]
-    above.append(rule(theme, width, "Nothing runs here yet", "a job that starts is picked up by itself"))
+    above.append(rule(theme, width, "Nothing runs here yet", "a job that starts is shown automatically"))
     below = _next(theme, width)
     found = _looked_for(theme, view, width, whole=True)
     if len(above) + len(found) + len(below) > height:

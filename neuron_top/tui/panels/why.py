@@ -25,7 +25,7 @@ def why_lines(theme: Theme, why: MissExplanation, width: int, title: str = "Why 
 
 
 def misses_lines(theme: Theme, view: Misses | str, width: int) -> list[Strip]:
-    """Every miss of a run with its answer, or the words that stand there until the answers come."""
+    """Every miss of a run with its explanation, or the text shown until those have been read."""
     if isinstance(view, str):
         return [rule(theme, width, "Why they missed", "esc goes back"), *paragraph(theme, view, width, theme.quiet)]
     told = f"{len(view.told)} of {view.met}" if len(view.told) < view.met else ""

@@ -61,7 +61,7 @@ class AlertsPage(DetailPage):
         elif alert is not None and alert.core is not None:
             self.host.open(core_detail(alert.core))
         else:
-            self.notice("this alert is about the job as a whole")
+            self.notice("this alert is about the whole job: there is no page to open")
 
     def action_why(self) -> None:
         """The page of the graph, with the reason why it missed."""

@@ -31,7 +31,7 @@ NOTHING = (
 )
 NOTHING_CAME = (
     "No graph.",
-    "None was looked up, compiled, loaded or waited for, as far as the job's log and our own backend told.",
+    "The job's log and our own backend reported none that was looked up, compiled, loaded or waited for.",
 )
 
 

@@ -27,7 +27,7 @@ NOTHING = (
     "On a Neuron machine rows come from neuron-monitor or the driver; elsewhere each worker process of a job stands "
     "for a core.",
     "To start one: neurontop run -- torchrun --nproc_per_node=4 train.py",
-    "neurontop doctor says what was found on this machine.",
+    "neurontop doctor checks what this machine offers.",
 )
 
 

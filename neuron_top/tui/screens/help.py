@@ -50,6 +50,8 @@ def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
     size = width // columns
     rows = [row for key in keys for row in _key_rows(key, size)]
     half = -(-len(rows) // columns)
+    while half < len(rows) and not rows[half][0]:  # a text is not torn in two
+        half += 1
     for left, right in zip_longest(rows[:half], rows[half:], fillvalue=("", "")):
         line = Line(theme, width)
         for start, (shown, text) in ((0, left), (size, right)):
