@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from neuron_top.tui.look import DARK as DARK_LOOK
-from neuron_top.tui.look import UNICODE, Theme
 
 from neuron_top import events as ev
 from neuron_top.dashboard import figures
@@ -19,6 +17,8 @@ from neuron_top.run.model import Run
 from neuron_top.telemetry.monitor_events import MonitorReader
 from neuron_top.telemetry.sysfs import SysfsTree
 from neuron_top.tui.panels import core_rows
+from neuron_top.tui.theme import DARK as DARK_LOOK
+from neuron_top.tui.theme import UNICODE, Theme
 from neuron_top.units import UNKNOWN
 from neuron_top.views.core_metrics import CORE_METRICS, SHARES, CoreMetric, reported
 from neuron_top.views.core_rows import CoreRow
