@@ -150,14 +150,19 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
         Endpoint("memory", "memory of the cores over time", MemoryTable, view_of_run(memory_table)),
         Endpoint("trends", "loss, throughput and host over time", Trends, view_of_run(trends)),
         Endpoint("summary", "totals of the run so far", Summary, view_of_run(summary)),
-        Endpoint("memory/{key:path}", "memory of one core by category over time", MemoryKinds, view_by_key(_kinds),
-                 ("run", "key")),
+        Endpoint(
+            "memory/{key:path}",
+            "memory of one core by category over time",
+            MemoryKinds,
+            view_by_key(_kinds),
+            ("run", "key"),
+        ),
         Endpoint("report", "the full report of a run", Report, report),
         Endpoint("comparison", "two runs side by side", Comparison, comparison, ("a", "b")),
         Endpoint("logs", "the last lines", list[LogLine], lines, ("run", "count", "source")),
         Endpoint("runs", "the recordings", tuple[RunRow, ...], recordings, ()),
         Endpoint("cache", "every cache entry", EntryTable, entries, ()),
-    )  # fmt: skip
+    )
 
 
 def _planning(caches: DashboardCaches) -> tuple[Endpoint, ...]:
@@ -292,8 +297,13 @@ _ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "requir
 def _parameter(name: str, path: str) -> dict[str, Any]:
     inside = f"{{{name}" in path
     kind = "integer" if name == "count" else "string"
-    return {"name": name, "in": "path" if inside else "query", "required": inside, "description": PARAMETERS[name],
-            "schema": {"type": kind}}  # fmt: skip
+    return {
+        "name": name,
+        "in": "path" if inside else "query",
+        "required": inside,
+        "description": PARAMETERS[name],
+        "schema": {"type": kind},
+    }
 
 
 def _kinds(run: Run, now: float, key: str) -> MemoryKinds | None:

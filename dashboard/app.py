@@ -96,11 +96,18 @@ def _policy(app: Dash) -> str:
     scripts = " ".join(("'self'", *app.csp_hashes(), *documents.script_hashes()))
     return "; ".join(
         (
-            "default-src 'none'", f"script-src {scripts}", "style-src 'self' 'unsafe-inline'",
-            "img-src 'self' data: blob:", "font-src 'self' data:", "connect-src 'self'", "worker-src 'self'",
-            "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+            "default-src 'none'",
+            f"script-src {scripts}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "worker-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
         )
-    )  # fmt: skip
+    )
 
 
 def _page(prefix: str, path: str, search: str) -> Any:
@@ -135,17 +142,21 @@ def _register_layout(app: Dash, feeds: FeedRegistry, prefix: str) -> None:
         return run_options(feeds.recordings()), state_of(search).get("run") or "live"
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input("run", "value"), State("url", "search"),
+        Output("url", "search", allow_duplicate=True),
+        Input("run", "value"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def choose_run(chosen: str | None, search: str) -> Any:
         run = LIVE if chosen in (None, "live") else str(chosen)
         return no_update if run == state_of(search).get("run", LIVE) else search_with(search, run=run, core=None)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
-        ClientsideFunction("neurontop", "theme"), Output("theme", "data"), Input("theme-switch", "n_clicks"),
+        ClientsideFunction("neurontop", "theme"),
+        Output("theme", "data"),
+        Input("theme-switch", "n_clicks"),
         State("theme", "data"),
-    )  # fmt: skip
+    )
     app.clientside_callback(ClientsideFunction("neurontop", "follow"), Input("url", "search"))  # type: ignore[no-untyped-call]
     for page_module in PAGES:
         known = f"{(page_module.PATH or 'live')}-marks"

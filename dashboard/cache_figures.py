@@ -33,15 +33,20 @@ def treemap(rows: Sequence[EntryRow], colors: ChartColors) -> Figure:
             part[1] += 1
     paths = sorted(sums)
     trace = {
-        "type": "treemap", "branchvalues": "total", "ids": ["\t".join(path) for path in paths],
-        "labels": [plain(path[-1]) for path in paths], "parents": ["\t".join(path[:-1]) for path in paths],
+        "type": "treemap",
+        "branchvalues": "total",
+        "ids": ["\t".join(path) for path in paths],
+        "labels": [plain(path[-1]) for path in paths],
+        "parents": ["\t".join(path[:-1]) for path in paths],
         "values": [max(1, sums[path][0]) for path in paths],
         "text": [f"{bytes_text(sums[path][0])}, {count_text(sums[path][1])} entries" for path in paths],
-        "hovertemplate": "%{label}<br>%{text}<extra></extra>", "textinfo": "label+text",
+        "hovertemplate": "%{label}<br>%{text}<extra></extra>",
+        "textinfo": "label+text",
         "textfont": {"color": [colors.text if len(path) < 3 else colors.ground for path in paths], "size": 13},
         "marker": {"colors": [_color(path, colors) for path in paths], "line": {"color": colors.ground, "width": 1}},
-        "tiling": {"pad": 2}, "pathbar": {"visible": True},
-    }  # fmt: skip
+        "tiling": {"pad": 2},
+        "pathbar": {"visible": True},
+    }
     return {"data": [_settled(trace, paths)], "layout": layout(colors, 360)}
 
 

@@ -51,6 +51,11 @@ def kind_colors(colors: ChartColors, kinds: Iterable[str]) -> dict[str, str]:
 def graph_color(colors: ChartColors, state: str) -> str:
     """The color of a graph's state, or of a timeline bar's outcome."""
     return {
-        "hit": colors.accent, "compiled": colors.good, "compiling": colors.warn, "waiting": colors.kinds[3],
-        "failed": colors.bad, "cached failure": colors.bad, "interrupted": colors.quiet,
-    }.get(state, colors.quiet)  # fmt: skip
+        "hit": colors.accent,
+        "compiled": colors.good,
+        "compiling": colors.warn,
+        "waiting": colors.kinds[3],
+        "failed": colors.bad,
+        "cached failure": colors.bad,
+        "interrupted": colors.quiet,
+    }.get(state, colors.quiet)

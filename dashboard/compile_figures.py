@@ -50,18 +50,34 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
     parts = ("x", "base", "y", "text", "customdata")
     moving = tuple(("data", n, part) for n, trace in enumerate(data) for part in parts if part in trace)
     hidden = len(view.lanes) - len(shown)
-    note = {"text": f"{hidden} more workers are not drawn", "showarrow": False, "xref": "paper", "yref": "paper",
-            "x": 1, "y": 1.06, "xanchor": "right", "font": {"color": colors.quiet}}  # fmt: skip
+    note = {
+        "text": f"{hidden} more workers are not drawn",
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1,
+        "y": 1.06,
+        "xanchor": "right",
+        "font": {"color": colors.quiet},
+    }
     notes = [note] if hidden > 0 else []
     figure = {
         "data": data,
         "layout": layout(
-            colors, min(1200, 110 + 26 * len(names)), barmode="overlay", showlegend=True, annotations=notes,
+            colors,
+            min(1200, 110 + 26 * len(names)),
+            barmode="overlay",
+            showlegend=True,
+            annotations=notes,
             xaxis={"type": "date"},
-            yaxis={"type": "category", "categoryorder": "array", "categoryarray": list(names.values()),
-                   "autorange": "reversed"},
+            yaxis={
+                "type": "category",
+                "categoryorder": "array",
+                "categoryarray": list(names.values()),
+                "autorange": "reversed",
+            },
         ),
-    }  # fmt: skip
+    }
     return Chart(figure, moving)
 
 
@@ -73,15 +89,22 @@ def _bars(kind: str, pairs: Sequence[tuple[Lane, Bar]], names: dict[str, str], n
     lengths = [max(0.0, (bar.end if bar.end is not None else now) - bar.start) for _lane, bar in pairs]
     color = {"wait": colors.kinds[3], "waits": colors.kinds[3], "now": colors.warn}.get(kind, graph_color(colors, kind))
     return {
-        "type": "bar", "orientation": "h", "name": WORDS.get(kind, kind),
+        "type": "bar",
+        "orientation": "h",
+        "name": WORDS.get(kind, kind),
         "base": [iso(bar.start) for _lane, bar in pairs],
-        "x": [round(length * 1000) for length in lengths], "y": [names[lane.worker] for lane, _bar in pairs],
+        "x": [round(length * 1000) for length in lengths],
+        "y": [names[lane.worker] for lane, _bar in pairs],
         "text": [_told(bar, length) for (_lane, bar), length in zip(pairs, lengths, strict=True)],
-        "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs], "textposition": "none",
+        "customdata": ["" if bar.by_pytorch else bar.graph for _lane, bar in pairs],
+        "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": color, "line": {"width": 1, "color": colors.ground},
-                   "pattern": {"shape": "/" if kind in ("wait", "failed") else ""}},
-    }  # fmt: skip
+        "marker": {
+            "color": color,
+            "line": {"width": 1, "color": colors.ground},
+            "pattern": {"shape": "/" if kind in ("wait", "failed") else ""},
+        },
+    }
 
 
 def _told(bar: Bar, length: float) -> str:
@@ -92,11 +115,16 @@ def _told(bar: Bar, length: float) -> str:
 def _marks(kind: str, lookups: Sequence[CacheLookup], names: dict[str, str], colors: ChartColors) -> Any:
     found = [lookup for lookup in lookups if lookup.kind == kind and lookup.worker in names][-MARKS_SHOWN:]
     return {
-        "type": "scatter", "mode": "markers", "name": kind, "x": [iso(lookup.time) for lookup in found],
-        "y": [names[lookup.worker] for lookup in found], "customdata": [lookup.graph for lookup in found],
-        "text": [plain(lookup.graph) for lookup in found], "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
+        "type": "scatter",
+        "mode": "markers",
+        "name": kind,
+        "x": [iso(lookup.time) for lookup in found],
+        "y": [names[lookup.worker] for lookup in found],
+        "customdata": [lookup.graph for lookup in found],
+        "text": [plain(lookup.graph) for lookup in found],
+        "hovertemplate": f"{kind}: %{{text}}<extra></extra>",
         "marker": {"color": graph_color(colors, kind), "symbol": "diamond" if kind == "hit" else "x", "size": 8},
-    }  # fmt: skip
+    }
 
 
 def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
@@ -107,8 +135,12 @@ def _lane_name(rank: int | None, pid: int | None, worker: str) -> str:
 
 def cumulative(view: Timeline, colors: ChartColors) -> Figure:
     """Cumulative compile seconds of all workers, by the end of each compile."""
-    ends = sorted((bar.end, bar.end - bar.start) for lane in view.lanes for bar in lane.bars
-                  if bar.kind == "compile" and bar.end is not None)  # fmt: skip
+    ends = sorted(
+        (bar.end, bar.end - bar.start)
+        for lane in view.lanes
+        for bar in lane.bars
+        if bar.kind == "compile" and bar.end is not None
+    )
     if not ends:
         return empty(colors, "no compile has finished yet")
     total, points = 0.0, []
@@ -116,10 +148,13 @@ def cumulative(view: Timeline, colors: ChartColors) -> Figure:
         total += seconds
         points.append((iso(end), round(total, 1)))
     trace: dict[str, Any] = {
-        "type": "scatter", "mode": "lines+markers" if len(points) < FEW else "lines", "fill": "tozeroy",
+        "type": "scatter",
+        "mode": "lines+markers" if len(points) < FEW else "lines",
+        "fill": "tozeroy",
         "line": {"shape": "hv", "color": colors.good},
-        "x": [x for x, _ in points], "y": [y for _, y in points],
-    }  # fmt: skip
+        "x": [x for x, _ in points],
+        "y": [y for _, y in points],
+    }
     return {
         "data": [trace],
         "layout": layout(
@@ -133,8 +168,13 @@ def spread(rows: Sequence[GraphRow], colors: ChartColors) -> Figure:
     seconds = [round(row.seconds, 3) for row in rows if row.seconds is not None]
     if not seconds:
         return empty(colors, "no compile duration is known yet")
-    trace = {"type": "histogram", "x": seconds, "nbinsx": 30, "marker": {"color": colors.accent},
-             "hovertemplate": "%{x} s: %{y} graphs<extra></extra>"}  # fmt: skip
+    trace = {
+        "type": "histogram",
+        "x": seconds,
+        "nbinsx": 30,
+        "marker": {"color": colors.accent},
+        "hovertemplate": "%{x} s: %{y} graphs<extra></extra>",
+    }
     return {
         "data": [trace],
         "layout": layout(
@@ -161,16 +201,41 @@ def rate(lookups: Sequence[CacheLookup], colors: ChartColors, height: int = 240)
     color = {"hit": colors.accent, "miss": colors.warn, "cached failure": colors.bad}
     names = {"hit": "hits", "miss": "compiles begun", "cached failure": "cached failures"}
     data: list[dict[str, Any]] = [
-        {"type": "scatter", "mode": "lines", "name": names[kind], "x": times, "y": values,
-         "line": {"shape": "hv", "color": color[kind]}}
-        for kind, values in lines.items() if values[-1]
-    ]  # fmt: skip
-    data.append({"type": "scatter", "mode": "lines", "name": "hit rate", "x": times, "y": shares, "yaxis": "y2",
-                 "line": {"shape": "hv", "dash": "dot", "color": colors.quiet}})  # fmt: skip
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": names[kind],
+            "x": times,
+            "y": values,
+            "line": {"shape": "hv", "color": color[kind]},
+        }
+        for kind, values in lines.items()
+        if values[-1]
+    ]
+    data.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "hit rate",
+            "x": times,
+            "y": shares,
+            "yaxis": "y2",
+            "line": {"shape": "hv", "dash": "dot", "color": colors.quiet},
+        }
+    )
     if len(times) < FEW:
         data = [{**trace, "mode": "lines+markers", "marker": {"size": 5}} for trace in data]
-    figure: Figure = {"data": data, "layout": layout(colors, height, showlegend=True, yaxis={"rangemode": "tozero"},
-                                                     xaxis=moments(times))}  # fmt: skip
-    figure["layout"]["yaxis2"] = {"overlaying": "y", "side": "right", "range": [0, 1.02], "tickformat": ".0%",
-                                  "dtick": 0.25, "showgrid": False, "automargin": True}  # fmt: skip
+    figure: Figure = {
+        "data": data,
+        "layout": layout(colors, height, showlegend=True, yaxis={"rangemode": "tozero"}, xaxis=moments(times)),
+    }
+    figure["layout"]["yaxis2"] = {
+        "overlaying": "y",
+        "side": "right",
+        "range": [0, 1.02],
+        "tickformat": ".0%",
+        "dtick": 0.25,
+        "showgrid": False,
+        "automargin": True,
+    }
     return figure

@@ -45,22 +45,43 @@ def chart(identity: str, name: str, height: int) -> Component:
             dcc.Graph(
                 id=identity,
                 figure=BLANK,
-                config={"displaylogo": False, "responsive": True, "scrollZoom": False, "displayModeBar": "hover",
-                        "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]},
+                config={
+                    "displaylogo": False,
+                    "responsive": True,
+                    "scrollZoom": False,
+                    "displayModeBar": "hover",
+                    "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"],
+                },
                 style={"minHeight": f"{height}px"},
             ),
             html.Figcaption(
                 [
                     html.Span(name, className="visually-hidden"),
-                    html.Button("PNG", className="link", **attributes(data_chart=identity, data_format="png",
-                                data_name=name, aria_label=f"Save the chart “{name}” as PNG")),
-                    html.Button("SVG", className="link", **attributes(data_chart=identity, data_format="svg",
-                                data_name=name, aria_label=f"Save the chart “{name}” as SVG")),
+                    html.Button(
+                        "PNG",
+                        className="link",
+                        **attributes(
+                            data_chart=identity,
+                            data_format="png",
+                            data_name=name,
+                            aria_label=f"Save the chart “{name}” as PNG",
+                        ),
+                    ),
+                    html.Button(
+                        "SVG",
+                        className="link",
+                        **attributes(
+                            data_chart=identity,
+                            data_format="svg",
+                            data_name=name,
+                            aria_label=f"Save the chart “{name}” as SVG",
+                        ),
+                    ),
                 ]
             ),
         ],
         className="chart",
-    )  # fmt: skip
+    )
 
 
 def table(

@@ -43,9 +43,11 @@ class Group(NamedTuple):
         """What its row shows, by column: unknown compile times stay out of the sum."""
         known = [one.compile_seconds for one in self.rows if one.compile_seconds is not None]
         return {
-            "bytes": sum(one.bytes for one in self.rows), "artifact": sum(one.artifact_bytes or 0 for one in self.rows),
-            "seconds": sum(known) if known else None, "age": min(one.age for one in self.rows),
-        }  # fmt: skip
+            "bytes": sum(one.bytes for one in self.rows),
+            "artifact": sum(one.artifact_bytes or 0 for one in self.rows),
+            "seconds": sum(known) if known else None,
+            "age": min(one.age for one in self.rows),
+        }
 
 
 def ordered(rows: Sequence[EntryRow], model: Sequence[Mapping[str, Any]]) -> list[EntryRow]:
@@ -94,10 +96,21 @@ def row(one: EntryRow | Group, by: str = "") -> dict[str, Any]:
         title = f"{'▾' if one.opened else '▸'} {one.name}: {count}"
         return {"id": f"{_GROUP_MARK}{by}\t{one.name}", "group": by, "module": title, **one.sums}
     return {
-        "id": one.key, "module": one.module, "state": one.state, "compiler": one.compiler, "bytes": one.bytes,
-        "artifact": one.artifact_bytes, "age": one.age, "used": one.used, "seconds": one.compile_seconds,
-        "lock": one.lock, "failure": one.failure, "advice": one.advice, "flags": one.flags, "root": one.root,
-    }  # fmt: skip
+        "id": one.key,
+        "module": one.module,
+        "state": one.state,
+        "compiler": one.compiler,
+        "bytes": one.bytes,
+        "artifact": one.artifact_bytes,
+        "age": one.age,
+        "used": one.used,
+        "seconds": one.compile_seconds,
+        "lock": one.lock,
+        "failure": one.failure,
+        "advice": one.advice,
+        "flags": one.flags,
+        "root": one.root,
+    }
 
 
 def toggled(opened: Sequence[str], identity: str) -> list[str]:

@@ -38,9 +38,12 @@ def plain(text: str) -> str:
 def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
     """The layout that all charts share."""
     axis = {
-        "gridcolor": colors.line, "zerolinecolor": colors.line, "linecolor": colors.line, "automargin": True,
+        "gridcolor": colors.line,
+        "zerolinecolor": colors.line,
+        "linecolor": colors.line,
+        "automargin": True,
         "tickfont": {"color": colors.quiet},
-    }  # fmt: skip
+    }
     whole: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
@@ -62,8 +65,15 @@ def layout(colors: ChartColors, height: int, **more: Any) -> dict[str, Any]:
 
 def empty(colors: ChartColors, words: str, height: int = 220) -> Figure:
     """A chart without data, with the reason."""
-    note = {"text": plain(words), "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
-            "font": {"color": colors.quiet, "size": 13}}  # fmt: skip
+    note = {
+        "text": plain(words),
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.5,
+        "y": 0.5,
+        "font": {"color": colors.quiet, "size": 13},
+    }
     hidden = {"visible": False}
     return {"data": [], "layout": layout(colors, height, annotations=[note], xaxis=hidden, yaxis=hidden)}
 
@@ -84,21 +94,27 @@ def heat(rows: Sequence[CoreRow], measure: CoreMetric, colors: ChartColors) -> F
         "z": [[_measured(row, measure) if row is not None else None for row in line] for line in cells],
         "text": [[_core_name(row) if row is not None else "" for row in line] for line in cells],
         "customdata": [[row.key if row is not None else "" for row in line] for line in cells],
-        "x": across, "y": down, "zmin": 0, "zmax": 1, "hoverongaps": False,
+        "x": across,
+        "y": down,
+        "zmin": 0,
+        "zmax": 1,
+        "hoverongaps": False,
         "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
-        "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0, "ygap": 2 if len(cells) <= 40 else 0,
+        "xgap": 2 if len(cells[0] if cells else ()) <= 64 else 0,
+        "ygap": 2 if len(cells) <= 40 else 0,
         "hovertemplate": "%{text}<br>" + ("%{x}" if upright else "%{y}") + ": %{z:.0%}<extra></extra>",
         "colorbar": {"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "tickfont": {"color": colors.quiet}},
-    }  # fmt: skip
+    }
     one_by_one = {"dtick": 1, "tickformat": "d"}
     return {
         "data": [trace],
         "layout": layout(
-            colors, min(900, 80 + cell * max(1, len(cells))),
+            colors,
+            min(900, 80 + cell * max(1, len(cells))),
             yaxis={"autorange": "reversed", "showgrid": False, **(one_by_one if upright else {"type": "category"})},
             xaxis={"showgrid": False, **({"type": "category"} if upright else {"dtick": max(1, width // 16)})},
         ),
-    }  # fmt: skip
+    }
 
 
 def _lines(rows: Sequence[CoreRow]) -> list[tuple[str, list[CoreRow]]]:
@@ -145,9 +161,14 @@ def line(
     """One line over time, from (seconds, value)."""
     pairs = [_drawn(time, value, scale) for time, value in points]
     return {
-        "type": "scatter", "mode": "lines", "name": name, "x": [x for x, _ in pairs], "y": [y for _, y in pairs],
-        "line": {"color": color, "width": 1.6}, **more,
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": [x for x, _ in pairs],
+        "y": [y for _, y in pairs],
+        "line": {"color": color, "width": 1.6},
+        **more,
+    }
 
 
 def peaks(points: Sequence[Point]) -> list[tuple[float, float]]:
@@ -182,19 +203,33 @@ def kinds(row: CoreRow, colors: ChartColors) -> Figure:
     if not parts and row.memory is not None:
         parts = [("memory", row.memory)]
     data = [
-        {"type": "bar", "orientation": "h", "y": [""], "x": [size / GIB], "name": plain(name.replace("_", " ")),
-         "marker": {"color": colored.get(name, colors.kinds[-1])},
-         "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>"}
+        {
+            "type": "bar",
+            "orientation": "h",
+            "y": [""],
+            "x": [size / GIB],
+            "name": plain(name.replace("_", " ")),
+            "marker": {"color": colored.get(name, colors.kinds[-1])},
+            "hovertemplate": f"{plain(name)}: {bytes_text(size)}<extra></extra>",
+        }
         for name, size in parts
-    ]  # fmt: skip
+    ]
     edge = [row.capacity / GIB] if row.capacity else []
-    shapes = [{"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colors.bad, "width": 2}}
-              for x in edge]  # fmt: skip
+    shapes = [
+        {"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": 0.5, "line": {"color": colors.bad, "width": 2}}
+        for x in edge
+    ]
     return {
         "data": data,
-        "layout": layout(colors, 190, barmode="stack", showlegend=True, shapes=shapes,
-                         xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
-    }  # fmt: skip
+        "layout": layout(
+            colors,
+            190,
+            barmode="stack",
+            showlegend=True,
+            shapes=shapes,
+            xaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+        ),
+    }
 
 
 def core_words(row: CoreRow) -> str:

@@ -27,8 +27,11 @@ def column(field: str, head: str, width: int = 110, **more: Any) -> Column:
 def number(field: str, head: str, shown: str = "", width: int = 105, **more: Any) -> Column:
     """A column of numbers; `shown`: bytes, seconds, share, date or "" for as they are."""
     format_ = {"valueFormatter": {"function": f"{shown}Text(params.value)"}} if shown else {}
-    return {"field": field, "headerName": head, "width": width, "type": "rightAligned",
-            "filter": "agNumberColumnFilter"} | format_ | more  # fmt: skip
+    return (
+        {"field": field, "headerName": head, "width": width, "type": "rightAligned", "filter": "agNumberColumnFilter"}
+        | format_
+        | more
+    )
 
 
 def _wide_enough(one: Column) -> Column:
@@ -77,11 +80,19 @@ def grid(
 ) -> Any:
     """A grid. `infinite`: rows are asked for as they scroll into sight; `many`: several can be selected."""
     options: dict[str, Any] = {
-        "rowSelection": {"mode": "multiRow" if many else "singleRow", "checkboxes": many,
-                         "headerCheckbox": many and not infinite, "enableClickSelection": not many},
-        "tooltipShowDelay": 400, "animateRows": False, "suppressCellFocus": False, "ensureDomOrder": True,
-        "enableCellTextSelection": True, "localeText": {"noRowsToShow": "nothing yet"},
-    }  # fmt: skip
+        "rowSelection": {
+            "mode": "multiRow" if many else "singleRow",
+            "checkboxes": many,
+            "headerCheckbox": many and not infinite,
+            "enableClickSelection": not many,
+        },
+        "tooltipShowDelay": 400,
+        "animateRows": False,
+        "suppressCellFocus": False,
+        "ensureDomOrder": True,
+        "enableCellTextSelection": True,
+        "localeText": {"noRowsToShow": "nothing yet"},
+    }
     if infinite:
         options |= {
             "rowClassRules": {"group-row": "params.data && params.data.group"},

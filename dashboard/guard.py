@@ -70,9 +70,15 @@ class Guard:
     """
 
     def __init__(
-        self, app: App, access: Access, *, prefix: str, policy: str, pages: frozenset[str],
+        self,
+        app: App,
+        access: Access,
+        *,
+        prefix: str,
+        policy: str,
+        pages: frozenset[str],
         callbacks: Mapping[str, Permission],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._app, self._access, self._prefix = app, access, prefix
         self._headers, self._pages, self._callbacks = _headers(policy), pages, callbacks
         self._rate = Rate(per_second=400, burst=1200)

@@ -49,8 +49,11 @@ def app_layout(prefix: str, links: Sequence[Link], right: Permission, open_page:
 
 
 def _brand(prefix: str) -> Any:
-    return dcc.Link([html.Img(src=f"{prefix}assets/icon.svg", alt="", width=22, height=22), "neurontop"],
-                    href=prefix, className="brand")  # fmt: skip
+    return dcc.Link(
+        [html.Img(src=f"{prefix}assets/icon.svg", alt="", width=22, height=22), "neurontop"],
+        href=prefix,
+        className="brand",
+    )
 
 
 def _navigation(prefix: str, links: Sequence[Link]) -> Any:
@@ -68,15 +71,22 @@ def _tools(prefix: str, right: Permission) -> Any:
     )
     return html.Div(
         [
-            dcc.Dropdown(id="run", options=[], placeholder="live", clearable=True, searchable=True,
-                         className="run-picker"),
+            dcc.Dropdown(
+                id="run", options=[], placeholder="live", clearable=True, searchable=True, className="run-picker"
+            ),
             html.Span("connecting", id="connection", className="chip", role="status"),
-            html.Button("◐", id="theme-switch", className="plain", n_clicks=0, title="Dark or light",
-                        **attributes(aria_label="Switch between dark and light")),
+            html.Button(
+                "◐",
+                id="theme-switch",
+                className="plain",
+                n_clicks=0,
+                title="Dark or light",
+                **attributes(aria_label="Switch between dark and light"),
+            ),
             sign,
         ],
         className="tools",
-    )  # fmt: skip
+    )
 
 
 def run_options(rows: Sequence[RunRow]) -> list[dict[str, str]]:

@@ -25,19 +25,29 @@ def lines(view: MemoryTable, colors: ChartColors) -> Figure:
     for number, series in enumerate(view.series):
         points = series.points[:-1]
         data.append(
-            {"type": "scatter", "mode": "lines", "name": core_label(series.row), "x": [iso(p.time) for p in points],
-             "y": [round(p.peak / GIB, 4) for p in points],
-             "line": {"width": 1.3, "color": colors.kinds[number % len(colors.kinds)]}}
-        )  # fmt: skip
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": core_label(series.row),
+                "x": [iso(p.time) for p in points],
+                "y": [round(p.peak / GIB, 4) for p in points],
+                "line": {"width": 1.3, "color": colors.kinds[number % len(colors.kinds)]},
+            }
+        )
     capacities = {row.capacity for row in view.rows if row.capacity}
     edge = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
     dashed = {"color": colors.bad, "dash": "dash", "width": 1}
     shapes = [{**edge, "y0": size / GIB, "y1": size / GIB, "line": dashed} for size in sorted(capacities)[:4]]
     return {
         "data": data,
-        "layout": layout(colors, 320, showlegend=len(data) <= 16, shapes=shapes,
-                         yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
-    }  # fmt: skip
+        "layout": layout(
+            colors,
+            320,
+            showlegend=len(data) <= 16,
+            shapes=shapes,
+            yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+        ),
+    }
 
 
 def bars(view: MemoryTable, colors: ChartColors) -> Figure:
@@ -48,29 +58,59 @@ def bars(view: MemoryTable, colors: ChartColors) -> Figure:
     names = [core_label(row) for row in rows]
     kinds = {kind for row in rows for kind in row.kinds}
     data: list[dict[str, Any]] = [
-        {"type": "bar", "name": plain(kind.replace("_", " ")), "x": names,
-         "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
-         "customdata": [row.key for row in rows],
-         "marker": {"color": color}}
+        {
+            "type": "bar",
+            "name": plain(kind.replace("_", " ")),
+            "x": names,
+            "y": [round(row.kinds.get(kind, 0) / GIB, 4) for row in rows],
+            "customdata": [row.key for row in rows],
+            "marker": {"color": color},
+        }
         for kind, color in kind_colors(colors, kinds).items()
-    ]  # fmt: skip
+    ]
     rest = [max(0, (row.memory or 0) - sum(row.kinds.values())) / GIB for row in rows]
     if any(rest):
-        data.append({"type": "bar", "name": "unattributed", "x": names, "customdata": [row.key for row in rows],
-                     "y": [round(value, 4) for value in rest],
-                     "marker": {"color": colors.quiet}})  # fmt: skip
-    for name, values, symbol in (("peak", [row.peak for row in rows], "line-ew-open"),
-                                 ("capacity", [row.capacity for row in rows], "line-ew-open")):  # fmt: skip
+        data.append(
+            {
+                "type": "bar",
+                "name": "unattributed",
+                "x": names,
+                "customdata": [row.key for row in rows],
+                "y": [round(value, 4) for value in rest],
+                "marker": {"color": colors.quiet},
+            }
+        )
+    for name, values, symbol in (
+        ("peak", [row.peak for row in rows], "line-ew-open"),
+        ("capacity", [row.capacity for row in rows], "line-ew-open"),
+    ):
         if any(value is not None for value in values):
-            data.append({"type": "scatter", "mode": "markers", "name": name, "x": names,
-                         "y": [None if value is None else round(value / GIB, 4) for value in values],
-                         "marker": {"symbol": symbol, "size": 16, "line": {"width": 2},
-                                    "color": colors.bad if name == "capacity" else colors.text}})  # fmt: skip
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": names,
+                    "y": [None if value is None else round(value / GIB, 4) for value in values],
+                    "marker": {
+                        "symbol": symbol,
+                        "size": 16,
+                        "line": {"width": 2},
+                        "color": colors.bad if name == "capacity" else colors.text,
+                    },
+                }
+            )
     return {
         "data": data,
-        "layout": layout(colors, 320, barmode="stack", showlegend=True, xaxis={"type": "category"},
-                         yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}),
-    }  # fmt: skip
+        "layout": layout(
+            colors,
+            320,
+            barmode="stack",
+            showlegend=True,
+            xaxis={"type": "category"},
+            yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"},
+        ),
+    }
 
 
 def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
@@ -83,15 +123,26 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
     colored = kind_colors(colors, view.kinds)
     moments = [iso(time) for time in view.times[:-1]]
     data: list[dict[str, Any]] = [
-        {"type": "scatter", "mode": "lines", "stackgroup": "kinds", "name": plain(kind.replace("_", " ")),
-         "x": list(moments), "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
-         "line": {"width": 0.8, "color": colored[kind]}}
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "stackgroup": "kinds",
+            "name": plain(kind.replace("_", " ")),
+            "x": list(moments),
+            "y": [None if size is None else round(size / GIB, 4) for size in sizes[:-1]],
+            "line": {"width": 0.8, "color": colored[kind]},
+        }
         for kind, sizes in view.kinds.items()
-    ]  # fmt: skip
+    ]
     data.append(
-        {"type": "scatter", "mode": "lines", "name": "total", "x": [iso(point.time) for point in view.memory[:-1]],
-         "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
-         "line": {"width": 1.4, "dash": "dot", "color": colors.text}}
-    )  # fmt: skip
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": "total",
+            "x": [iso(point.time) for point in view.memory[:-1]],
+            "y": [round(point.peak / GIB, 4) for point in view.memory[:-1]],
+            "line": {"width": 1.4, "dash": "dot", "color": colors.text},
+        }
+    )
     axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
     return {"data": data, "layout": layout(colors, 320, showlegend=True, yaxis=axis)}

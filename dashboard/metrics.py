@@ -109,10 +109,15 @@ def _compiles(view: Overview) -> Iterator[Metric]:
     card, cache = view.compile, view.cache
     graphs = GaugeMetricFamily("neurontop_graphs", "Distinct graphs of the job, by state", labels=("state",))
     counts = {
-        "compiled": card.done, "hit": card.hit, "failed": card.failed, "cached_failure": card.cached_failures,
-        "compiling": len(card.running), "waiting": len(card.waiting), "extracted": card.extracted,
+        "compiled": card.done,
+        "hit": card.hit,
+        "failed": card.failed,
+        "cached_failure": card.cached_failures,
+        "compiling": len(card.running),
+        "waiting": len(card.waiting),
+        "extracted": card.extracted,
         "interrupted": card.interrupted,
-    }  # fmt: skip
+    }
     for state, count in counts.items():
         graphs.add_metric((state,), count)
     yield graphs

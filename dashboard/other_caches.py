@@ -14,10 +14,20 @@ from neuron_top.views.other_caches import COMMAND, READ_ONLY, OtherCache
 
 def other_cache(one: OtherCache) -> Any:
     """The panel of one cache."""
-    kinds = [(html.Code(kind.kind), kind.what, count_text(kind.entries), bytes_text(kind.bytes), _when(kind.used))
-             for kind in one.kinds]  # fmt: skip
-    largest = [(html.Code(entry.kind), html.Code(entry.key), bytes_text(entry.bytes), count_text(entry.files),
-                _when(entry.used or entry.changed)) for entry in one.largest]  # fmt: skip
+    kinds = [
+        (html.Code(kind.kind), kind.what, count_text(kind.entries), bytes_text(kind.bytes), _when(kind.used))
+        for kind in one.kinds
+    ]
+    largest = [
+        (
+            html.Code(entry.kind),
+            html.Code(entry.key),
+            bytes_text(entry.bytes),
+            count_text(entry.files),
+            _when(entry.used or entry.changed),
+        )
+        for entry in one.largest
+    ]
     return panel(
         READ_ONLY,
         html.P(
@@ -28,13 +38,25 @@ def other_cache(one: OtherCache) -> Any:
                 html.Code(COMMAND),
             ]
         ),
-        table(("kind", "what it holds", "entries", "size", "last used"), kinds, caption="Inductor's cache by kind",
-              right=(2, 3)) if kinds else None,
+        table(
+            ("kind", "what it holds", "entries", "size", "last used"),
+            kinds,
+            caption="Inductor's cache by kind",
+            right=(2, 3),
+        )
+        if kinds
+        else None,
         html.H3("The largest") if largest else None,
-        table(("kind", "largest entries", "size", "files", "last used"), largest,
-              caption="The largest entries of Inductor's cache", right=(2, 3)) if largest else None,
+        table(
+            ("kind", "largest entries", "size", "files", "last used"),
+            largest,
+            caption="The largest entries of Inductor's cache",
+            right=(2, 3),
+        )
+        if largest
+        else None,
         wide=True,
-    )  # fmt: skip
+    )
 
 
 def _when(seconds: float | None) -> str:

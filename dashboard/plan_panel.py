@@ -50,14 +50,26 @@ def _buttons(execution: PlanExecution) -> Any:
     waits = execution.state is PlanState.PLANNED
     buttons: list[Any] = [_button("Cancel" if waits else "Close", "close", execution, className="plain")]
     if execution.state is PlanState.RUNNING:
-        buttons.append(_button("Stopping …" if execution.stopping else "Stop", "stop", execution, className="plain",
-                               disabled=not can_act or not execution.can_stop))  # fmt: skip
+        buttons.append(
+            _button(
+                "Stopping …" if execution.stopping else "Stop",
+                "stop",
+                execution,
+                className="plain",
+                disabled=not can_act or not execution.can_stop,
+            )
+        )
     if execution.can_confirm:
         if execution.typed:
-            buttons.append(dcc.Input(id={"type": "plan-word", "plan": execution.plan.identity},
-                                     placeholder=f"type {execution.typed} to confirm"))  # fmt: skip
-        buttons.append(_button(choice_text(execution.plan), "confirm", execution, className="danger",
-                               disabled=not can_act))  # fmt: skip
+            buttons.append(
+                dcc.Input(
+                    id={"type": "plan-word", "plan": execution.plan.identity},
+                    placeholder=f"type {execution.typed} to confirm",
+                )
+            )
+        buttons.append(
+            _button(choice_text(execution.plan), "confirm", execution, className="danger", disabled=not can_act)
+        )
         if not can_act:
             buttons.append(html.Span("Sign in with the act token to execute plans.", className="quiet"))
     if execution.can_undo:

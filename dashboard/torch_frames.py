@@ -19,15 +19,36 @@ def torch_section(view: TorchView | None) -> Any:
         return None
     newest = sorted(view.frames, key=lambda row: (row.state != "compiling", -(row.began or 0.0)))[:FRAMES_SHOWN]
     frames = [
-        (row.compile_id, html.Code(row.function), row.place, row.state, row.backend, duration_text(row.seconds),
-         count_text(row.step), row.fx or "—", row.aot or "—", row.failure or "; ".join(row.recompiled))
+        (
+            row.compile_id,
+            html.Code(row.function),
+            row.place,
+            row.state,
+            row.backend,
+            duration_text(row.seconds),
+            count_text(row.step),
+            row.fx or "—",
+            row.aot or "—",
+            row.failure or "; ".join(row.recompiled),
+        )
         for row in newest
-    ]  # fmt: skip
+    ]
     breaks = [(count_text(row.times), html.Code(row.place), row.reason) for row in view.breaks[:FRAMES_SHOWN]]
-    phases = [(row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds))
-              for row in view.phases]  # fmt: skip
-    head = ("compile", "function", "place", "state", "back end", "took", "at step", "FX cache", "AOT cache",
-            "why recompiled, or given up")  # fmt: skip
+    phases = [
+        (row.meaning, html.Code(row.phase), count_text(row.times), duration_text(row.seconds)) for row in view.phases
+    ]
+    head = (
+        "compile",
+        "function",
+        "place",
+        "state",
+        "back end",
+        "took",
+        "at step",
+        "FX cache",
+        "AOT cache",
+        "why recompiled, or given up",
+    )
     return panel(
         "torch.compile",
         html.P(summary_words(view.summary)),
@@ -37,6 +58,7 @@ def torch_section(view: TorchView | None) -> Any:
         table(("times", "place", "reason"), breaks, caption="Graph breaks", right=(0,)) if breaks else None,
         html.H3("Phases (nested, so they do not add up)") if phases else None,
         table(("phase", "PyTorch's name", "times", "seconds"), phases, caption="Phases; they nest", right=(2, 3))
-        if phases else None,
+        if phases
+        else None,
         wide=True,
-    )  # fmt: skip
+    )

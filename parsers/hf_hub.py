@@ -30,8 +30,11 @@ class HfHub(LineFamily):
             where = paths.place(path)
             events.append(
                 HubMissed(
-                    **common(record), module=where.module, compiler=where.compiler,
-                    file=clip(path.rpartition("/")[2]), repo=clip(found[1]),
+                    **common(record),
+                    module=where.module,
+                    compiler=where.compiler,
+                    file=clip(path.rpartition("/")[2]),
+                    repo=clip(found[1]),
                 )
-            )  # fmt: skip
+            )
         return events or [malformed(NAME, record, "no file named")]

@@ -151,10 +151,15 @@ class Exhaustion:
         alignment = found["alignment"] if found else None
         return [
             DeviceMemoryExhausted(
-                **common(self._record), requested=self.requested, usage=clip(found["usage"]) if found else "",
-                device=device, core=core, alignment=size_in_bytes(alignment) if alignment else None, rows=tuple(rows),
+                **common(self._record),
+                requested=self.requested,
+                usage=clip(found["usage"]) if found else "",
+                device=device,
+                core=core,
+                alignment=size_in_bytes(alignment) if alignment else None,
+                rows=tuple(rows),
             )
-        ]  # fmt: skip
+        ]
 
     def _bullet(self, name: str, size: str) -> None:
         value, key = size_in_bytes(size), _kind(name)
@@ -265,12 +270,17 @@ class NeffMemory:
         device, core, in_use = self._place
         return [
             NeffMemoryReported(
-                **common(self._record), name=clip(name), module=paths.module_in(name), device=device, core=core,
-                total=kinds.get("total"), kinds={kind: size for kind, size in kinds.items() if kind != "total"},
+                **common(self._record),
+                name=clip(name),
+                module=paths.module_in(name),
+                device=device,
+                core=core,
+                total=kinds.get("total"),
+                kinds={kind: size for kind, size in kinds.items() if kind != "total"},
                 core_total=in_use,
             )
             for name, kinds in self._neffs
-        ]  # fmt: skip
+        ]
 
 
 def is_row(text: str) -> bool:
@@ -283,9 +293,11 @@ def inf1_event(record: Record, found: re.Match[str]) -> DeviceMemoryExhausted:
     if found["pages"]:
         return DeviceMemoryExhausted(**common(record), usage=found["pages"])
     return DeviceMemoryExhausted(
-        **common(record), requested=int(found["size"]), alignment=int(found["alignment"]) or None,
+        **common(record),
+        requested=int(found["size"]),
+        alignment=int(found["alignment"]) or None,
         usage=clip(found["usage"]),
-    )  # fmt: skip
+    )
 
 
 def _kind(name: str) -> str:

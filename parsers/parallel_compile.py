@@ -209,10 +209,13 @@ class _Totals:
             return []
         return [
             SummaryReported(
-                **common(self.record), total=self.total, success=self.successful, failed=self.failed,
+                **common(self.record),
+                total=self.total,
+                success=self.successful,
+                failed=self.failed,
                 seconds=self.seconds,
             )
-        ]  # fmt: skip
+        ]
 
 
 class _Report:
@@ -255,12 +258,15 @@ class _Report:
         status, retry = self._fields.get("status", ""), self._fields.get("retry", "")
         return [
             GraphReported(
-                **common(self.record), path=clip(path), module=paths.module_in(path), status=clip(status),
+                **common(self.record),
+                path=clip(path),
+                module=paths.module_in(path),
+                status=clip(status),
                 ok={"true": True, "SUCCESS": True, "false": False}.get(status, None if not status else False),
                 retry=int(retry) if retry.isdecimal() and len(retry) < 10 else 0,
                 seconds=_decimal(self._fields.get("compile_time", "")),
             )
-        ]  # fmt: skip
+        ]
 
 
 def _is_listed(record: Record) -> bool:
@@ -281,10 +287,8 @@ def _counted(record: Record) -> list[AnyEvent]:
     for found in _COUNTERS.finditer(record.text):
         remaining, locked, failed, done, total = (int(part) for part in found.groups())
         events.append(
-            QueueCounted(
-                **common(record), remaining=remaining, locked=locked, failed=failed, done=done, total=total
-            )
-        )  # fmt: skip
+            QueueCounted(**common(record), remaining=remaining, locked=locked, failed=failed, done=done, total=total)
+        )
     return events or [malformed(NAME, record, "counters cut or changed")]
 
 

@@ -238,9 +238,17 @@ def _logged(record: Record, component: str, function: str, tid: int | None) -> R
     status, code = _status(record.text)
     is_support = function in SUPPORT_FUNCTIONS and not record.text.startswith("Failure:")
     return RuntimeLogged(
-        **common(record), level="INFO" if is_support else record.level, component=component, function=clip(function),
-        text=clip(record.text), tid=tid, device=device, core=core, status=status, status_code=code,
-    )  # fmt: skip
+        **common(record),
+        level="INFO" if is_support else record.level,
+        component=component,
+        function=clip(function),
+        text=clip(record.text),
+        tid=tid,
+        device=device,
+        core=core,
+        status=status,
+        status_code=code,
+    )
 
 
 def _status(text: str) -> tuple[str, int | None]:

@@ -335,5 +335,8 @@ def _stamp(seconds: float | None) -> str | None:
 
 def _entry(reported: GraphReported) -> dict[str, Any]:
     return {
-        "module": reported.module, "status": reported.status, "retry": reported.retry, "compile_time": reported.seconds,
-    }  # fmt: skip
+        "module": reported.module,
+        "status": reported.status,
+        "retry": reported.retry,
+        "compile_time": reported.seconds,
+    }

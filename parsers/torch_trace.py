@@ -241,9 +241,13 @@ class TorchTraceReader:
         if saved is None and (nanoseconds := _number(about.get("time_saved_ns"))) is not None:
             saved = nanoseconds / 1e6
         return TorchCacheLookedUp(
-            **self._common(record, about), cache=cache, outcome=outcome, key=clip(str(key)), reason=clip(str(reason)),
+            **self._common(record, about),
+            cache=cache,
+            outcome=outcome,
+            key=clip(str(key)),
+            reason=clip(str(reason)),
             saved_seconds=saved / 1000 if saved is not None else None,
-        )  # fmt: skip
+        )
 
     def _began(self, record: _Record, about: dict[str, Any]) -> FrameCompileBegan:
         stack = about.get("stack")
@@ -285,10 +289,13 @@ class TorchTraceReader:
         told = (about or {}).get("compile_id")
         named = isinstance(told, str) and 0 < len(told) <= 100
         return {
-            "at": record.at, "offset": record.offset, "pid": record.pid, "rank": rank,
+            "at": record.at,
+            "offset": record.offset,
+            "pid": record.pid,
+            "rank": rank,
             "compile_id": clip(told) if named and told is not None else _compile_id(fields),
             "attempt": _whole(fields.get("attempt")),
-        }  # fmt: skip
+        }
 
     def _dated(self, found: re.Match[bytes]) -> float | None:
         """Seconds since the epoch; before the zone is known, the header's clock read as UTC of 1972, a leap year."""

@@ -119,13 +119,16 @@ def _dictionary(record: Record) -> list[AnyEvent] | None:
     if "loss" in items:
         return [
             StepReported(
-                **common(record), loss=items["loss"], learning_rate=items.get("learning_rate"),
-                epoch=items.get("epoch"), step=_whole(items.get("step", items.get("global_step"))),
+                **common(record),
+                loss=items["loss"],
+                learning_rate=items.get("learning_rate"),
+                epoch=items.get("epoch"),
+                step=_whole(items.get("step", items.get("global_step"))),
                 throughput=items.get("train/tokens_per_sec"),
                 throughput_unit="tokens/s" if "train/tokens_per_sec" in items else "",
                 step_seconds=items.get("train/step_time"),
             )
-        ]  # fmt: skip
+        ]
     if any(key.startswith(("train_", "eval_")) for key in items):
         return [_fact(record, key, f"{value:g}") for key, value in items.items()]
     return None
@@ -150,7 +153,9 @@ def _bar(record: Record) -> list[AnyEvent] | None:
     per_second = last["unit"] == "it/s"
     return [
         StepReported(
-            **common(record), step=int(last["step"]), total_steps=int(last["total"]),
+            **common(record),
+            step=int(last["step"]),
+            total_steps=int(last["total"]),
             epoch=_number(epoch[1]) if epoch else None,
             loss=next((postfix[key] for key in ("reduced_train_loss", "loss", "train_loss") if key in postfix), None),
             learning_rate=postfix.get("lr"),
@@ -158,7 +163,7 @@ def _bar(record: Record) -> list[AnyEvent] | None:
             throughput_unit="it/s" if rate else "",
             step_seconds=rate if not per_second else (1 / rate if rate else None),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _bert(record: Record) -> list[AnyEvent] | None:
@@ -167,11 +172,15 @@ def _bert(record: Record) -> list[AnyEvent] | None:
         return None
     return [
         StepReported(
-            **common(record), epoch=_number(found[1]), step=int(found[2]), loss=_number(found[3]),
-            learning_rate=_number(found[4]), throughput=_number(found[5]),
+            **common(record),
+            epoch=_number(found[1]),
+            step=int(found[2]),
+            loss=_number(found[3]),
+            learning_rate=_number(found[4]),
+            throughput=_number(found[5]),
             throughput_unit="seq/s" if found[5] else "",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _serving(record: Record) -> list[AnyEvent] | None:
@@ -212,13 +221,16 @@ def _loss(record: Record) -> list[AnyEvent] | None:
     rate, throughput = _RATE.search(text), _THROUGHPUT.search(text)
     return [
         StepReported(
-            **common(record), loss=_number(loss[1]), step=int(step[1]) if step else None,
-            total_steps=int(step[2]) if step and step[2] else None, epoch=_number(epoch[1]) if epoch else None,
+            **common(record),
+            loss=_number(loss[1]),
+            step=int(step[1]) if step else None,
+            total_steps=int(step[2]) if step and step[2] else None,
+            epoch=_number(epoch[1]) if epoch else None,
             learning_rate=_number(rate[1]) if rate else None,
             throughput=_number(throughput["value"]) if throughput else None,
             throughput_unit=clip(throughput["unit"] or throughput["behind"] or "") if throughput else "",
         )
-    ]  # fmt: skip
+    ]
 
 
 _READERS: tuple[Callable[[Record], list[AnyEvent] | None], ...] = (_dictionary, _bar, _bert, _serving, _facts, _loss)

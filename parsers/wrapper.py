@@ -215,9 +215,13 @@ def _waited(record: Record, before: str, body: str) -> _Event:
     path = _path(body, _GRAPH_PATH)
     minutes, where = _MINUTES.search(body), paths.place(path)
     return LockWaited(
-        **_common(record, before), module=where.module, path=clip(path), root=_clip(where.root),
-        compiler=where.compiler, minutes=float(minutes[1]) if minutes else None,
-    )  # fmt: skip
+        **_common(record, before),
+        module=where.module,
+        path=clip(path),
+        root=_clip(where.root),
+        compiler=where.compiler,
+        minutes=float(minutes[1]) if minutes else None,
+    )
 
 
 def _extracted(record: Record, before: str, body: str) -> _Event:

@@ -69,9 +69,22 @@ def neff(
     body = gzip.compress(tar, 1, mtime=0) if package == 2 and payload is None else tar
     right = hashlib.md5(body).digest() + b"0" * 16 if package == 2 else hashlib.sha256(body).digest()
     head = HEAD.pack(
-        package, header_size, len(body) if data_size is None else data_size, major, 0, b"", 1,
-        right if digest is None else digest, b"u" * 16, name, 1, b"\1", features, 1, b"",
-    )  # fmt: skip
+        package,
+        header_size,
+        len(body) if data_size is None else data_size,
+        major,
+        0,
+        b"",
+        1,
+        right if digest is None else digest,
+        b"u" * 16,
+        name,
+        1,
+        b"\1",
+        features,
+        1,
+        b"",
+    )
     return head + body
 
 

@@ -123,13 +123,16 @@ def train(options: argparse.Namespace) -> dict[str, float | int | str]:
         print(f"step {step} loss {value:.4f} throughput {speed:.2f} seq/s", flush=True)
     warm = 2 * len(lengths)  # each length's first step compiles; the caches of the processor settle in its second
     return {
-        "how": options.how, "backend": options.backend, "blocks": options.blocks,
+        "how": options.how,
+        "backend": options.backend,
+        "blocks": options.blocks,
         "graphs": torch._dynamo.utils.counters["stats"]["unique_graphs"],
-        "first_step_seconds": round(times[0], 2), "first_steps_seconds": round(sum(times[: len(lengths)]), 2),
+        "first_step_seconds": round(times[0], 2),
+        "first_steps_seconds": round(sum(times[: len(lengths)]), 2),
         "step_seconds": round(median(times[warm:] or times), 5),
         "step_processor_seconds": round(median(processor[warm:] or processor), 5),
         "loss": round(loss.item(), 4),
-    }  # fmt: skip
+    }
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:

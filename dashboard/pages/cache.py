@@ -42,9 +42,12 @@ EXCLUSIVE = "exclusive"
 def layout(state: dict[str, str]) -> Any:
     """The page without its numbers."""
     query = dcc.Input(
-        id="cache-query", type="search", value=state.get("q", ""), className="grow",
+        id="cache-query",
+        type="search",
+        value=state.get("q", ""),
+        className="grow",
         placeholder="state:failed size>1GB used>30d compiler:2.21 text   ( / )",
-    )  # fmt: skip
+    )
     groups = dcc.Dropdown(
         id="cache-group",
         options=[{"label": "no groups", "value": "none"}, *({"label": by, "value": by} for by in GROUPED_BY)],
@@ -59,8 +62,10 @@ def layout(state: dict[str, str]) -> Any:
     ]
     exclusive = dcc.Checklist(
         {EXCLUSIVE: "no other host or container uses these caches (needed for buckets and network file systems)"},
-        [], id="cache-exclusive", className="switch",
-    )  # fmt: skip
+        [],
+        id="cache-exclusive",
+        className="switch",
+    )
     return html.Div(
         [
             dcc.Store(id="cache-marks", data=None),
@@ -71,25 +76,32 @@ def layout(state: dict[str, str]) -> Any:
             html.Div(id="cache-plans", className="full", role="status"),
             panel(
                 "Entries",
-                html.Div([html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"), query,
-                          html.Span([html.Span("group by", className="quiet"), groups], className="together")],
-                         className="row"),
+                html.Div(
+                    [
+                        html.Label("Filter the entries", htmlFor="cache-query", className="visually-hidden"),
+                        query,
+                        html.Span([html.Span("group by", className="quiet"), groups], className="together"),
+                    ],
+                    className="row",
+                ),
                 html.P(id="cache-shown", className="quiet", role="status"),
                 html.Span(id="cache-version", hidden=True),
                 grid("cache-grid", ENTRY_COLUMNS, "Cache entries", infinite=True, many=True, height=460),
-                html.Div([html.Span("Selected entries (all filtered entries if none is selected):"), *buttons],
-                         className="row actions"),
+                html.Div(
+                    [html.Span("Selected entries (all filtered entries if none is selected):"), *buttons],
+                    className="row actions",
+                ),
                 exclusive,
                 html.Div(id="cache-refused", role="alert"),
                 html.Div(id="cache-action", role="alert"),
-                html.Div(note("Click an entry to see why its graph missed."),
-                         id="cache-why", role="status"),
-                tools=export_links("cache"), wide=True,
+                html.Div(note("Click an entry to see why its graph missed."), id="cache-why", role="status"),
+                tools=export_links("cache"),
+                wide=True,
             ),
             html.Div(id="cache-others", className="full"),
         ],
         className="grid two",
-    )  # fmt: skip
+    )
 
 
 def render(
@@ -131,8 +143,10 @@ def _summary(view: EntryTable) -> Any:
     existing = [root for root, _origin, exists in view.roots if exists]
     if not existing:
         searched = ", ".join(root for root, _origin, _exists in view.roots) or "nothing"
-        return [note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
-                *problems]  # fmt: skip
+        return [
+            note(f"No compile cache was found. Searched: {searched}. Name one when you start the server."),
+            *problems,
+        ]
     states: dict[str, int] = {}
     for each in view.rows:
         states[each.state] = states.get(each.state, 0) + 1
@@ -182,9 +196,11 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     app.clientside_callback(looked, Input("cache-version", "children"))  # type: ignore[no-untyped-call]
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input("cache-toggle", "data"), State("url", "search"),
+        Output("url", "search", allow_duplicate=True),
+        Input("cache-toggle", "data"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def toggle(asked: dict[str, Any] | None, search: str) -> Any:
         if asked is None:
             return no_update
@@ -193,13 +209,18 @@ def register(app: Dash, feeds: FeedRegistry, caches: DashboardCaches) -> None:
     hold(app, "cache-query", "cache-group")
 
     @app.callback(
-        Output("cache-query", "value"), Input("cache-treemap", "clickData"), State("cache-query", "value"),
+        Output("cache-query", "value"),
+        Input("cache-treemap", "clickData"),
+        State("cache-query", "value"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def narrow(click: dict[str, Any] | None, query: str | None) -> Any:
         path = str(((click or {}).get("points") or [{}])[0].get("id", "")).split("\t")
-        words = [f"{name}:{value}" for name, value in zip(("root", "compiler", "state"), path, strict=False)
-                 if value and " " not in value]  # fmt: skip
+        words = [
+            f"{name}:{value}"
+            for name, value in zip(("root", "compiler", "state"), path, strict=False)
+            if value and " " not in value
+        ]
         return " ".join(words) if words else no_update
 
     explain_panel.register(app, feeds, caches)
@@ -211,11 +232,14 @@ def _register_planning(app: Dash, caches: DashboardCaches) -> None:
     from dash import ctx
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Output("cache-refused", "children"),
+        Output("url", "search", allow_duplicate=True),
+        Output("cache-refused", "children"),
         *[Input(f"cache-{action.verb}", "n_clicks") for action in BUTTONS],
-        State("cache-grid", "selectedRows"), State("cache-exclusive", "value"), State("url", "search"),
+        State("cache-grid", "selectedRows"),
+        State("cache-exclusive", "value"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def plan(*values: Any) -> Any:
         *clicks, selected, stated, search = values
         if not any(clicks) or not ctx.triggered_id:
@@ -244,9 +268,11 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
     from dash import ALL, ctx
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input({"type": "plan-close", "plan": ALL}, "n_clicks"),
-        State("url", "search"), prevent_initial_call=True,
-    )  # fmt: skip
+        Output("url", "search", allow_duplicate=True),
+        Input({"type": "plan-close", "plan": ALL}, "n_clicks"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
     async def close(_clicks: Any, search: str) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update
@@ -256,11 +282,13 @@ def _register_executions(app: Dash, caches: DashboardCaches) -> None:
 
     @app.callback(
         Output("cache-action", "children"),  # permissions.py asks for the act token by this name
-        Input({"type": "plan-confirm", "plan": ALL}, "n_clicks"), Input({"type": "plan-undo", "plan": ALL}, "n_clicks"),
+        Input({"type": "plan-confirm", "plan": ALL}, "n_clicks"),
+        Input({"type": "plan-undo", "plan": ALL}, "n_clicks"),
         Input({"type": "plan-stop", "plan": ALL}, "n_clicks"),
-        State({"type": "plan-word", "plan": ALL}, "value"), State({"type": "plan-word", "plan": ALL}, "id"),
+        State({"type": "plan-word", "plan": ALL}, "value"),
+        State({"type": "plan-word", "plan": ALL}, "id"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def act(_confirm: Any, _undo: Any, _stop: Any, words: list[str], names: list[Any]) -> Any:
         if not ctx.triggered_id or not ctx.triggered[0]["value"]:
             return no_update

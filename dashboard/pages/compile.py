@@ -68,9 +68,14 @@ def layout(_state: dict[str, str]) -> Any:
 
 
 def render(
-    graphs: GraphTable, lanes: Timeline, lookups: tuple[CacheLookup, ...], page: GraphPage | None, lines: list[str],
-    colors: ChartColors, frames: TorchView | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    graphs: GraphTable,
+    lanes: Timeline,
+    lookups: tuple[CacheLookup, ...],
+    page: GraphPage | None,
+    lines: list[str],
+    colors: ChartColors,
+    frames: TorchView | None = None,
+) -> dict[str, Any]:
     """Every section of the page."""
     return {
         "compile-summary": _summary(graphs, frames),
@@ -87,13 +92,25 @@ def render(
 def row(one: GraphRow) -> dict[str, Any]:
     """A graph as a row of the grid: plain numbers, which sort as numbers."""
     return {
-        "id": one.key, "graph": one.key, "state": one.state,
-        "seconds": one.seconds, "known": str(one.known.value), "elapsed": round(one.elapsed) if one.elapsed else None,
-        "left": round(one.left.high) if one.left is not None else None, "rank": one.rank, "workers": one.workers,
-        "hits": one.hits, "misses": one.misses, "failures": one.failures, "wait": one.wait_seconds,
-        "bytes": one.artifact_bytes, "operators": one.operators, "compiler": one.compiler or "",
-        "direction": one.direction, "message": one.message,
-    }  # fmt: skip
+        "id": one.key,
+        "graph": one.key,
+        "state": one.state,
+        "seconds": one.seconds,
+        "known": str(one.known.value),
+        "elapsed": round(one.elapsed) if one.elapsed else None,
+        "left": round(one.left.high) if one.left is not None else None,
+        "rank": one.rank,
+        "workers": one.workers,
+        "hits": one.hits,
+        "misses": one.misses,
+        "failures": one.failures,
+        "wait": one.wait_seconds,
+        "bytes": one.artifact_bytes,
+        "operators": one.operators,
+        "compiler": one.compiler or "",
+        "direction": one.direction,
+        "message": one.message,
+    }
 
 
 def _summary(graphs: GraphTable, frames: TorchView | None) -> Any:
@@ -114,17 +131,26 @@ def _graph(page: GraphPage, lines: list[str]) -> Any:
     pairs = (
         ("state", one.state),
         ("compile time", f"{duration_text(one.seconds)} ({one.known.value})"),
-        ("compiler", one.compiler or "—"), ("flags", " ".join(page.flags) or "—"),
-        ("inputs", "  ".join(page.inputs) or "—"), ("operators", count_text(one.operators)),
+        ("compiler", one.compiler or "—"),
+        ("flags", " ".join(page.flags) or "—"),
+        ("inputs", "  ".join(page.inputs) or "—"),
+        ("operators", count_text(one.operators)),
         ("graph, artifact", f"{bytes_text(one.graph_bytes)}, {bytes_text(one.artifact_bytes)}"),
         ("cache entry", f"{page.cache_state or 'not seen by the catalog'} in {page.cache_root or '—'}"),
-        ("ranks", ", ".join(map(str, one.ranks)) or "—"), ("missing on the hub", ", ".join(page.hub_missing)),
-    )  # fmt: skip
+        ("ranks", ", ".join(map(str, one.ranks)) or "—"),
+        ("missing on the hub", ", ".join(page.hub_missing)),
+    )
     attempts = [
-        ("—" if a.rank is None else a.rank, a.outcome or "running", duration_text(a.seconds), a.code or "—",
-         bytes_text(a.peak_rss_bytes), a.cause or "—")
+        (
+            "—" if a.rank is None else a.rank,
+            a.outcome or "running",
+            duration_text(a.seconds),
+            a.code or "—",
+            bytes_text(a.peak_rss_bytes),
+            a.cause or "—",
+        )
         for a in page.attempts
-    ]  # fmt: skip
+    ]
     content = [fact_list(pairs)]
     if page.message:
         content += [
@@ -212,9 +238,10 @@ def _register_cache_details(app: Dash, feeds: FeedRegistry) -> None:
     """What has to be read from a cache: asked once when a graph is chosen, in a thread."""
 
     @app.callback(
-        Output("compile-depth", "children"), Input("url", "search"),
+        Output("compile-depth", "children"),
+        Input("url", "search"),
         running=[(Output("compile-busy", "children"), "Reading the cache …", "")],
-    )  # fmt: skip
+    )
     async def look(search: str) -> Any:
         state = state_of(search)
         key, run = state.get("graph", ""), state.get("run", "")

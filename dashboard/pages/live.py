@@ -59,11 +59,18 @@ def layout(_state: dict[str, str]) -> Any:
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
-            panel("One core", html.P(id="live-core-words", className="quiet"),
-                  chart("live-core", "Utilization and memory of the selected core", 240),
-                  chart("live-kinds", "Memory of the selected core by category", 190)),
-            panel("Compiling", html.Div(id="live-compile"), html.H3("Hit rate over time"),
-                  chart("live-answers", "Hits, misses and hit rate over time", 200)),
+            panel(
+                "One core",
+                html.P(id="live-core-words", className="quiet"),
+                chart("live-core", "Utilization and memory of the selected core", 240),
+                chart("live-kinds", "Memory of the selected core by category", 190),
+            ),
+            panel(
+                "Compiling",
+                html.Div(id="live-compile"),
+                html.H3("Hit rate over time"),
+                chart("live-answers", "Hits, misses and hit rate over time", 200),
+            ),
             panel(
                 "Training",
                 html.H3("Loss"),
@@ -74,14 +81,18 @@ def layout(_state: dict[str, str]) -> Any:
             panel("Recent errors and warnings", html.Div(id="live-lines"), wide=True),
         ],
         className="grid",
-    )  # fmt: skip
+    )
 
 
 def render(
-    view: Overview, core: CorePage | None, series: Trends, lookups: tuple[CacheLookup, ...], measure: str,
+    view: Overview,
+    core: CorePage | None,
+    series: Trends,
+    lookups: tuple[CacheLookup, ...],
+    measure: str,
     colors: ChartColors,
     run: str = LIVE,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
     whole["live-alerts"] = _alerts(view.alerts, run)
@@ -193,10 +204,14 @@ def _compile(card: CompileCard, run: str) -> Any:
         return note("No graph yet. Compiles appear here as soon as a log reports one.")
     left = card.left or 0
     counts = (
-        ("from the cache", card.hit, "hit"), ("compiled", card.done, "done"), ("failed", card.failed, "failed"),
-        ("cached failures", card.cached_failures, "failed"), ("compiling", len(card.running), "running"),
-        ("waiting", len(card.waiting), "waiting"), ("extracted", card.extracted, "left"),
-    )  # fmt: skip
+        ("from the cache", card.hit, "hit"),
+        ("compiled", card.done, "done"),
+        ("failed", card.failed, "failed"),
+        ("cached failures", card.cached_failures, "failed"),
+        ("compiling", len(card.running), "running"),
+        ("waiting", len(card.waiting), "waiting"),
+        ("extracted", card.extracted, "left"),
+    )
     words = ", ".join(f"{count} {name}" for name, count, _class in counts if count)
     estimate = card.estimate
     more = f"; {left} left" if left else ""
@@ -204,11 +219,15 @@ def _compile(card: CompileCard, run: str) -> Any:
         span = f"{duration_text(estimate.low)} to {duration_text(estimate.high)}"
         more += f"; about {span} for those that run ({estimate.ground})"
     rows = [
-        (graph_link(graph.key, run), graph.state, "—" if graph.rank is None else str(graph.rank),
-         duration_text(round(graph.elapsed)) if graph.elapsed is not None else "—",
-         f"{duration_text(graph.left.low)} – {duration_text(graph.left.high)}" if graph.left is not None else "—")
+        (
+            graph_link(graph.key, run),
+            graph.state,
+            "—" if graph.rank is None else str(graph.rank),
+            duration_text(round(graph.elapsed)) if graph.elapsed is not None else "—",
+            f"{duration_text(graph.left.low)} – {duration_text(graph.left.high)}" if graph.left is not None else "—",
+        )
         for graph in (*card.running, *card.waiting)[:RUNNING_SHOWN]
-    ]  # fmt: skip
+    ]
     shown = table(("graph", "state", "rank", "since", "left"), rows, caption="Graphs being compiled", right=(2, 3, 4))
     share = (
         f" Compiling and waiting took {duration_text(card.seconds)} ({percent_text(card.share)} of the time)."
@@ -236,9 +255,16 @@ def _core_lines(core: CorePage | None, colors: ChartColors) -> dict[str, Any]:
     used = figures.line("utilization", core.recent_utilization, colors.accent)
     memory = figures.line("memory, GiB", core.recent_memory, colors.kinds[1], scale=1 / figures.GIB, yaxis="y2")
     layout_ = figures.layout(colors, 240, showlegend=True, yaxis={"tickformat": ".0%", "rangemode": "tozero"})
-    layout_["yaxis2"] = {"automargin": True, "overlaying": "y", "side": "right", "showgrid": False,
-                         "rangemode": "tozero", "ticksuffix": " GiB", "tickformat": ".2f",
-                         "tickfont": {"color": colors.quiet}}  # fmt: skip
+    layout_["yaxis2"] = {
+        "automargin": True,
+        "overlaying": "y",
+        "side": "right",
+        "showgrid": False,
+        "rangemode": "tozero",
+        "ticksuffix": " GiB",
+        "tickformat": ".2f",
+        "tickfont": {"color": colors.quiet},
+    }
     layout_["uirevision"] = core.row.key
     layout_["xaxis"] |= figures.moments(used["x"])
     return {"data": [used, memory], "layout": layout_}
@@ -279,9 +305,13 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
     """The choice of a node, there only when cores of several were seen."""
 
     @app.callback(
-        Output("live-node", "options"), Output("live-node", "value"), Output("live-nodes", "hidden"),
-        Input("pulse", "data"), Input("url", "search"), State("live-node", "options"),
-    )  # fmt: skip
+        Output("live-node", "options"),
+        Output("live-node", "value"),
+        Output("live-nodes", "hidden"),
+        Input("pulse", "data"),
+        Input("url", "search"),
+        State("live-node", "options"),
+    )
     async def offered(_pulse: Any, search: str, shown: list[str]) -> Any:
         state = state_of(search)
         try:
@@ -292,8 +322,10 @@ def _register_nodes(app: Dash, feeds: FeedRegistry) -> None:
         return no_update if nodes == shown else nodes, chosen, len(nodes) < 2 and not chosen
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input("live-node", "value"), State("url", "search"),
+        Output("url", "search", allow_duplicate=True),
+        Input("live-node", "value"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def choose_node(node: str | None, search: str) -> Any:
         return no_update if (node or "") == state_of(search).get("node", "") else search_with(search, node=node)

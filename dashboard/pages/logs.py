@@ -45,11 +45,21 @@ def layout(state: dict[str, str]) -> Any:
                 html.Div(
                     [
                         html.Label("Search the lines", htmlFor="logs-search", className="visually-hidden"),
-                        dcc.Input(id="logs-search", type="search", value=state.get("q", ""),
-                                  placeholder="level:error rank:3 /reg.*ex/ !not words   ( / )", className="grow"),
-                        dcc.Dropdown(id="logs-level", options=[{"label": text, "value": level or "all"}
-                                     for level, text in LEVELS.items()], value=state.get("level") or "all",
-                                     clearable=False, searchable=False, className="run-picker"),
+                        dcc.Input(
+                            id="logs-search",
+                            type="search",
+                            value=state.get("q", ""),
+                            placeholder="level:error rank:3 /reg.*ex/ !not words   ( / )",
+                            className="grow",
+                        ),
+                        dcc.Dropdown(
+                            id="logs-level",
+                            options=[{"label": text, "value": level or "all"} for level, text in LEVELS.items()],
+                            value=state.get("level") or "all",
+                            clearable=False,
+                            searchable=False,
+                            className="run-picker",
+                        ),
                         dcc.Checklist({"follow": "follow"}, ["follow"], id="logs-follow", className="switch"),
                     ],
                     className="row",
@@ -62,13 +72,12 @@ def layout(state: dict[str, str]) -> Any:
                     ],
                     className="row",
                 ),
-                html.Ol(id="logs-lines", className="lines tall", tabIndex=0,
-                        **attributes(aria_label="Log lines")),
+                html.Ol(id="logs-lines", className="lines tall", tabIndex=0, **attributes(aria_label="Log lines")),
                 wide=True,
             ),
         ],
         className="grid",
-    )  # fmt: skip
+    )
 
 
 def query_of(words: str, level: str) -> LogQuery:
@@ -178,10 +187,15 @@ def _register_search(app: Dash, feeds: FeedRegistry) -> None:
     """The search through the whole files, backwards, a second at a time."""
 
     @app.callback(
-        Output("logs-found", "data"), Output("logs-top", "data"), Output("logs-searched", "children"),
-        Input("logs-older", "n_clicks"), State("logs-top", "data"), State("url", "search"),
-        running=[(Output("logs-older", "disabled"), True, False)], prevent_initial_call=True,
-    )  # fmt: skip
+        Output("logs-found", "data"),
+        Output("logs-top", "data"),
+        Output("logs-searched", "children"),
+        Input("logs-older", "n_clicks"),
+        State("logs-top", "data"),
+        State("url", "search"),
+        running=[(Output("logs-older", "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
     async def search(clicks: int | None, top: Any, address: str) -> Any:
         state = state_of(address)
         question = [state.get("run", ""), state.get("q", ""), state.get("level", "")]
@@ -199,6 +213,8 @@ def _register_search(app: Dash, feeds: FeedRegistry) -> None:
         return news_, {"question": question, "at": at}, f"{len(found)} older found; {words}"
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
-        ClientsideFunction("neurontop", "prependLines"), Output("logs-older", "title"), Input("logs-found", "data"),
+        ClientsideFunction("neurontop", "prependLines"),
+        Output("logs-older", "title"),
+        Input("logs-found", "data"),
         State("logs-older", "n_clicks"),
-    )  # fmt: skip
+    )

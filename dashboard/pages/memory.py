@@ -52,29 +52,48 @@ def layout(_state: dict[str, str]) -> Any:
         [
             dcc.Store(id="memory-marks", data=None),
             html.Div(html.P(id="memory-summary"), className="full"),
-            panel("Memory over time", chart("memory-lines", "Memory of each core over time", 320),
-                  tools=[other, *export_links("cores")]),
-            panel("A second run", html.P(id="memory-other-summary", className="quiet"),
-                  chart("memory-other-lines", "Memory of the second run over time", 320), extra="second"),
+            panel(
+                "Memory over time",
+                chart("memory-lines", "Memory of each core over time", 320),
+                tools=[other, *export_links("cores")],
+            ),
+            panel(
+                "A second run",
+                html.P(id="memory-other-summary", className="quiet"),
+                chart("memory-other-lines", "Memory of the second run over time", 320),
+                extra="second",
+            ),
             panel("Memory by category", chart("memory-kinds", "Memory of each core by category", 320)),
-            panel("The second run", chart("memory-other-kinds", "Memory of the second run by category", 320),
-                  extra="second"),
-            panel("One core over time", html.P(id="memory-core-words", className="quiet"),
-                  chart("memory-core", "Memory of one core by category over time", 320)),
-            panel("One core of the second run", html.P(id="memory-other-core-words", className="quiet"),
-                  chart("memory-other-core", "Memory of one core of the second run by category over time", 320),
-                  extra="second"),
+            panel(
+                "The second run",
+                chart("memory-other-kinds", "Memory of the second run by category", 320),
+                extra="second",
+            ),
+            panel(
+                "One core over time",
+                html.P(id="memory-core-words", className="quiet"),
+                chart("memory-core", "Memory of one core by category over time", 320),
+            ),
+            panel(
+                "One core of the second run",
+                html.P(id="memory-other-core-words", className="quiet"),
+                chart("memory-other-core", "Memory of one core of the second run by category over time", 320),
+                extra="second",
+            ),
             panel("Cores, by peak memory", html.Div(id="memory-cores"), wide=True),
             panel("Out of memory", html.Div(id="memory-exhausted"), wide=True),
         ],
         className="grid two",
-    )  # fmt: skip
+    )
 
 
 def render(
-    one: MemoryTable, other: MemoryTable | None, colors: ChartColors, core: MemoryKinds | None = None,
+    one: MemoryTable,
+    other: MemoryTable | None,
+    colors: ChartColors,
+    core: MemoryKinds | None = None,
     other_core: MemoryKinds | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Every section of the page. `core`: the one whose breakdown is drawn over time, in either run."""
     nothing = figures.empty(colors, "choose a second run above", 320)
     return {
@@ -112,10 +131,14 @@ def _summary(view: MemoryTable) -> str:
 def _cores(view: MemoryTable) -> Any:
     metrics = reported(CORE_METRICS, view.rows)
     rows = [
-        (row.node or "—", f"{row.kind} {row.core}", "—" if row.rank is None else row.rank,
-         *(metric.text(row) for metric in metrics))
+        (
+            row.node or "—",
+            f"{row.kind} {row.core}",
+            "—" if row.rank is None else row.rank,
+            *(metric.text(row) for metric in metrics),
+        )
         for row in sorted(view.rows, key=lambda row: -(row.peak or 0))[:CORES_SHOWN]
-    ]  # fmt: skip
+    ]
     if not rows:
         return note("No core yet.")
     head = ("node", "core", "rank", *(metric.title for metric in metrics))
@@ -127,10 +150,13 @@ def _cores(view: MemoryTable) -> Any:
 def _exhausted(event: DeviceMemoryExhausted) -> Any:
     where = f"device {event.device}, core {event.core}"
     rows = [
-        (" ".join(part for part in (row.scope, "" if row.index is None else str(row.index), row.name) if part),
-         bytes_text(row.total), ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items()))
+        (
+            " ".join(part for part in (row.scope, "" if row.index is None else str(row.index), row.name) if part),
+            bytes_text(row.total),
+            ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items()),
+        )
         for row in event.rows
-    ]  # fmt: skip
+    ]
     return html.Article(
         [
             html.P(html.Strong(f"{where}: {bytes_text(event.requested)} requested, not available. {event.usage}")),

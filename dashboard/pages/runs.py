@@ -58,18 +58,28 @@ def render(rows: tuple[RunRow, ...], run_summary: Summary | None, run: str = LIV
 def row(one: RunRow) -> dict[str, Any]:
     """A recording as a row of the grid."""
     return {
-        "id": one.id, "run": one.id, "name": one.name, "node": one.node, "state": one.state_text,
+        "id": one.id,
+        "run": one.id,
+        "name": one.name,
+        "node": one.node,
+        "state": one.state_text,
         "started": one.started,
-        "seconds": round(one.seconds, 1) if one.seconds is not None else None, "graphs": one.graphs,
-        "compile_share": one.compile_share, "hit_rate": one.hit_rate, "events": one.events, "bytes": one.bytes,
+        "seconds": round(one.seconds, 1) if one.seconds is not None else None,
+        "graphs": one.graphs,
+        "compile_share": one.compile_share,
+        "hit_rate": one.hit_rate,
+        "events": one.events,
+        "bytes": one.bytes,
         "command": " ".join(one.command),
-    }  # fmt: skip
+    }
 
 
 def summary_panel(one: Summary, run: str = LIVE) -> Any:
     """The summary of a run."""
     pairs = (
-        ("command", " ".join(one.command)), ("state", one.state_text), ("wall time", duration_text(one.wall_seconds)),
+        ("command", " ".join(one.command)),
+        ("state", one.state_text),
+        ("wall time", duration_text(one.wall_seconds)),
         ("compiling and waiting", f"{duration_text(one.compile_seconds)} ({percent_text(one.compile_share)})"),
         ("graphs", f"{one.graphs}: {one.graphs_hit} hit, {one.graphs_missed} compiled, {one.graphs_failed} failed"),
         ("hit rate", percent_text(one.hit_rate)),
@@ -78,7 +88,7 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
         ("loss", number_text(one.loss)),
         ("throughput", f"{number_text(one.throughput, 3)} {one.throughput_unit}"),
         ("errors, warnings", f"{one.errors}, {one.warnings}"),
-    )  # fmt: skip
+    )
     slow = [
         (graph_link(graph.key, run), duration_text(graph.seconds), bytes_text(graph.peak_rss_bytes))
         for graph in one.slowest
@@ -91,10 +101,16 @@ def summary_panel(one: Summary, run: str = LIVE) -> Any:
 
 def document_links(prefix: str, run: str, other: str | None) -> Any:
     """The ways to the full report of a run, and to its comparison with another."""
-    compared = html.A(
-        "Compare with it", href=f"{prefix}comparison?{urlencode({'a': run, 'b': _id(other)})}", className="plain",
-        target="_blank",
-    ) if other is not None else note("Choose a second run to compare with.")  # fmt: skip
+    compared = (
+        html.A(
+            "Compare with it",
+            href=f"{prefix}comparison?{urlencode({'a': run, 'b': _id(other)})}",
+            className="plain",
+            target="_blank",
+        )
+        if other is not None
+        else note("Choose a second run to compare with.")
+    )
     return [
         html.A("Full report", href=f"{prefix}report?{urlencode({'run': run})}", className="plain", target="_blank"),
         compared,
@@ -114,17 +130,22 @@ def register(app: Dash, feeds: FeedRegistry) -> None:
     bind(app, "runs", OUTPUTS, answer)
 
     @app.callback(
-        Output("runs-documents", "children"), Output("runs-with", "options"), Output("runs-with", "value"),
-        Input("url", "search"), State("prefix", "data"),
-    )  # fmt: skip
+        Output("runs-documents", "children"),
+        Output("runs-with", "options"),
+        Output("runs-with", "value"),
+        Input("url", "search"),
+        State("prefix", "data"),
+    )
     async def documents(search: str, prefix: str) -> Any:
         state, rows = state_of(search), feeds.recordings()
         return document_links(prefix, state.get("run", LIVE), state.get("with")), run_options(rows), state.get("with")
 
     @app.callback(
-        Output("url", "search", allow_duplicate=True), Input("runs-with", "value"), State("url", "search"),
+        Output("url", "search", allow_duplicate=True),
+        Input("runs-with", "value"),
+        State("url", "search"),
         prevent_initial_call=True,
-    )  # fmt: skip
+    )
     async def compare_with(chosen: str | None, search: str) -> Any:
         same = (chosen or "") == state_of(search).get("with", "")
         return no_update if same else search_with(search, **{"with": chosen})

@@ -130,9 +130,14 @@ def _places(root: str, reader: NoAtimeReader) -> Iterator[tuple[str, str, str]]:
 def _entry(kind: str, key: str, path: str, reader: NoAtimeReader) -> InductorEntry:
     size = measure(path, reader)
     return InductorEntry(
-        kind=kind, key=key, path=name_text(path), bytes=size.allocated, files=size.files, changed=size.newest,
+        kind=kind,
+        key=key,
+        path=name_text(path),
+        bytes=size.allocated,
+        files=size.files,
+        changed=size.newest,
         used=_used(path, size.newest, reader),
-    )  # fmt: skip
+    )
 
 
 def _used(path: str, changed: float | None, reader: NoAtimeReader) -> float | None:

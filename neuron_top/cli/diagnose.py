@@ -57,13 +57,19 @@ def _text(name: str, view: DiagnosisView) -> str:
         certainty = f" · {view.certainty}" if view.certainty else ""
         parts.append(f"{view.where}{certainty}\n{_wrapped(view.text)}")
         width = max(len(count_text(line.line)) for line in view.lines)
-        parts.append("\n".join(f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {line.text[:_WIDTH]}"
-                               for line in view.lines))  # fmt: skip
+        parts.append(
+            "\n".join(
+                f"{'>' if line.is_cause else ' '} {count_text(line.line):>{width}}  {line.text[:_WIDTH]}"
+                for line in view.lines
+            )
+        )
     if view.next_step:
         parts.append(f"next\n{_wrapped(view.next_step)}")
     if view.others:
-        others = [f"  line {count_text(other.line)}: {other.what}: {other.text[:_WIDTH]}{_times(other.count)}"
-                  for other in view.others]  # fmt: skip
+        others = [
+            f"  line {count_text(other.line)}: {other.what}: {other.text[:_WIDTH]}{_times(other.count)}"
+            for other in view.others
+        ]
         others += [f"  … and {count_text(view.more)} more"] if view.more else []
         parts.append("\n".join(("also seen", *others)))
     return "\n\n".join(parts)

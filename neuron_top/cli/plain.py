@@ -37,9 +37,15 @@ class PlainProgress:
         self._tell_alerts(view)
         card = view.compile
         key = (
-            len(card.running) + len(card.waiting) > 0, card.done, card.failed, card.cached_failures,
-            card.hit > 0, view.training.step is not None, len(view.cores), view.header.active,
-        )  # fmt: skip
+            len(card.running) + len(card.waiting) > 0,
+            card.done,
+            card.failed,
+            card.cached_failures,
+            card.hit > 0,
+            view.training.step is not None,
+            len(view.cores),
+            view.header.active,
+        )
         line = progress_line(view)
         now = self._clock()
         if key == self._last_key and (now < self._due or line == self._last_line):
@@ -81,9 +87,13 @@ def progress_line(view: Overview) -> str:
 def _compile_parts(view: Overview) -> list[str]:
     card = view.compile
     counts = (
-        (card.done, "compiled"), (len(card.running), "compiling"), (len(card.waiting), "waiting for a lock"),
-        (card.hit, "from the cache"), (card.failed + card.cached_failures, "failed"), (card.fallbacks, "fell back"),
-    )  # fmt: skip
+        (card.done, "compiled"),
+        (len(card.running), "compiling"),
+        (len(card.waiting), "waiting for a lock"),
+        (card.hit, "from the cache"),
+        (card.failed + card.cached_failures, "failed"),
+        (card.fallbacks, "fell back"),
+    )
     words = ", ".join(f"{count} {word}" for count, word in counts if count)
     return [f"graphs: {words}"] if words else []
 

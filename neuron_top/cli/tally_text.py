@@ -12,9 +12,15 @@ _CAUSE_CHARACTERS = 200
 def tally_text(name: str, view: LogTally) -> str:
     """The whole summary of one log."""
     parts = (
-        _head(name, view), _counts(view), _graphs(view), _failures(view), _memory(view), _problems(view),
-        _progress(view), _unknown(view),
-    )  # fmt: skip
+        _head(name, view),
+        _counts(view),
+        _graphs(view),
+        _failures(view),
+        _memory(view),
+        _problems(view),
+        _progress(view),
+        _unknown(view),
+    )
     return "\n\n".join(part for part in parts if part)
 
 
@@ -24,8 +30,10 @@ def _head(name: str, view: LogTally) -> str:
     if view.seconds is not None:
         lines.append(f"{view.first} to {view.last} ({clock_text(view.seconds)}), {view.processes} processes")
     for title, values in (
-        ("compiler", view.compiler_versions), ("cache", view.cache_roots), ("error codes", view.error_codes),
-    ):  # fmt: skip
+        ("compiler", view.compiler_versions),
+        ("cache", view.cache_roots),
+        ("error codes", view.error_codes),
+    ):
         if values:
             lines.append(f"{title}: {', '.join(values)}")
     if view.diagnosis.text:
@@ -52,10 +60,17 @@ def _graphs(view: LogTally) -> str:
     if not view.graphs:
         return ""
     rows = [
-        (graph.module, _count(graph.compiled), _count(graph.hits), _count(graph.extracted), _count(graph.failed),
-         duration_text(graph.longest_wait), _duration(graph))
+        (
+            graph.module,
+            _count(graph.compiled),
+            _count(graph.hits),
+            _count(graph.extracted),
+            _count(graph.failed),
+            duration_text(graph.longest_wait),
+            _duration(graph),
+        )
         for graph in view.graphs
-    ]  # fmt: skip
+    ]
     header = ("graph", "compiled", "hits", "extracted", "failed", "longest wait", "compile time")
     left_out = view.graph_count - len(view.graphs)
     return table(header, rows, right=range(1, 7)) + (f"\n… and {left_out} more graphs" if left_out else "")

@@ -51,8 +51,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     face = parser.add_mutually_exclusive_group()
     face.add_argument("--plain", action="store_true", help="print progress lines instead of opening the screen")
     face.add_argument("--json", action="store_true", help="print the overview as JSON lines, at most one per second")
-    parser.add_argument("--view", action="append", choices=VIEWS, metavar="NAME", default=[],
-                        help=f"with --json: view to stream, repeatable: {', '.join(VIEWS)}")  # fmt: skip
+    parser.add_argument(
+        "--view",
+        action="append",
+        choices=VIEWS,
+        metavar="NAME",
+        default=[],
+        help=f"with --json: view to stream, repeatable: {', '.join(VIEWS)}",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -76,8 +82,12 @@ def execute(arguments: argparse.Namespace) -> int:
         from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress
 
         read, progress = _views(settings)["overview"], PlainProgress(print_flushed)
-        return _follow(feed, lambda feed: progress.show(feed.read(read)), lambda feed: progress.close(feed.read(read)),
-                       LOOK_SECONDS)  # fmt: skip
+        return _follow(
+            feed,
+            lambda feed: progress.show(feed.read(read)),
+            lambda feed: progress.close(feed.read(read)),
+            LOOK_SECONDS,
+        )
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
     return _once(feed, settings, named=bool(arguments.paths))

@@ -73,9 +73,14 @@ class Findings:
         is_new = finding is None
         if finding is None:
             finding = Finding(
-                verdict=verdict, line=statement.line, offset=statement.offset, text=_shown(statement.text),
-                last_line=0, last_steps=0, last_compiles=0,
-            )  # fmt: skip
+                verdict=verdict,
+                line=statement.line,
+                offset=statement.offset,
+                text=_shown(statement.text),
+                last_line=0,
+                last_steps=0,
+                last_compiles=0,
+            )
             if len(self.all) >= _MOST:
                 self._drop_one()
             self.all.append(finding)

@@ -131,7 +131,14 @@ def _cause(finding: Finding, source: str) -> Cause:
         advice = _NOT_STATED + advice
     confidence = Confidence.LOW if finding.weight is Weight.CASCADE else verdict.confidence
     return Cause(
-        cause_class=verdict.cause_class, line=finding.line, offset=finding.offset, source=source, text=finding.text,
-        count=finding.count, ranks=tuple(sorted(finding.ranks)), confidence=confidence, advice=advice,
+        cause_class=verdict.cause_class,
+        line=finding.line,
+        offset=finding.offset,
+        source=source,
+        text=finding.text,
+        count=finding.count,
+        ranks=tuple(sorted(finding.ranks)),
+        confidence=confidence,
+        advice=advice,
         evidence=tuple(sorted(finding.evidence, key=lambda line: line.line)),
-    )  # fmt: skip
+    )

@@ -211,9 +211,15 @@ def _unescaped(text: str) -> list[str]:
 def _statement(record: base.Record, line: int, offset: int) -> Statement:
     text, repeats = _without_suffix(record.text)
     statement = Statement(
-        text=text, line=line, offset=offset, rank=record.rank, pid=record.pid, repeats=repeats,
-        indent=len(text) - len(text.lstrip()), level=_LEVELS.get(record.level.lower(), Level.NONE),
-    )  # fmt: skip
+        text=text,
+        line=line,
+        offset=offset,
+        rank=record.rank,
+        pid=record.pid,
+        repeats=repeats,
+        indent=len(text) - len(text.lstrip()),
+        level=_LEVELS.get(record.level.lower(), Level.NONE),
+    )
     if record.shape == "wrapper":
         statement.speaker = Speaker.WRAPPER
     elif record.shape == "xla":

@@ -46,8 +46,9 @@ class FlagsDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """In words: `--optlevel 1 became 2; added --lnc=2`."""
-        parts = [f"{name} {before or 'without a value'} became {now or 'without one'}"
-                 for name, before, now in self.changed]  # fmt: skip
+        parts = [
+            f"{name} {before or 'without a value'} became {now or 'without one'}" for name, before, now in self.changed
+        ]
         parts += [f"added {' '.join(self.added)}"] if self.added else []
         parts += [f"removed {' '.join(self.removed)}"] if self.removed else []
         return "; ".join(parts) or ("the same flags in another order" if self.reordered else "the same flags")

@@ -62,8 +62,15 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Graphs that were read and compared."""
 
 
-def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (), compiler: str | None = None,
-            compiled_here: bool = False, began: float | None = None) -> Explanation:  # fmt: skip
+def explain(
+    module: str,
+    snapshot: Snapshot,
+    *,
+    others: Sequence[Snapshot] = (),
+    compiler: str | None = None,
+    compiled_here: bool = False,
+    began: float | None = None,
+) -> Explanation:
     """Why `module` (a key, or a part that names one) missed in this cache.
 
     `compiler`: the folder it was wanted in, or the version that its name ends with. `compiled_here`: the run that
@@ -98,8 +105,10 @@ def explain(module: str, snapshot: Snapshot, *, others: Sequence[Snapshot] = (),
 
 def _nothing(subject: Entry | None, compared: int) -> Cause:
     if subject is None:
-        text = ("this cache has no entry of that name, and its journal names none; without the graph itself "
-                "nothing can be compared")  # fmt: skip
+        text = (
+            "this cache has no entry of that name, and its journal names none; without the graph itself "
+            "nothing can be compared"
+        )
     elif compared:
         text = f"none of the {compared} graph(s) nearest in size and time resembles it: it is new here"
     else:
@@ -108,8 +117,10 @@ def _nothing(subject: Entry | None, compared: int) -> Cause:
 
 
 def _extra(beside: Entry) -> Cause:
-    text = ("a new graph: it uses the inputs or outputs of another graph of the job, so something "
-            "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)")  # fmt: skip
+    text = (
+        "a new graph: it uses the inputs or outputs of another graph of the job, so something "
+        "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)"
+    )
     return Cause(kind=CauseKind.EXTRA_GRAPH, text=text, score=0.6, entry=beside.path)
 
 
@@ -157,8 +168,9 @@ def _describe_eviction(history: PlanHistory) -> str:
     return f"it was removed by {begun.user}@{begun.host} on {when} ({begun.verb}: {begun.policy}){back}"
 
 
-def _other_compilers(key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
-                     ) -> Iterator[Cause]:  # fmt: skip
+def _other_compilers(
+    key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
+) -> Iterator[Cause]:
     own = subject.compiler if subject is not None else compiler
     if own is None:
         return

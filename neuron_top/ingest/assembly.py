@@ -65,8 +65,9 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
-def _sources_of_paths(settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
-                      ) -> Iterator[Source]:  # fmt: skip
+def _sources_of_paths(
+    settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
+) -> Iterator[Source]:
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 
     named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]

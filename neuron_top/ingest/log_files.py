@@ -39,8 +39,14 @@ class _Step(NamedTuple):
     unwanted: bool = False
 
 
-def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, file_map: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
+def older(
+    ends: Mapping[str, int],
+    before: Mapping[str, int],
+    count: int,
+    query: LogQuery | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    file_map: LogFileMap = WHOLE,
+) -> LogPage:
     """The last `count` lines before these offsets. `ends`: how far each log has grown."""
     at = {source: min(before.get(source, end), end) for source, end in _read(file_map.with_earlier(ends), query)}
     streams = [
@@ -51,8 +57,14 @@ def older(ends: Mapping[str, int], before: Mapping[str, int], count: int, query:
     return LogPage(lines=tuple(reversed(found)), at=at, ended=ended)
 
 
-def newer(ends: Mapping[str, int], after: Mapping[str, int], count: int, query: LogQuery | None = None,
-          clock: Callable[[], float] = time.monotonic, file_map: LogFileMap = WHOLE) -> LogPage:  # fmt: skip
+def newer(
+    ends: Mapping[str, int],
+    after: Mapping[str, int],
+    count: int,
+    query: LogQuery | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    file_map: LogFileMap = WHOLE,
+) -> LogPage:
     """The first `count` lines from these offsets on."""
     ends = file_map.with_earlier(ends)
     at = {source: min(after.get(source, 0), end) for source, end in _read(ends, query)}
@@ -91,8 +103,9 @@ def _narrowed(query: LogQuery | None, source: str) -> LogQuery | None:
     return query.within(source) if query else None
 
 
-def _taken(steps: Iterator[_Step], at: dict[str, int], count: int, clock: Callable[[], float]
-           ) -> tuple[list[LogLine], bool]:  # fmt: skip
+def _taken(
+    steps: Iterator[_Step], at: dict[str, int], count: int, clock: Callable[[], float]
+) -> tuple[list[LogLine], bool]:
     found: list[LogLine] = []
     if count <= 0:
         return found, False

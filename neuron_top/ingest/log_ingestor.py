@@ -26,8 +26,9 @@ GREW_SECONDS = 0.1
 class LogIngestor:
     """One followed log."""
 
-    def __init__(self, path: str, buffer: LogBuffer, *, clock: Callable[[], float] = time.monotonic,
-                 written: float | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, path: str, buffer: LogBuffer, *, clock: Callable[[], float] = time.monotonic, written: float | None = None
+    ) -> None:
         """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
         self.path = path
         self._written = written
@@ -89,8 +90,15 @@ class LogIngestor:
         return [*self.flush(), self._growth(closed=True)]
 
     def _growth(self, *, at: float | None = None, closed: bool = False) -> OutputGrew:
-        return OutputGrew(path=self.path, end=self._end, lines=self._lines, written=self._written, at=at, closed=closed,
-                          source=self.source)  # fmt: skip
+        return OutputGrew(
+            path=self.path,
+            end=self._end,
+            lines=self._lines,
+            written=self._written,
+            at=at,
+            closed=closed,
+            source=self.source,
+        )
 
     def flush(self) -> list[AnyEvent]:
         """What the reader still holds when nothing more can come."""

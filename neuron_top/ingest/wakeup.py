@@ -51,8 +51,9 @@ class Wakeup(FileSystemEventHandler):
         self._observer.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:  # fmt: skip
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._observer.stop()
         self._observer.join()
 

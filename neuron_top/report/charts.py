@@ -45,8 +45,9 @@ def charts(view: Report) -> list[Chart]:
         own = Axis(series.points[0].time, series.points[-1].time, not by_step)
         if own.end > own.start and (by_step or axis is not None):
             title = series.name.capitalize() + (f", {series.unit}" if series.unit else "")
-            drawn = lines(own if by_step else axis or own, [(series.name, _points(series.points))], number_text,
-                          zero=False)  # fmt: skip
+            drawn = lines(
+                own if by_step else axis or own, [(series.name, _points(series.points))], number_text, zero=False
+            )
             found.append(Chart(title, drawn))
     return found
 
@@ -95,8 +96,11 @@ def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
     if view.concurrency:
         yield Chart("Compiles at once", steps(axis, _points(view.concurrency), number_text))
     if view.compile_memory:
-        yield Chart("Memory of the compilers", steps(axis, _points(view.compile_memory), bytes_text),
-                    note="At most: the peaks of the compiles that ran, added up.")  # fmt: skip
+        yield Chart(
+            "Memory of the compilers",
+            steps(axis, _points(view.compile_memory), bytes_text),
+            note="At most: the peaks of the compiles that ran, added up.",
+        )
     if view.host_memory:
         yield Chart("Host memory in use", lines(axis, [("host", _points(view.host_memory))], bytes_text))
     memory = [(f"core {line.core}", _points(line.series)) for line in view.memory if line.series]
@@ -110,24 +114,39 @@ def _over_time(view: Report, axis: Axis) -> Iterator[Chart]:
 def _of_graphs(view: Report) -> Iterator[Chart]:
     slow = [line for line in view.graphs if line.attempts and line.seconds][:LARGEST]
     if len(slow) > 1:
-        rows = [Amount(short(line.key), line.seconds or 0.0, seconds_text(line.seconds, line.provenance),
-                       "failed" if line.result == "failed" else "done") for line in slow]  # fmt: skip
+        rows = [
+            Amount(
+                short(line.key),
+                line.seconds or 0.0,
+                seconds_text(line.seconds, line.provenance),
+                "failed" if line.result == "failed" else "done",
+            )
+            for line in slow
+        ]
         compiled = sum(1 for line in view.graphs if line.attempts and line.seconds)
         yield Chart("Slowest compiles", bars(rows), note=f"the longest of {compiled}" if compiled > LARGEST else "")
     large = sorted((line for line in view.graphs if line.peak_rss_bytes), key=lambda line: -(line.peak_rss_bytes or 0))
     if len(large) > 1:
-        rows = [Amount(short(line.key), float(line.peak_rss_bytes or 0), bytes_text(line.peak_rss_bytes))
-                for line in large[:LARGEST]]  # fmt: skip
+        rows = [
+            Amount(short(line.key), float(line.peak_rss_bytes or 0), bytes_text(line.peak_rss_bytes))
+            for line in large[:LARGEST]
+        ]
         yield Chart(
             "Peak memory of compiles", bars(rows), note="Resident memory of the compiler's processes, measured."
         )
     spent = next(one for one in view.metrics if one.name == "compile_wall")
     if len(view.precompile) > 1 and spent.value:
         rows = [Amount("this run was held up for", spent.value, metric_text(spent), "wait")]
-        rows += [Amount(f"beforehand with {counted(one.workers, 'worker')}", one.seconds,
-                        f"≈ {duration_text(one.seconds)}") for one in view.precompile]  # fmt: skip
-        yield Chart("What compiling beforehand would have taken", bars(rows), note="Estimated: simulated from the "
-                    "durations above, longest first, with memory and processors for all workers.")  # fmt: skip
+        rows += [
+            Amount(f"beforehand with {counted(one.workers, 'worker')}", one.seconds, f"≈ {duration_text(one.seconds)}")
+            for one in view.precompile
+        ]
+        yield Chart(
+            "What compiling beforehand would have taken",
+            bars(rows),
+            note="Estimated: simulated from the "
+            "durations above, longest first, with memory and processors for all workers.",
+        )
 
 
 def _points(points: Sequence[Step]) -> list[Point]:
@@ -138,12 +157,27 @@ def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
     end = view.timeline.end or 0.0
     path = [_segment(one) for one in view.critical_path]
     rows = [("critical path", path)] if path and len(view.timeline.lanes) > 1 else []
-    rows += [(_name(lane), [_bar(bar.graph, bar.kind, bar.outcome, bar.start, bar.end if bar.end is not None else end)
-                           for bar in lane.bars]) for lane in view.timeline.lanes[:LANES_DRAWN]]  # fmt: skip
+    rows += [
+        (
+            _name(lane),
+            [
+                _bar(bar.graph, bar.kind, bar.outcome, bar.start, bar.end if bar.end is not None else end)
+                for bar in lane.bars
+            ],
+        )
+        for lane in view.timeline.lanes[:LANES_DRAWN]
+    ]
     rows += _pytorch_lanes(view)
     if view.training:
-        rows.append(("training", [Bar(start, stop, "train", f"training, {duration_text(stop - start)}")
-                                  for start, stop in view.training]))  # fmt: skip
+        rows.append(
+            (
+                "training",
+                [
+                    Bar(start, stop, "train", f"training, {duration_text(stop - start)}")
+                    for start, stop in view.training
+                ],
+            )
+        )
     return rows
 
 

@@ -24,23 +24,44 @@ def tables(view: Report) -> list[Table]:
         Table("Errors in the output", ERRORS, view.errors, "What went wrong and names no graph."),
         Table("Parallel compile, as it told itself", PARALLEL, view.parallel),
         Table("Why was that a miss?", MISSES, view.misses),
-        Table("Compiled after warm-up", LATE, view.after_warm_up,
-              "Graphs that were new after the third reported step: shapes, branches or numbers that change."),
+        Table(
+            "Compiled after warm-up",
+            LATE,
+            view.after_warm_up,
+            "Graphs that were new after the third reported step: shapes, branches or numbers that change.",
+        ),
         Table("Work done twice", DUPLICATES, view.duplicates),
         Table("Lock waits", WAITS, view.waits),
-        Table("Critical path", path_columns(view), sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
-              "What the run waited for, the longest parts; overlaps belong to the compile that ended last."
-              + _TRACED * any(one.kind == "trace" for one in view.critical_path)),
-        Table("Compiling beforehand, simulated", PRECOMPILE, view.precompile,
-              "An estimate from the durations above: longest first on so many workers, with memory for all of them."),
+        Table(
+            "Critical path",
+            path_columns(view),
+            sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
+            "What the run waited for, the longest parts; overlaps belong to the compile that ended last."
+            + _TRACED * any(one.kind == "trace" for one in view.critical_path),
+        ),
+        Table(
+            "Compiling beforehand, simulated",
+            PRECOMPILE,
+            view.precompile,
+            "An estimate from the durations above: longest first on so many workers, with memory for all of them.",
+        ),
         Table("Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."),
-        Table("Memory peaks", memory_columns(view), view.memory,
-              "Highest sample of each core; kinds need not have peaked at one moment."),
+        Table(
+            "Memory peaks",
+            memory_columns(view),
+            view.memory,
+            "Highest sample of each core; kinds need not have peaked at one moment.",
+        ),
         Table("Device memory ran out", EXHAUSTED, view.exhausted),
-        Table("Graphs", GRAPHS, view.graphs, "Slowest compiles first; of several compiles of a graph the last. "
-              "≤ is an upper bound between two log lines."),
+        Table(
+            "Graphs",
+            GRAPHS,
+            view.graphs,
+            "Slowest compiles first; of several compiles of a graph the last. "
+            "≤ is an upper bound between two log lines.",
+        ),
         *torch_tables(view.torch),
-    ]  # fmt: skip
+    ]
     return [table for table in found if table.rows]
 
 

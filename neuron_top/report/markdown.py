@@ -24,9 +24,13 @@ def markdown(view: Report) -> str:
     if view.recommendations:
         parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
     known = [one for one in view.metrics if one.value is not None]
-    parts.append("## Figures\n\n" + rows(
-        ("", "", "known how", "meaning"),
-        [(one.label, metric_text(one), one.provenance.value, one.note) for one in known]))  # fmt: skip
+    parts.append(
+        "## Figures\n\n"
+        + rows(
+            ("", "", "known how", "meaning"),
+            [(one.label, metric_text(one), one.provenance.value, one.note) for one in known],
+        )
+    )
     if words := unknown_words(view.metrics):
         parts.append(words)
     parts += [_table(table) for table in tables(view)]

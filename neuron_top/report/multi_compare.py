@@ -50,8 +50,7 @@ def markdown(view: MultiComparison) -> str:
     body = [[column.text(row) for column in COLUMNS] for row in view.rows]
     memory = [[row.title, *(bytes_text(row.kinds.get(kind)) for kind in kinds)] for row in view.rows]
     title, told = ", ".join(row.title for row in view.rows), "\n".join(f"- {cell(line)}" for line in view.answer)
-    parts = [f"# {cell(title)}", told,
-             rows([column.title for column in COLUMNS], body)]  # fmt: skip
+    parts = [f"# {cell(title)}", told, rows([column.title for column in COLUMNS], body)]
     if kinds:
         parts.append(
             "## Memory per core by kind\n\n" + rows(["run", *(kind.replace("_", " ") for kind in kinds)], memory)

@@ -95,8 +95,9 @@ def bars(rows: Sequence[Amount], *, height: float = 20.0) -> str:
     return _framed("".join(parts), len(rows) * height + 6)
 
 
-def steps(axis: Axis, points: Sequence[Point], label: Callable[[float], str], *, height: float = 110.0,
-          kind: str = "area") -> str:  # fmt: skip
+def steps(
+    axis: Axis, points: Sequence[Point], label: Callable[[float], str], *, height: float = 110.0, kind: str = "area"
+) -> str:
     """An area whose height changes at each point and then holds."""
     top = max((value for _, value in points), default=0.0) or 1.0
     path = [f"M{LEFT:g},{height:g}"]
@@ -109,8 +110,14 @@ def steps(axis: Axis, points: Sequence[Point], label: Callable[[float], str], *,
     return _picture(body, height)
 
 
-def lines(axis: Axis, rows: Sequence[tuple[str, Sequence[Point]]], label: Callable[[float], str], *,
-          height: float = 150.0, zero: bool = True) -> str:  # fmt: skip
+def lines(
+    axis: Axis,
+    rows: Sequence[tuple[str, Sequence[Point]]],
+    label: Callable[[float], str],
+    *,
+    height: float = 150.0,
+    zero: bool = True,
+) -> str:
     """Named curves on one scale; `zero`: the scale begins there."""
     values = [value for _, points in rows for _, value in points]
     top = max(values, default=1.0)
@@ -132,8 +139,10 @@ def _before(points: Sequence[Point], index: int, top: float, height: float) -> f
 def _rectangle(axis: Axis, bar: Bar, top: float, height: float) -> str:
     x = axis.x(bar.start)
     width = max(_NARROWEST, axis.x(bar.end) - x)
-    drawn = (f'<rect class="{bar.kind}" x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:g}">'
-             f"<title>{escape(bar.text)}</title></rect>")  # fmt: skip
+    drawn = (
+        f'<rect class="{bar.kind}" x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:g}">'
+        f"<title>{escape(bar.text)}</title></rect>"
+    )
     label = _fitting(bar.label, width - _ROOM)
     if not label:
         return drawn
@@ -158,8 +167,10 @@ def _vertical_lines(axis: Axis, height: float) -> str:
 
 
 def _scale(top: float, label: Callable[[float], str], height: float, bottom: float = 0.0) -> str:
-    return (f'<text class="name" x="{LEFT - 6:g}" y="12">{escape(label(top))}</text>'
-            f'<text class="name" x="{LEFT - 6:g}" y="{height:g}">{escape(label(bottom))}</text>')  # fmt: skip
+    return (
+        f'<text class="name" x="{LEFT - 6:g}" y="12">{escape(label(top))}</text>'
+        f'<text class="name" x="{LEFT - 6:g}" y="{height:g}">{escape(label(bottom))}</text>'
+    )
 
 
 def _picture(body: str, height: float) -> str:
@@ -171,8 +182,11 @@ def _framed(body: str, height: float) -> str:
 
 
 def _time_step(least: float) -> float:
-    return next((float(step) for step in _STEPS if step >= least), _round_step(least)) if least > 0.5 else (
-        _round_step(least))  # fmt: skip
+    return (
+        next((float(step) for step in _STEPS if step >= least), _round_step(least))
+        if least > 0.5
+        else (_round_step(least))
+    )
 
 
 def _round_step(least: float) -> float:

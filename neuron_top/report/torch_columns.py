@@ -13,15 +13,24 @@ def torch_tables(view: TorchView | None) -> list[Table]:
         return []
     slowest = sorted(view.frames, key=lambda row: -(row.seconds or 0.0))
     return [
-        Table("torch.compile", FRAMES, slowest,
-              f"{summary_words(view.summary)}. As PyTorch measured it; slowest first."),
+        Table(
+            "torch.compile", FRAMES, slowest, f"{summary_words(view.summary)}. As PyTorch measured it; slowest first."
+        ),
         Table("Graph breaks", BREAKS, view.breaks, "Where Dynamo cut a graph, and why."),
-        Table("Recompiles", RECOMPILES, [row for row in view.frames if row.recompiled],
-              "Which guard of an earlier compile did not hold, and the last step printed before."),
+        Table(
+            "Recompiles",
+            RECOMPILES,
+            [row for row in view.frames if row.recompiled],
+            "Which guard of an earlier compile did not hold, and the last step printed before.",
+        ),
         Table("Inductor's and AOTAutograd's caches", CACHES, view.summary.caches),
-        Table("Phases of torch.compile", PHASES, view.phases,
-              "Added up over compiles and processes. Phases nest: these do not add up to a whole."),
-    ]  # fmt: skip
+        Table(
+            "Phases of torch.compile",
+            PHASES,
+            view.phases,
+            "Added up over compiles and processes. Phases nest: these do not add up to a whole.",
+        ),
+    ]
 
 
 FRAMES = (

@@ -136,11 +136,18 @@ class Attempts:
         if not worker.attempts or worker.attempts[-1].outcome is not Outcome.FAILED:
             self.failed(
                 CompileFailed(
-                    at=event.at, seen=event.seen, source=event.source, node=event.node, offset=event.offset,
-                    pid=event.pid, rank=event.rank, generation=event.generation, module=event.module,
+                    at=event.at,
+                    seen=event.seen,
+                    source=event.source,
+                    node=event.node,
+                    offset=event.offset,
+                    pid=event.pid,
+                    rank=event.rank,
+                    generation=event.generation,
+                    module=event.module,
                     message=f"given up after {event.retries} retries; the compiler's message was not printed",
                 )
-            )  # fmt: skip
+            )
 
     # --- our own compile component ---
 

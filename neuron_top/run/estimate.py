@@ -66,9 +66,12 @@ class Estimator:
                     sizes.add(_Sized(size, one.seconds, flags, one.op_counts))
 
     def total(
-        self, module: str | None, graph_bytes: int | None = None, operators: int | None = None,
+        self,
+        module: str | None,
+        graph_bytes: int | None = None,
+        operators: int | None = None,
         op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
-    ) -> Range | None:  # fmt: skip
+    ) -> Range | None:
         """How long a compile of this graph takes as a whole; None without ground. `op_counts`: of each operator."""
         if module is not None:
             for index, key, ground in (
@@ -83,9 +86,13 @@ class Estimator:
         )
 
     def left(
-        self, module: str | None, graph_bytes: int | None, elapsed: float | None, operators: int | None = None,
+        self,
+        module: str | None,
+        graph_bytes: int | None,
+        elapsed: float | None,
+        operators: int | None = None,
         op_counts: Mapping[str, int] = _UNKNOWN_COUNTS,
-    ) -> Range | None:  # fmt: skip
+    ) -> Range | None:
         """How long the running compile may still take; None without ground, or when it already took longer."""
         whole = self.total(module, graph_bytes, operators, op_counts)
         if whole is None or elapsed is None or elapsed > whole.high:

@@ -121,8 +121,17 @@ class GraphTracker:
         if worker.state is not GraphState.COMPILING:
             worker.state, worker.since = GraphState.COMPILING, attempt.start
 
-    def close(self, graph: Graph, worker: WorkerGraph, attempt: Attempt, time: float | None, outcome: Outcome, *,
-              exact: bool = False, inferred: bool = False) -> None:  # fmt: skip
+    def close(
+        self,
+        graph: Graph,
+        worker: WorkerGraph,
+        attempt: Attempt,
+        time: float | None,
+        outcome: Outcome,
+        *,
+        exact: bool = False,
+        inferred: bool = False,
+    ) -> None:
         """An attempt ended. What a line tells beats what was inferred, an exact end beats a bound, a failure stays."""
         self.touch(graph)
         self._forget(attempt)

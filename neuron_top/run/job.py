@@ -140,11 +140,29 @@ class JobTracker:
         process = self.processes.get(f"{node}/{pid}")
         return process.rank if process is not None else None
 
-    def mark(self, time: float | None, level: str, text: str, *, source: str = "", offset: int | None = None,
-             rank: int | None = None, is_compile_failure: bool = False) -> None:  # fmt: skip
+    def mark(
+        self,
+        time: float | None,
+        level: str,
+        text: str,
+        *,
+        source: str = "",
+        offset: int | None = None,
+        rank: int | None = None,
+        is_compile_failure: bool = False,
+    ) -> None:
         """Remember a line for a person's eye (events of other trackers become marks too)."""
-        self.marks.append(Mark(time=time, level=level, text=text, source=source, offset=offset, rank=rank,
-                               is_compile_failure=is_compile_failure))  # fmt: skip
+        self.marks.append(
+            Mark(
+                time=time,
+                level=level,
+                text=text,
+                source=source,
+                offset=offset,
+                rank=rank,
+                is_compile_failure=is_compile_failure,
+            )
+        )
 
     @property
     def alive(self) -> list[Process]:

@@ -102,8 +102,15 @@ class Run:
     def _nothing_met(self) -> bool:
         """No job, process, log, graph or step yet; an idle device or a source that is absent is no job."""
         job = self.job
-        met = (job.run, job.processes, job.sources, job.marks, self.compiles.graphs, self.training.reports,
-               self.queue.workers)  # fmt: skip
+        met = (
+            job.run,
+            job.processes,
+            job.sources,
+            job.marks,
+            self.compiles.graphs,
+            self.training.reports,
+            self.queue.workers,
+        )
         return not any(met) and not self.queue.trial_running
 
     def cut_off(self, at: float) -> None:
@@ -190,8 +197,15 @@ class Run:
             self.compiles.apply_other(event)
 
     def _mark(self, event: CompileFailed | DeviceMemoryExhausted | ErrorRaised | WorkerDied, text: str) -> None:
-        self.job.mark(event.time, "error", text, source=event.source, offset=event.offset, rank=event.rank,
-                      is_compile_failure=isinstance(event, CompileFailed))  # fmt: skip
+        self.job.mark(
+            event.time,
+            "error",
+            text,
+            source=event.source,
+            offset=event.offset,
+            rank=event.rank,
+            is_compile_failure=isinstance(event, CompileFailed),
+        )
 
     def canonical(self) -> dict[str, Any]:
         """Everything it knows as plain values: two runs are equal exactly when these are."""

@@ -164,10 +164,20 @@ def _spans_of(graph: Graph, worker: WorkerGraph) -> list[Span]:
     return spans
 
 
-def _span(graph: Graph, worker: WorkerGraph, kind: str, start: float, end: float | None, outcome: Outcome | None,
-          exact: bool) -> Span:  # fmt: skip
-    return Span(graph=graph.key, worker=worker.key, pid=worker.pid, rank=worker.rank, kind=kind, start=start,
-                end=end, outcome=outcome or "", exact=exact)  # fmt: skip
+def _span(
+    graph: Graph, worker: WorkerGraph, kind: str, start: float, end: float | None, outcome: Outcome | None, exact: bool
+) -> Span:
+    return Span(
+        graph=graph.key,
+        worker=worker.key,
+        pid=worker.pid,
+        rank=worker.rank,
+        kind=kind,
+        start=start,
+        end=end,
+        outcome=outcome or "",
+        exact=exact,
+    )
 
 
 def _back(attempt: Attempt) -> float | None:

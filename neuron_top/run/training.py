@@ -134,13 +134,24 @@ class TrainingTracker:
         for index, told in enumerate(self.deaths):
             if event.pid is not None and told.pid == event.pid:
                 self.deaths[index] = Death(
-                    time=told.time, rank=event.rank if event.rank is not None else told.rank, pid=told.pid,
+                    time=told.time,
+                    rank=event.rank if event.rank is not None else told.rank,
+                    pid=told.pid,
                     exit_code=event.exit_code if event.exit_code is not None else told.exit_code,
-                    signal=event.signal or told.signal, first=event.first or told.first,
-                )  # fmt: skip
+                    signal=event.signal or told.signal,
+                    first=event.first or told.first,
+                )
                 return
-        self.deaths.append(Death(time=event.time, rank=event.rank, pid=event.pid, exit_code=event.exit_code,
-                                 signal=event.signal, first=event.first))  # fmt: skip
+        self.deaths.append(
+            Death(
+                time=event.time,
+                rank=event.rank,
+                pid=event.pid,
+                exit_code=event.exit_code,
+                signal=event.signal,
+                first=event.first,
+            )
+        )
 
     def _stepped(self, event: StepReported) -> None:
         self.reports += 1

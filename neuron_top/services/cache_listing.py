@@ -32,9 +32,12 @@ class CacheListing:
     """Lists caches and remembers what it listed. One thread at a time; slow: not for an event loop."""
 
     def __init__(
-        self, settings: Settings, named: Sequence[str] = (), caches: CacheService | None = None,
+        self,
+        settings: Settings,
+        named: Sequence[str] = (),
+        caches: CacheService | None = None,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`named`: caches that the user named for this program, listed before those that are configured."""
         self._named, self._caches, self._clock = tuple(named), caches or CacheService(settings), clock
         self._others = OtherCaches()

@@ -98,9 +98,12 @@ class CacheService(CacheReader):
         """What planners know besides the newest snapshot of `backend`."""
         past = UsageHistory.load(self._settings.state_path)
         facts = ContextFacts(
-            pins=self.pinned(), used=past.used, compiled=past.compiled,
-            shared_confirmed=self.assume_exclusive or assume_exclusive, read_only=self.read_only,
-        )  # fmt: skip
+            pins=self.pinned(),
+            used=past.used,
+            compiled=past.compiled,
+            shared_confirmed=self.assume_exclusive or assume_exclusive,
+            read_only=self.read_only,
+        )
         return backend.context(snapshot, facts)
 
     def look(self, root: str, *, causes: bool = False, assume_exclusive: bool = False) -> CacheLook:
@@ -114,9 +117,14 @@ class CacheService(CacheReader):
     # Planning
 
     def plan(
-        self, verb: Verb, root: str, paths: Collection[str], watch: Callable[[int, int], None] = ignore, *,
+        self,
+        verb: Verb,
+        root: str,
+        paths: Collection[str],
+        watch: Callable[[int, int], None] = ignore,
+        *,
         assume_exclusive: bool = False,
-    ) -> Plan:  # fmt: skip
+    ) -> Plan:
         """The plan for the entries at `paths` (`compiler/module`) of `root`; nothing is changed.
 
         `watch` is told how many bytes a verification has read. Raises NothingToShow for a root that is gone,
@@ -125,9 +133,14 @@ class CacheService(CacheReader):
         return self.plan_together(verb, root, [paths], watch, assume_exclusive=assume_exclusive)[0]
 
     def plan_together(
-        self, verb: Verb, root: str, groups: Iterable[Collection[str]], watch: Callable[[int, int], None] = ignore, *,
+        self,
+        verb: Verb,
+        root: str,
+        groups: Iterable[Collection[str]],
+        watch: Callable[[int, int], None] = ignore,
+        *,
         assume_exclusive: bool = False,
-    ) -> list[Plan]:  # fmt: skip
+    ) -> list[Plan]:
         """As `plan`, a plan for each group of paths; all rest on one look."""
         look = self.look(root, causes=verb in _NEED_CAUSES, assume_exclusive=assume_exclusive)
         plans = []
@@ -194,9 +207,15 @@ class CacheService(CacheReader):
         refusal = self._refusal(destination)
         try:
             return plan_copy(
-                origin.snapshot(), destination.root, destination.copy_target().modules(), modules=modules,
-                compiler=compiler, now=time.time(), free=destination.free(), refusal=refusal,
-            )  # fmt: skip
+                origin.snapshot(),
+                destination.root,
+                destination.copy_target().modules(),
+                modules=modules,
+                compiler=compiler,
+                now=time.time(),
+                free=destination.free(),
+                refusal=refusal,
+            )
         except ValueError as problem:
             raise UsageError(f"--compiler: {problem}") from None
 
@@ -224,9 +243,14 @@ class CacheService(CacheReader):
         return msgspec.structs.replace(plan, refusal=refusal, refused="")
 
     def alternatives(
-        self, verb: Verb, root: str, paths: Collection[str], watch: Callable[[int, int], None] = ignore, *,
+        self,
+        verb: Verb,
+        root: str,
+        paths: Collection[str],
+        watch: Callable[[int, int], None] = ignore,
+        *,
         assume_exclusive: bool = False,
-    ) -> list[Plan]:  # fmt: skip
+    ) -> list[Plan]:
         """Every way to the end that `verb` names, as this storage allows: compile now or on the next run; where none
         of them has anything to do, what asks for more (each of its steps carries a warning)."""
         row, kind = action_of(verb), self.backend(root).kind

@@ -110,8 +110,9 @@ class PrecompileJob:
 class _Compiles:
     """Compiles everything that waits in a root."""
 
-    def __init__(self, options: WrapperOptions, log: ParallelLog, output: Output, *, workers: int, retries: int
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self, options: WrapperOptions, log: ParallelLog, output: Output, *, workers: int, retries: int
+    ) -> None:
         self._options, self._log, self._output = options, log, output
         self._workers, self._retries = workers, retries
         self._pids = CompilePids()
@@ -198,8 +199,9 @@ def sdk_tool() -> str | None:
     return programs.find(TOOL)
 
 
-def run_sdk_tool(tool: str, command: Sequence[str], output: Output, *, step: str, jobs: int | None, retries: int
-                 ) -> int:  # fmt: skip
+def run_sdk_tool(
+    tool: str, command: Sequence[str], output: Output, *, step: str, jobs: int | None, retries: int
+) -> int:
     """Run the SDK's tool; its exit status, as a shell gives it. Its output passes through, its progress is read of it.
 
     `step` is `collect`, `compile` or "" for both. Raises UsageError, KeyboardInterrupt.

@@ -16,8 +16,9 @@ from neuron_top.settings import Settings
 __all__ = ["Recording", "new_recording", "screen_feed", "shell_status", "signals_passed_on"]
 
 
-def new_recording(command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
-                  ) -> Recording:  # fmt: skip
+def new_recording(
+    command: Sequence[str], settings: Settings, *, name: str, shown: bool, warn: Callable[[str], None]
+) -> Recording:
     """A recording of `command`, its devices and its cache, not started yet.
 
     `shown`: the command's output goes through to our own streams. `warn` takes what could not be recorded.

@@ -51,8 +51,9 @@ class ReportService:
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
         return run_loader.load(names, self._settings, standard_input, self._tell)
 
-    def full(self, run: Run, now: float | None = None, cache: str | None = None, prices: Prices | None = None
-             ) -> Report:  # fmt: skip
+    def full(
+        self, run: Run, now: float | None = None, cache: str | None = None, prices: Prices | None = None
+    ) -> Report:
         """A report with what a cache and earlier recordings know of its graphs, and why each miss was one.
 
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a

@@ -73,8 +73,9 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:  # fmt: skip
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -88,8 +89,17 @@ class Store:
 
         The event itself is not appended. Raises StoreUnusable when the id is taken.
         """
-        values = (event.run, event.node, event.name, msgspec.json.encode(event.command).decode(), event.directory,
-                  pid, event.time, event.time or now, str(folder))  # fmt: skip
+        values = (
+            event.run,
+            event.node,
+            event.name,
+            msgspec.json.encode(event.command).decode(),
+            event.directory,
+            pid,
+            event.time,
+            event.time or now,
+            str(folder),
+        )
         with self._checked():
             try:
                 self._connection.execute(

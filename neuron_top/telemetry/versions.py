@@ -64,8 +64,12 @@ def _site_packages(command: Sequence[str], environ: Mapping[str, str]) -> list[P
     search = environ.get("PATH", os.defpath)
     programs = [shutil.which(name, path=search) for name in (*command[:1], "python3", "python")]
     prefixes = dict.fromkeys(Path(program).absolute().parent.parent for program in programs if program)
-    patterns = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages",
-                "local/lib/python3*/dist-packages")  # fmt: skip
+    patterns = (
+        "lib/python3*/site-packages",
+        "lib64/python3*/site-packages",
+        "lib/python3*/dist-packages",
+        "local/lib/python3*/dist-packages",
+    )
     for prefix in prefixes:
         folders = [folder for pattern in patterns for folder in prefix.glob(pattern)]
         if folders:

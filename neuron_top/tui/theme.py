@@ -128,8 +128,11 @@ class Theme:
     def level(self, level: str) -> Style:
         """The style of a severity: `error`, `warning`, `event`, `info` or anything else."""
         return {
-            "error": self.bad, "critical": self.bad, "warning": self.warn, "event": self.accent,
-        }.get(level, self.text)  # fmt: skip
+            "error": self.bad,
+            "critical": self.bad,
+            "warning": self.warn,
+            "event": self.accent,
+        }.get(level, self.text)
 
     def load(self, share: float | None) -> Style:
         """The style of a share of a limit: calm, then a warning from 85 %, then bad from 95 %."""

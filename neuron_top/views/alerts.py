@@ -40,8 +40,17 @@ def _in_words(alert: RaisedAlert) -> Alert:
     words = _WORDS[alert.kind]
     title = "worker memory nearly full" if alert.kind is AlertKind.MEMORY_LOW and alert.local else words.title
     next_step = words.next_step.format(graph=alert.graph)
-    return Alert(key=alert.key, kind=alert.kind, severity=alert.severity, since=alert.since, title=title,
-                 evidence=words.evidence(alert), next_step=next_step, graph=alert.graph, core=alert.core)  # fmt: skip
+    return Alert(
+        key=alert.key,
+        kind=alert.kind,
+        severity=alert.severity,
+        since=alert.since,
+        title=title,
+        evidence=words.evidence(alert),
+        next_step=next_step,
+        graph=alert.graph,
+        core=alert.core,
+    )
 
 
 def _lock(alert: RaisedAlert) -> str:
@@ -72,8 +81,9 @@ def _memory_low(alert: RaisedAlert) -> str:
 
 
 def _memory_exhausted(alert: RaisedAlert) -> str:
-    named = [f"{name} {number}" for name, number in (("device", alert.device), ("core", alert.index))
-             if number is not None]  # fmt: skip
+    named = [
+        f"{name} {number}" for name, number in (("device", alert.device), ("core", alert.index)) if number is not None
+    ]
     where = f" on {', '.join(named)}" if named else ""
     requested = f" for {bytes_text(alert.size)}" if alert.size is not None else ""
     last = f", the last{requested}{where}" if requested or where else ""

@@ -36,12 +36,11 @@ class CacheLookup(msgspec.Struct, frozen=True, kw_only=True):
 def cache_lookups(run: Run, _now: float) -> tuple[CacheLookup, ...]:
     """All lookups whose time is known, oldest first."""
     lookups = [
-        CacheLookup(time=time, kind=kind, graph=graph.key, worker=worker.key, rank=run.rank_of(worker),
-                    pid=worker.pid)
+        CacheLookup(time=time, kind=kind, graph=graph.key, worker=worker.key, rank=run.rank_of(worker), pid=worker.pid)
         for graph in run.compiles.graphs.values()
         for worker in graph.workers.values()
         for time, kind in _dated(worker)
-    ]  # fmt: skip
+    ]
     return tuple(sorted(lookups, key=lambda lookup: lookup.time))
 
 

@@ -102,8 +102,10 @@ def compare(a: Report, b: Report) -> Comparison:
     """What differs between two runs."""
     metrics = tuple(_pair(a, b, name) for name in _COMPARED)
     memory = _memory(a, b)
-    graphs = _graphs({line.key: (line.result, line.seconds) for line in a.graphs},
-                     {line.key: (line.result, line.seconds) for line in b.graphs})  # fmt: skip
+    graphs = _graphs(
+        {line.key: (line.result, line.seconds) for line in a.graphs},
+        {line.key: (line.result, line.seconds) for line in b.graphs},
+    )
     return Comparison(
         a=a.title,
         b=b.title,
@@ -123,17 +125,29 @@ def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:
     """What differs between two caches."""
     first, second = a.totals().all, b.totals().all
     metrics = tuple(
-        Pair(name=name, label=label, unit=unit, a=x, b=y,
-             a_provenance=Provenance.MEASURED, b_provenance=Provenance.MEASURED,
-             change=_change(x, y))
+        Pair(
+            name=name,
+            label=label,
+            unit=unit,
+            a=x,
+            b=y,
+            a_provenance=Provenance.MEASURED,
+            b_provenance=Provenance.MEASURED,
+            change=_change(x, y),
+        )
         for name, label, unit, x, y in (
             ("entries", "entries", "count", first.entries, second.entries),
             ("usable", "usable entries", "count", _usable(a), _usable(b)),
             ("bytes", "size on disk", "bytes", first.bytes, second.bytes),
-            ("compile_seconds", "compile time of what is known", "seconds", first.compile_seconds,
-             second.compile_seconds),
+            (
+                "compile_seconds",
+                "compile time of what is known",
+                "seconds",
+                first.compile_seconds,
+                second.compile_seconds,
+            ),
         )
-    )  # fmt: skip
+    )
     graphs = _graphs(_entries(a.entries), _entries(b.entries))
     only_a, only_b = sum(not one.b for one in graphs), sum(not one.a for one in graphs)
     both = len(graphs) - only_a - only_b
@@ -154,16 +168,25 @@ def _entries(entries: Sequence[Entry]) -> dict[str, tuple[str, float | None]]:
 def _pair(a: Report, b: Report, name: str) -> Pair:
     one = next(metric for metric in a.metrics if metric.name == name)
     other = next(metric for metric in b.metrics if metric.name == name)
-    return Pair(name=name, label=one.label, unit=one.unit, a=one.value, b=other.value, a_provenance=one.provenance,
-                b_provenance=other.provenance, change=_change(one.value, other.value))  # fmt: skip
+    return Pair(
+        name=name,
+        label=one.label,
+        unit=one.unit,
+        a=one.value,
+        b=other.value,
+        a_provenance=one.provenance,
+        b_provenance=other.provenance,
+        change=_change(one.value, other.value),
+    )
 
 
 def _change(a: float | None, b: float | None) -> float | None:
     return (b - a) / a if a and b is not None else None
 
 
-def _graphs(a: Mapping[str, tuple[str, float | None]], b: Mapping[str, tuple[str, float | None]]
-            ) -> tuple[GraphPair, ...]:  # fmt: skip
+def _graphs(
+    a: Mapping[str, tuple[str, float | None]], b: Mapping[str, tuple[str, float | None]]
+) -> tuple[GraphPair, ...]:
     """In both first, the largest difference of compile time on top; then what only one has."""
     rows = []
     for key in dict.fromkeys([*a, *b]):
@@ -194,9 +217,12 @@ def _answer(metrics: Sequence[Pair], memory: Sequence[MemoryPair]) -> tuple[str,
     known = {one.name: one for one in metrics}
     total = next((one for one in memory if one.kind == "total"), None)
     found = [_sentence("Peak memory per core", "bytes", total.a, total.b, total.change)] if total is not None else []
-    for name, what in (("throughput", "Throughput"), ("step_seconds", "Time per step"),
-                       ("compile_wall", "Time spent compiling"),
-                       ("operators_compiled", "The number of operators compiled")):  # fmt: skip
+    for name, what in (
+        ("throughput", "Throughput"),
+        ("step_seconds", "Time per step"),
+        ("compile_wall", "Time spent compiling"),
+        ("operators_compiled", "The number of operators compiled"),
+    ):
         one = known[name]
         told = one.a is not None and one.b is not None
         if told and (one.change or name != "operators_compiled"):
@@ -224,8 +250,10 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
     names = dict.fromkeys(one.name for view in (a, b) for one in view.series)
     for name in names:
         pair = [next((one for one in view.series if one.name == name), None) for view in (a, b)]
-        sides = [_from_start(view, one.points if one is not None else (), by_time="by step" not in name)
-                 for view, one in zip((a, b), pair, strict=True)]  # fmt: skip
+        sides = [
+            _from_start(view, one.points if one is not None else (), by_time="by step" not in name)
+            for view, one in zip((a, b), pair, strict=True)
+        ]
         unit = next((one.unit for one in pair if one is not None), "")
         found.append(Curves(name=name, unit=unit, a=sides[0], b=sides[1]))
     memory = [tuple(line.series for line in view.memory) for view in (a, b)]
@@ -236,8 +264,11 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
 
 
 def _highest(view: Report) -> tuple[Step, ...]:
-    return max((line.series for line in view.memory), key=lambda series: max((p.value for p in series), default=0.0),
-               default=())  # fmt: skip
+    return max(
+        (line.series for line in view.memory),
+        key=lambda series: max((p.value for p in series), default=0.0),
+        default=(),
+    )
 
 
 def _from_start(view: Report, points: Sequence[Step], *, by_time: bool) -> tuple[Step, ...]:

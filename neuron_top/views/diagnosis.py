@@ -87,10 +87,12 @@ def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
         lines=tuple(sorted(lines, key=lambda line: line.line)),
         next_step=cause.advice,
         certainty="" if cause.confidence is Confidence.HIGH else f"confidence: {cause.confidence}",
-        others=tuple(OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
-                     for other in others[:_MOST_OTHERS]),
+        others=tuple(
+            OtherFinding(other.line, describe(other.cause_class), other.text, other.count)
+            for other in others[:_MOST_OTHERS]
+        ),
         more=max(0, len(others) - _MOST_OTHERS),
-    )  # fmt: skip
+    )
 
 
 def _evidence(cause: Cause) -> tuple[EvidenceLine, ...]:

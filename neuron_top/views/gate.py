@@ -100,30 +100,46 @@ def end(view: Report) -> tuple[Verdict, ...]:
     if summary.cut_off:
         reason = "the run was cut off: its recorder died, so how the command ended is not known; run it again"
     elif summary.exit_code is not None:
-        reason = f"the command ended well ({summary.state_text})" if summary.exit_code == 0 else (
-            f"the command did not end well: {summary.state_text}, allowed is exit status 0"
-        )  # fmt: skip
+        reason = (
+            f"the command ended well ({summary.state_text})"
+            if summary.exit_code == 0
+            else (f"the command did not end well: {summary.state_text}, allowed is exit status 0")
+        )
     else:
         return ()
     provenance = Provenance.UNKNOWN if summary.exit_code is None else Provenance.MEASURED
     return (
-        Verdict(option=END, what="exit status", value=summary.exit_code, unit="", provenance=provenance, limit=0,
-                passed=summary.exit_code == 0, reason=reason),
-    )  # fmt: skip
+        Verdict(
+            option=END,
+            what="exit status",
+            value=summary.exit_code,
+            unit="",
+            provenance=provenance,
+            limit=0,
+            passed=summary.exit_code == 0,
+            reason=reason,
+        ),
+    )
 
 
 def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = False) -> tuple[Verdict, ...]:
     """A verdict for each threshold in `limits` (by option), in the order of RULES."""
-    return tuple(
-        _verdict(view, rule, limits[rule.option], allow_unknown) for rule in RULES if rule.option in limits
-    )  # fmt: skip
+    return tuple(_verdict(view, rule, limits[rule.option], allow_unknown) for rule in RULES if rule.option in limits)
 
 
 def judge_size(taken: int, limit: int) -> Verdict:
     """Whether a cache of so many bytes is small enough."""
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
-    return Verdict(option="max-size", what="size of the cache", value=taken, unit="bytes",
-                   provenance=Provenance.MEASURED, limit=limit, passed=taken <= limit, reason=reason)  # fmt: skip
+    return Verdict(
+        option="max-size",
+        what="size of the cache",
+        value=taken,
+        unit="bytes",
+        provenance=Provenance.MEASURED,
+        limit=limit,
+        passed=taken <= limit,
+        reason=reason,
+    )
 
 
 def growth_reasons(comparison: Comparison, newer: Report, limits: Mapping[str, float]) -> tuple[str, ...]:
@@ -151,13 +167,29 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Ver
     what = " and ".join(one.label for one in metrics if one.value) or metrics[0].label
     value = sum(values) if metrics[0].value is not None else None
     if value is None:
-        return Verdict(option=rule.option, what=what, value=None, unit=unit, provenance=Provenance.UNKNOWN, limit=limit,
-                       passed=allow_unknown, reason=f"{what}: not known of this run")  # fmt: skip
+        return Verdict(
+            option=rule.option,
+            what=what,
+            value=None,
+            unit=unit,
+            provenance=Provenance.UNKNOWN,
+            limit=limit,
+            passed=allow_unknown,
+            reason=f"{what}: not known of this run",
+        )
     passed = value >= limit if rule.at_least else value <= limit
     side = "at least" if rule.at_least else "at most"
     told = value_text(value, unit) + (
         f" ({provenance.value})" if provenance not in (Provenance.COUNTED, Provenance.MEASURED) else ""
     )
     reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
-    return Verdict(option=rule.option, what=what, value=value, unit=unit, provenance=provenance, limit=limit,
-                   passed=passed, reason=reason)  # fmt: skip
+    return Verdict(
+        option=rule.option,
+        what=what,
+        value=value,
+        unit=unit,
+        provenance=provenance,
+        limit=limit,
+        passed=passed,
+        reason=reason,
+    )

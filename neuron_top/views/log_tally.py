@@ -130,12 +130,15 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         hub_misses=counts["hub_misses"],
         runtime_lines=tally.runtime_lines,
         graphs=_graphs(tally, totals),
-        failed=tuple(
-            _failure(*key, count=count) for key, count in totals.failures.most_common(MOST_ROWS)
-        ),
+        failed=tuple(_failure(*key, count=count) for key, count in totals.failures.most_common(MOST_ROWS)),
         shortages=tuple(
-            MemoryShortage(device=event.device, core=event.core, requested=event.requested, usage=event.usage,
-                           in_use=event.rows[0].total if event.rows else None)
+            MemoryShortage(
+                device=event.device,
+                core=event.core,
+                requested=event.requested,
+                usage=event.usage,
+                in_use=event.rows[0].total if event.rows else None,
+            )
             for event in totals.exhausted[:MOST_ROWS]
         ),
         programs=_programs(totals),
@@ -144,7 +147,7 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         known_lines=tally.known,
         unknown_lines=tally.unknown,
         malformed_lines=tally.malformed,
-    )  # fmt: skip
+    )
 
 
 def _graphs(tally: Tally, totals: LogTotals) -> tuple[TalliedGraph, ...]:

@@ -79,9 +79,10 @@ def cost(plan: Plan) -> Cost:
     """The compile time that a plan loses."""
     lost = [step for step in plan.steps if step.action in LOSES_ARTIFACT and step.rebuild_seconds != 0.0]
     recent = [
-        step for step in lost
+        step
+        for step in lost
         if step.last_used_from is not UseSource.COMPILE and plan.made_at - (step.last_used or 0.0) < RECENT_SECONDS
-    ]  # fmt: skip
+    ]
     return Cost(
         compiles=len(lost),
         seconds=sum(step.rebuild_seconds or 0.0 for step in lost),

@@ -198,9 +198,12 @@ def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
                 f"pid {worker.pid}" if worker.pid is not None else "",
             )
             return LockHolder(
-                verdict="compiling here", holder=" ".join(name for name in names if name) or None,
-                proof="a worker of this run compiles it", judged=worker.since, in_this_run=True,
-            )  # fmt: skip
+                verdict="compiling here",
+                holder=" ".join(name for name in names if name) or None,
+                proof="a worker of this run compiles it",
+                judged=worker.since,
+                in_this_run=True,
+            )
     entry = run.caches.entry(graph.module) if graph.module is not None else None
     if entry is None or entry.lock is None:
         return None
@@ -243,8 +246,9 @@ def _left(run: Run, by_state: dict[GraphState, list[Graph]]) -> int | None:
     return None
 
 
-def _until_all(run: Run, running: tuple[RunningGraph, ...], by_state: dict[GraphState, list[Graph]],
-               estimator: Estimator) -> Range | None:  # fmt: skip
+def _until_all(
+    run: Run, running: tuple[RunningGraph, ...], by_state: dict[GraphState, list[Graph]], estimator: Estimator
+) -> Range | None:
     """The running graphs, and in a parallel compile those that are still to come."""
     pending: list[Range | None] = []
     if not run.queue.trial_running and (to_come := _left(run, by_state)):

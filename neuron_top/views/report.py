@@ -117,9 +117,18 @@ def report(
     tracing = tuple(without(intervals(traced), held))
     training = _training(run, [*held, *tracing])
     metrics = report_metrics(
-        ReportBasis(run=run, summary=run_summary, spans=spans, lines=lines, training=training, tracing=tracing,
-                    duplicates=repeated, end=end), prices
-    )  # fmt: skip
+        ReportBasis(
+            run=run,
+            summary=run_summary,
+            spans=spans,
+            lines=lines,
+            training=training,
+            tracing=tracing,
+            duplicates=repeated,
+            end=end,
+        ),
+        prices,
+    )
     simulated = precompiled(lines, run.compiles.totals.seconds_spent(end), run.job.world_size)
     errors = report_context.error_lines(run)
     return Report(
@@ -164,8 +173,9 @@ def _training(run: Run, held: Sequence[Interval]) -> tuple[Interval, ...]:
     return tuple(without([(first, last)], held))
 
 
-def _parts(run: Run, spans: Sequence[Span], tracing: Sequence[Interval], training: Sequence[Interval], end: float
-           ) -> tuple[Part, ...]:  # fmt: skip
+def _parts(
+    run: Run, spans: Sequence[Span], tracing: Sequence[Interval], training: Sequence[Interval], end: float
+) -> tuple[Part, ...]:
     """Each second of the wall time once: compiled, else waited, else traced, else trained, else the rest."""
     if run.started is None or end <= run.started:
         return ()
@@ -176,8 +186,13 @@ def _parts(run: Run, spans: Sequence[Span], tracing: Sequence[Interval], trainin
     traced = without(_within(whole, tracing), [*compiling, *waiting])
     trained = without(_within(whole, training), [*compiling, *waiting, *traced])
     taken = [*compiling, *waiting, *traced, *trained]
-    named = (("compiling", compiling), ("waiting", waiting), ("tracing", traced), ("training", trained),
-             ("rest", without([whole], taken)))  # fmt: skip
+    named = (
+        ("compiling", compiling),
+        ("waiting", waiting),
+        ("tracing", traced),
+        ("training", trained),
+        ("rest", without([whole], taken)),
+    )
     return tuple(Part(name=name, seconds=union_seconds(some)) for name, some in named if union_seconds(some) > 0)
 
 

@@ -138,7 +138,7 @@ def _graph_line(run: Run, graph: Graph, known: Remembered, late: set[str]) -> Gr
         flags=graph.flags or known.flags,
         compiler=graph.compiler,
         lines=tuple(f"{place.source.removeprefix('log:')}:{place.offset}" for place in graph.lines[-3:]),
-    )  # fmt: skip
+    )
 
 
 def _compiled_by(run: Run, graph: Graph, otherwise: int | None) -> int | None:
@@ -251,8 +251,11 @@ def _under_flags(group: Sequence[GraphLine]) -> Duplicate:
             texts.append("the flags are not known (give the cache with --cache)")
             continue
         difference = differences(first.flags, other.flags)
-        kinds.add({"log path only": "flags differ in a path", "order only": "flags differ in order"}.get(
-            difference.kind, "other flags"))  # fmt: skip
+        kinds.add(
+            {"log path only": "flags differ in a path", "order only": "flags differ in order"}.get(
+                difference.kind, "other flags"
+            )
+        )
         texts.append(difference.text())
     kind = kinds.pop() if len(kinds) == 1 else "other flags"
     known = sorted(line.seconds for line in group if line.seconds is not None)

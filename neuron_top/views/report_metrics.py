@@ -74,27 +74,73 @@ def _time(basis: ReportBasis) -> Iterator[Metric]:
     summed = _compile_sum(basis)
     alone = basis.run.compiles.totals.seconds_spent(basis.end, ("compile",))
     dated = sum((span.end or span.start) - span.start for span in basis.spans if span.kind == "compile")
-    yield metric("wall", "wall time", wall, "seconds", Provenance.MEASURED if basis.whole else Provenance.AT_LEAST,
-                 "from the start to the end of the command" if basis.whole
-                 else "from the first to the last time in the log")  # fmt: skip
-    yield metric("compile_wall", "compiling, on the wall clock", spent, "seconds", provenance,
-                 "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
-                 + (f"; {undated} compile(s) have no known time" if undated else ""))  # fmt: skip
-    yield metric("compile_share", "share of wall time spent compiling", spent / wall if spent is not None and wall
-                 else None, "share", provenance, "the two above, divided")  # fmt: skip
-    yield metric("compile_sum", "compiles added up", summed, "seconds", _provenance(exact=exact, complete=not undated),
-                 "what they would take one after the other")  # fmt: skip
-    yield metric("parallelism", "compiles side by side, on average", dated / alone if alone else None, "",
-                 Provenance.COMPUTED, "compiles added up, divided by the time in which any ran")  # fmt: skip
-    yield metric("waiting", "waiting for others' compiles", summary.lock_wait_seconds if basis.spans else None,
-                 "seconds", Provenance.COMPUTED, "while at least one worker waited; part of compiling")  # fmt: skip
+    yield metric(
+        "wall",
+        "wall time",
+        wall,
+        "seconds",
+        Provenance.MEASURED if basis.whole else Provenance.AT_LEAST,
+        "from the start to the end of the command" if basis.whole else "from the first to the last time in the log",
+    )
+    yield metric(
+        "compile_wall",
+        "compiling, on the wall clock",
+        spent,
+        "seconds",
+        provenance,
+        "while at least one worker compiled (PyTorch's own back ends too) or waited; overlaps counted once"
+        + (f"; {undated} compile(s) have no known time" if undated else ""),
+    )
+    yield metric(
+        "compile_share",
+        "share of wall time spent compiling",
+        spent / wall if spent is not None and wall else None,
+        "share",
+        provenance,
+        "the two above, divided",
+    )
+    yield metric(
+        "compile_sum",
+        "compiles added up",
+        summed,
+        "seconds",
+        _provenance(exact=exact, complete=not undated),
+        "what they would take one after the other",
+    )
+    yield metric(
+        "parallelism",
+        "compiles side by side, on average",
+        dated / alone if alone else None,
+        "",
+        Provenance.COMPUTED,
+        "compiles added up, divided by the time in which any ran",
+    )
+    yield metric(
+        "waiting",
+        "waiting for others' compiles",
+        summary.lock_wait_seconds if basis.spans else None,
+        "seconds",
+        Provenance.COMPUTED,
+        "while at least one worker waited; part of compiling",
+    )
     traced = sum(end - start for start, end in basis.tracing)
-    yield metric("tracing", "tracing for the compile cache", traced if basis.run.torch.tracing() else None, "seconds",
-                 Provenance.MEASURED, "PyTorch captured graphs for the back end neurontop and loaded what it gave; no "
-                 "part of compiling, and a hit alone does not save it")  # fmt: skip
-    yield metric("training", "training", sum(end - start for start, end in basis.training) or None, "seconds",
-                 Provenance.COMPUTED, "from the first to the last step printed, less compiling, waiting and "
-                 "tracing")  # fmt: skip
+    yield metric(
+        "tracing",
+        "tracing for the compile cache",
+        traced if basis.run.torch.tracing() else None,
+        "seconds",
+        Provenance.MEASURED,
+        "PyTorch captured graphs for the back end neurontop and loaded what it gave; no "
+        "part of compiling, and a hit alone does not save it",
+    )
+    yield metric(
+        "training",
+        "training",
+        sum(end - start for start, end in basis.training) or None,
+        "seconds",
+        Provenance.COMPUTED,
+        "from the first to the last step printed, less compiling, waiting and tracing",
+    )
 
 
 def _compile_sum(basis: ReportBasis) -> float | None:
@@ -114,36 +160,65 @@ def _counts(basis: ReportBasis) -> Iterator[Metric]:
         ("extracted", "graphs extracted", _extracted(run), "extracted for a compile beforehand, distinct"),
     ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
-    yield metric("hit_rate", "hit rate", summary.hit_rate, "share", Provenance.COUNTED,
-                 "graphs from the cache ÷ graphs asked for")  # fmt: skip
+    yield metric(
+        "hit_rate",
+        "hit rate",
+        summary.hit_rate,
+        "share",
+        Provenance.COUNTED,
+        "graphs from the cache ÷ graphs asked for",
+    )
     yield from _sharing(basis.lines)
     for name, label, value, note in (
-        ("hits", "look-ups that hit", summary.hits, "every rank counts"
-         + (f"; {after_wait} of them after waiting for another's compile" if after_wait else "")),
+        (
+            "hits",
+            "look-ups that hit",
+            summary.hits,
+            "every rank counts" + (f"; {after_wait} of them after waiting for another's compile" if after_wait else ""),
+        ),
         ("misses", "compiles begun", summary.misses, "every occurrence counts"),
         ("failures", "compiles failed", summary.failures, "in this run, every occurrence counts"),
         ("cached_failures", "stored failures met", summary.cached_failures, "served from the cache, not tried again"),
-        ("nameless_failures", "compiler errors that name no graph", nameless_failures(run), "told where no graph's "
-         "failure was"),
+        (
+            "nameless_failures",
+            "compiler errors that name no graph",
+            nameless_failures(run),
+            "told where no graph's failure was",
+        ),
         ("fallbacks", "graphs that ran without a compiler", summary.fallbacks, "every occurrence counts"),
         ("lock_waits", "lock waits", summary.lock_waits, "waits for another process's compile"),
-        ("late", "graphs compiled after warm-up", late if run.training.warm_time is not None else None,
-         "new after the third step that was reported"),
-    ):  # fmt: skip
+        (
+            "late",
+            "graphs compiled after warm-up",
+            late if run.training.warm_time is not None else None,
+            "new after the third step that was reported",
+        ),
+    ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
 
 
 def _sharing(lines: Sequence[GraphLine]) -> Iterator[Metric]:
     """What compiling by region changes: how much is compiled, and how often that serves."""
     shared = [line.block_hits for line in lines if line.block_hits is not None]
-    yield metric("block_hits", "hits between equal blocks", sum(shared) if shared else None, "count",
-                 Provenance.COUNTED, "blocks of the model that ran a graph compiled for another one like it, without a "
-                 "look-up; every rank counts, forward and backward as one")  # fmt: skip
+    yield metric(
+        "block_hits",
+        "hits between equal blocks",
+        sum(shared) if shared else None,
+        "count",
+        Provenance.COUNTED,
+        "blocks of the model that ran a graph compiled for another one like it, without a "
+        "look-up; every rank counts, forward and backward as one",
+    )
     compiled = [line.operators for line in lines if line.attempts]
     known = [count for count in compiled if count is not None]
-    yield metric("operators_compiled", "operators compiled", sum(known) if known else None, "count",
-                 Provenance.COUNTED if len(known) == len(compiled) else Provenance.AT_LEAST,
-                 "of all graphs that were compiled, added up: what the compiler's time grows with")  # fmt: skip
+    yield metric(
+        "operators_compiled",
+        "operators compiled",
+        sum(known) if known else None,
+        "count",
+        Provenance.COUNTED if len(known) == len(compiled) else Provenance.AT_LEAST,
+        "of all graphs that were compiled, added up: what the compiler's time grows with",
+    )
 
 
 def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
@@ -154,20 +229,44 @@ def _pytorch(trace: TorchSummary | None) -> Iterator[Metric]:
     )
     for name, label, value, note in (
         ("torch_compiles", "frames compiled by PyTorch", compiles, "recompiles included"),
-        ("torch_graphs", "graphs of PyTorch's other back ends", graphs, "those of the back end "
-         "neurontop count as graphs"),
+        (
+            "torch_graphs",
+            "graphs of PyTorch's other back ends",
+            graphs,
+            "those of the back end neurontop count as graphs",
+        ),
         ("torch_breaks", "graph breaks", breaks, "as PyTorch's trace tells them"),
-        ("torch_recompiles", "recompiles by PyTorch", recompiles, "a function met again in a form it "
-         "was not compiled for"),
-        ("torch_hits", "hits in PyTorch's caches", sum(one.hit for one in caches) if caches else None, "FX-graph and "
-         "AOT-autograd cache, every look-up counts"),
+        (
+            "torch_recompiles",
+            "recompiles by PyTorch",
+            recompiles,
+            "a function met again in a form it was not compiled for",
+        ),
+        (
+            "torch_hits",
+            "hits in PyTorch's caches",
+            sum(one.hit for one in caches) if caches else None,
+            "FX-graph and AOT-autograd cache, every look-up counts",
+        ),
         ("torch_misses", "misses in PyTorch's caches", sum(one.miss for one in caches) if caches else None, "likewise"),
-    ):  # fmt: skip
+    ):
         yield metric(name, label, value, "count", Provenance.COUNTED, note)
-    yield metric("torch_late", "frames compiled by PyTorch after warm-up", trace.late if trace is not None else None,
-                 "count", Provenance.COUNTED, "begun after the third step that was reported")  # fmt: skip
-    yield metric("torch_seconds", "PyTorch's compiles added up", trace.seconds if trace is not None else None,
-                 "seconds", Provenance.MEASURED, "with tracing and backward graphs, over all processes")  # fmt: skip
+    yield metric(
+        "torch_late",
+        "frames compiled by PyTorch after warm-up",
+        trace.late if trace is not None else None,
+        "count",
+        Provenance.COUNTED,
+        "begun after the third step that was reported",
+    )
+    yield metric(
+        "torch_seconds",
+        "PyTorch's compiles added up",
+        trace.seconds if trace is not None else None,
+        "seconds",
+        Provenance.MEASURED,
+        "with tracing and backward graphs, over all processes",
+    )
 
 
 def nameless_failures(run: Run) -> int:
@@ -196,25 +295,63 @@ def _gains(basis: ReportBasis) -> Iterator[Metric]:
     only_hit = sum(1 for line in lines if line.hits and not line.attempts)
     made = [line.artifact_bytes for line in lines if line.attempts and line.artifact_bytes is not None]
     peaks = [line.peak_rss_bytes for line in lines if line.peak_rss_bytes is not None]
-    yield metric("late_seconds", "compiling after warm-up", _sum(late), "seconds", Provenance.AT_MOST,
-                 "of the graphs that were new after the third step")  # fmt: skip
-    yield metric("duplicate_seconds", "work done twice", _sum(one.seconds for one in basis.duplicates), "seconds",
-                 Provenance.COMPUTED, "all compiles of a graph but its longest")  # fmt: skip
-    yield metric("saved", "time that hits saved", sum(saved) if saved else None, "seconds", Provenance.ESTIMATED,
-                 f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, "
-                 "added up" if only_hit else "no graph came from the cache alone")  # fmt: skip
-    yield metric("stored", "added to the cache", sum(made) if made else None, "bytes", Provenance.MEASURED,
-                 f"artifacts of {len(made)} graphs that were compiled")  # fmt: skip
-    yield metric("compile_peak", "largest compile in memory", max(peaks, default=None), "bytes", Provenance.MEASURED,
-                 f"resident memory of the compiler's processes, of {len(peaks)} compiles")  # fmt: skip
+    yield metric(
+        "late_seconds",
+        "compiling after warm-up",
+        _sum(late),
+        "seconds",
+        Provenance.AT_MOST,
+        "of the graphs that were new after the third step",
+    )
+    yield metric(
+        "duplicate_seconds",
+        "work done twice",
+        _sum(one.seconds for one in basis.duplicates),
+        "seconds",
+        Provenance.COMPUTED,
+        "all compiles of a graph but its longest",
+    )
+    yield metric(
+        "saved",
+        "time that hits saved",
+        sum(saved) if saved else None,
+        "seconds",
+        Provenance.ESTIMATED,
+        f"compile times of {len(saved)} of {only_hit} cached graphs, from the cache or earlier runs, added up"
+        if only_hit
+        else "no graph came from the cache alone",
+    )
+    yield metric(
+        "stored",
+        "added to the cache",
+        sum(made) if made else None,
+        "bytes",
+        Provenance.MEASURED,
+        f"artifacts of {len(made)} graphs that were compiled",
+    )
+    yield metric(
+        "compile_peak",
+        "largest compile in memory",
+        max(peaks, default=None),
+        "bytes",
+        Provenance.MEASURED,
+        f"resident memory of the compiler's processes, of {len(peaks)} compiles",
+    )
 
 
 def _training(run: Run) -> Iterator[Metric]:
     training = run.training
-    yield metric("step_seconds", "step time", training.step_seconds, "seconds", Provenance.MEASURED,
-                 "median of the last reports")  # fmt: skip
-    yield metric("throughput", "throughput", training.throughput, training.throughput_unit or "/s", Provenance.MEASURED,
-                 "median of the last reports, as printed")  # fmt: skip
+    yield metric(
+        "step_seconds", "step time", training.step_seconds, "seconds", Provenance.MEASURED, "median of the last reports"
+    )
+    yield metric(
+        "throughput",
+        "throughput",
+        training.throughput,
+        training.throughput_unit or "/s",
+        Provenance.MEASURED,
+        "median of the last reports, as printed",
+    )
     yield metric("loss", "last loss", training.loss, "", Provenance.MEASURED, "as printed")
 
 
@@ -226,8 +363,14 @@ def _money(basis: ReportBasis, prices: Prices) -> Iterator[Metric]:
         ("saved_cost", "cost that hits saved", saved, Provenance.ESTIMATED),
     ):
         value = seconds / 3600.0 * prices.per_hour if seconds is not None else None
-        yield metric(name, f"{label}, {prices.currency}", value, "money", provenance,
-                     f"at {prices.currency}{prices.per_hour:g} an hour")  # fmt: skip
+        yield metric(
+            name,
+            f"{label}, {prices.currency}",
+            value,
+            "money",
+            provenance,
+            f"at {prices.currency}{prices.per_hour:g} an hour",
+        )
 
 
 def _provenance(*, exact: bool, complete: bool) -> Provenance:

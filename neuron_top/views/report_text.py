@@ -31,8 +31,9 @@ def metric_text(metric: Metric) -> str:
     return f"{_PREFIX.get(metric.provenance, '')}{metric.text}"
 
 
-def headline(run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine],
-             errors: Sequence[ErrorLine]) -> tuple[str, ...]:  # fmt: skip
+def headline(
+    run: Run, summary: Summary, metrics: Sequence[Metric], lines: Sequence[GraphLine], errors: Sequence[ErrorLine]
+) -> tuple[str, ...]:
     """Five lines that a manager understands."""
     known = {one.name: one for one in metrics}
     wrong = [*_went_wrong(summary, known), *_nameless(run, errors)]
@@ -149,8 +150,13 @@ def _nameless(run: Run, errors: Sequence[ErrorLine]) -> Iterator[str]:
         yield counted(sum(one.count for one in errors), "error") + " in the output"
 
 
-def recommendations(run: Run, summary: Summary, lines: Sequence[GraphLine], duplicates: Sequence[Duplicate],
-                    simulated: Sequence[Precompile]) -> tuple[str, ...]:  # fmt: skip
+def recommendations(
+    run: Run,
+    summary: Summary,
+    lines: Sequence[GraphLine],
+    duplicates: Sequence[Duplicate],
+    simulated: Sequence[Precompile],
+) -> tuple[str, ...]:
     """What would have made the run shorter, the largest gain first, each with its number; three at most."""
     spent = run.compiles.totals.seconds_spent(run.job.finished or run.last_time or 0.0)
     found = [*_beforehand(run, summary, simulated, spent), *_avoidable(lines, duplicates), *_retry(lines, spent)]

@@ -102,10 +102,13 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     spent = run.compiling_seconds(end)
     spans = compiles.totals.spans()
     lengths = {
-        kind: [(span.end if span.end is not None else max(end, span.start)) - span.start
-               for span in spans if span.kind == kind]
+        kind: [
+            (span.end if span.end is not None else max(end, span.start)) - span.start
+            for span in spans
+            if span.kind == kind
+        ]
         for kind in ("compile", "wait")
-    }  # fmt: skip
+    }
     return Summary(
         run=job.run,
         name=job.name,

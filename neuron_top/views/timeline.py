@@ -70,8 +70,15 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
         node = span.worker.partition("/")[0]
         rank = span.rank if span.rank is not None else run.job.rank_of(span.pid, node)
         who[span.worker] = (rank, span.pid)
-        bar = Bar(graph=span.graph, kind=BarKind(span.kind), start=span.start, end=span.end, outcome=span.outcome,
-                  exact=span.exact, by_pytorch=span.by_pytorch)  # fmt: skip
+        bar = Bar(
+            graph=span.graph,
+            kind=BarKind(span.kind),
+            start=span.start,
+            end=span.end,
+            outcome=span.outcome,
+            exact=span.exact,
+            by_pytorch=span.by_pytorch,
+        )
         lanes.setdefault(span.worker, []).append(bar)
     bars = [bar for lane in lanes.values() for bar in lane]
     return Timeline(
@@ -79,11 +86,15 @@ def _timeline(run: Run, now: float, spans: Sequence[Span]) -> Timeline:
         start=min((bar.start for bar in bars), default=None),
         end=max((bar.end if bar.end is not None else max(now, bar.start) for bar in bars), default=None),
         lanes=tuple(
-            Lane(worker=worker, rank=who[worker][0], pid=who[worker][1],
-                 bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)))
+            Lane(
+                worker=worker,
+                rank=who[worker][0],
+                pid=who[worker][1],
+                bars=tuple(sorted(lanes[worker], key=lambda bar: bar.start)),
+            )
             for worker in sorted(lanes, key=lambda worker: _lane_order(who[worker], worker))
         ),
-    )  # fmt: skip
+    )
 
 
 def _lane_order(who: tuple[int | None, int | None], worker: str) -> tuple[bool, int, int, str]:

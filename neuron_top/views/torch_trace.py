@@ -151,9 +151,10 @@ def torch_view(run: Run, now: float) -> TorchView | None:
         ),
         phases=tuple(
             PhaseRow(phase=name, meaning=meaning, times=ledger.phases[name][0], seconds=ledger.phases[name][1])
-            for name, meaning in _PHASES if name in ledger.phases
+            for name, meaning in _PHASES
+            if name in ledger.phases
         ),
-    )  # fmt: skip
+    )
 
 
 def torch_summary(run: Run, now: float) -> TorchSummary | None:
@@ -197,11 +198,15 @@ def _loads_of_ours(run: Run) -> Counter[str]:
 
 def _cache_row(name: str, one: CacheAnswers, hits: int) -> TorchCacheRow:
     return TorchCacheRow(
-        cache=name, hit=hits, miss=one.miss, bypass=one.bypass, disabled=one.disabled,
+        cache=name,
+        hit=hits,
+        miss=one.miss,
+        bypass=one.bypass,
+        disabled=one.disabled,
         hit_rate=hits / (hits + one.miss) if hits + one.miss else None,
         saved_seconds=one.saved_seconds if hits else 0.0,
         bypasses=tuple(sorted(one.reasons.items(), key=lambda item: -item[1])),
-    )  # fmt: skip
+    )
 
 
 def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:

@@ -63,9 +63,13 @@ def killer(environ: Mapping[str, str] | None = None) -> Iterator[Killer]:
     """The forking process, for a module's tests; `environ` is added to ours."""
     command = [sys.executable, "-m", "tests.actions.killing"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY,
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
         env={**os.environ, **(environ or {})},
-    ) as process:  # fmt: skip
+    ) as process:
         yield Killer(process)
 
 

@@ -151,12 +151,20 @@ def test_a_saved_plan_is_not_carried_out_by_another_version_of_the_compiler(root
 def test_read_only_and_a_shared_place_are_refused_at_the_bottom(root: Path, tmp_path: Path) -> None:
     one, log = sdk_compiler(tmp_path), ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
     snapshot = caches.looked_at(root)
-    shared = plan_retry(snapshot.entries, str(root), caches.context(snapshot, shared="nfs4"),
-                        compilers={caches.COMPILER})  # fmt: skip
+    shared = plan_retry(
+        snapshot.entries, str(root), caches.context(snapshot, shared="nfs4"), compilers={caches.COMPILER}
+    )
     for plan, read_only, words in ((planned(root), True, "read-only"), (shared, False, "shared")):
         with pytest.raises(RefusedForSafety, match=words):
-            compile_now(plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True,
-                        read_only=read_only)  # fmt: skip
+            compile_now(
+                plan,
+                Trash(root),
+                {one.graph_name: one},
+                jobs=1,
+                log=log,
+                watch=lambda progress: True,
+                read_only=read_only,
+            )
 
 
 def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

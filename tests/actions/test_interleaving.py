@@ -55,10 +55,12 @@ def test_a_job_never_fails_and_never_loads_a_wrong_artifact(tmp_path: Path) -> N
     jobs = [
         subprocess.Popen(
             [sys.executable, "-c", JOB, str(root), str(seed), str(ROUNDS // PROCESSES)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for seed in range(PROCESSES)
-    ]  # fmt: skip
+    ]
     did = Maintainer(root).work_while(jobs)
     answers = [job.communicate() for job in jobs]
     assert [job.returncode for job in jobs] == [0] * PROCESSES, "\n".join(

@@ -65,9 +65,7 @@ def test_a_killed_copy_has_no_false_hit_and_the_next_one_leaves_no_trace_of_it(k
         for number in range(2):
             caches.entry(source, number)
         before, snapshot = caches.everything(source), caches.looked_at(source)
-        plan = plan_copy(
-            snapshot, str(target), (), modules=(), compiler=None, now=snapshot.taken_at, free=None
-        )  # fmt: skip
+        plan = plan_copy(snapshot, str(target), (), modules=(), compiler=None, now=snapshot.taken_at, free=None)
         killed = kills.killed("copy", source, kept(folder, plan), at)
         assert caches.everything(source) == before
         for mark in target.rglob("model.done"):
@@ -95,9 +93,7 @@ def test_a_killed_compile_leaves_the_failure_or_a_hit_and_can_be_gone_on_with(ki
         assert (place / "model.neff").exists() or not (place / "model.done").exists(), f"killed at touch {at}"
         one = sdk_compiler(folder)
         log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
-        outcome = compile_now(
-            plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True
-        )  # fmt: skip
+        outcome = compile_now(plan, Trash(root), {one.graph_name: one}, jobs=1, log=log, watch=lambda progress: True)
         assert (outcome.done, outcome.refused) == (1, ()), f"killed at touch {at}"
         assert [entry.state for entry in caches.looked_at(root).entries] == [State.HIT], f"killed at touch {at}"
         assert not list(root.rglob("*.lock*")), f"killed at touch {at}"
@@ -108,8 +104,9 @@ def test_a_killed_compile_leaves_the_failure_or_a_hit_and_can_be_gone_on_with(ki
 def sdk_compiler(folder: Path) -> NeuronxCC:
     """The SDK's compiler, played by a script."""
     program = folder / "neuronx-cc"
-    program.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then echo "version {VERSION}"; exit 0; fi\n'
-                       f'cp "{folder}/made.neff" "$5"\n')  # fmt: skip
+    program.write_text(
+        f'#!/bin/sh\nif [ "$1" = --version ]; then echo "version {VERSION}"; exit 0; fi\ncp "{folder}/made.neff" "$5"\n'
+    )
     (folder / "made.neff").write_bytes(caches.neff(2000))
     program.chmod(0o755)
     return NeuronxCC(str(program))

@@ -43,8 +43,13 @@ def old_plan(root: Path) -> dict[str, Any]:
         step["last_used_from"], step["rebuild_from"] = "compile time", "file times, at most"
     for name in ("notes", "goal", "refusal"):
         document.pop(name)
-    return {**document, "caveats": ["parts of the cache could not be read"], "refused": "", "goal_met": "",
-            "goal_missed": "only 1 B of 2 B can be freed; the rest is protected"}  # fmt: skip
+    return {
+        **document,
+        "caveats": ["parts of the cache could not be read"],
+        "refused": "",
+        "goal_met": "",
+        "goal_missed": "only 1 B of 2 B can be freed; the rest is protected",
+    }
 
 
 def saved(*documents: dict[str, Any]) -> bytes:
@@ -103,9 +108,19 @@ def old_plan_of(plan: plans.Plan) -> dict[str, Any]:
 def test_a_verb_that_another_version_knows_is_shown_and_not_executed(root: Path) -> None:
     trash = Trash(root)
     trash.prepare()
-    line = {"type": "PlanBegun", "plan": "0123456789", "at": 1.0, "verb": "transmute", "root": str(root),
-            "policy": "all", "user": "somebody", "host": "here", "steps": 1, "frees": 1,
-            "owner": {"host": "here", "boot_id": "", "pid": 1}}  # fmt: skip
+    line = {
+        "type": "PlanBegun",
+        "plan": "0123456789",
+        "at": 1.0,
+        "verb": "transmute",
+        "root": str(root),
+        "policy": "all",
+        "user": "somebody",
+        "host": "here",
+        "steps": 1,
+        "frees": 1,
+        "owner": {"host": "here", "boot_id": "", "pid": 1},
+    }
     trash.journal.write_text(json.dumps(line) + "\n")
     assert [history.begun.verb for history in trash.entries()] == [Verb.UNKNOWN]
     assert plans.decode(saved({**old_plan(root), "verb": "transmute"}))[0].verb is Verb.UNKNOWN

@@ -41,8 +41,11 @@ def test_the_job_never_fails_and_never_computes_with_a_wrong_artifact(tmp_path: 
     with log.open("w") as errors, rounds.open("w") as output:
         job = subprocess.Popen(
             [sys.executable, "-c", JOB, "3", str(ROUNDS), str(GRAPHS)],
-            env=environment(tmp_path), stdout=output, stderr=errors, text=True,
-        )  # fmt: skip
+            env=environment(tmp_path),
+            stdout=output,
+            stderr=errors,
+            text=True,
+        )
         try:
             did = Maintainer(tmp_path / "cache", pause=1.5, share=0.6, protect_seconds=0.3).work_while([job])
         finally:

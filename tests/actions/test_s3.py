@@ -109,8 +109,11 @@ def test_copies_travel_both_ways_and_the_mark_comes_last(bucket: s3.Bucket, tmp_
         BucketJournal(bucket.url, tmp_path / "state"),
     )
     assert {key.rpartition("/")[2] for key in keys(bucket)} == {
-        "compile_flags.json", "model.done", "model.hlo_module.pb", "model.neff",
-    }  # fmt: skip
+        "compile_flags.json",
+        "model.done",
+        "model.hlo_module.pb",
+        "model.neff",
+    }
     versions = bucket.client.list_object_versions(Bucket=bucket.name, Prefix=bucket.prefix)["Versions"]
     newest = max(versions, key=lambda each: each["LastModified"])
     assert newest["LastModified"] == next(v["LastModified"] for v in versions if v["Key"].endswith("model.done"))

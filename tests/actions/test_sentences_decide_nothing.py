@@ -64,18 +64,24 @@ def decisions(plan: Plan) -> tuple[object, ...]:
     asked = confirmation_of(plan)
     execution = PlanExecution(plan=plan)
     return (
-        plan.is_refused, needs_statement(plan), asked.word, [step.path for step in asked.per_step],
+        plan.is_refused,
+        needs_statement(plan),
+        asked.word,
+        [step.path for step in asked.per_step],
         execution.can_confirm,
-        for_memory(plan), [(step.action, step.path, step.is_risky) for step in plan.steps],
+        for_memory(plan),
+        [(step.action, step.path, step.is_risky) for step in plan.steps],
         [each.path for each in plan.exclusions],
-    )  # fmt: skip
+    )
 
 
 def test_every_code_has_a_sentence() -> None:
     for codes, table in (
-        (ReasonCode, plan_sentences.REASONS), (Risk, plan_sentences.RISKS), (RefusalCode, plan_sentences.REFUSALS),
+        (ReasonCode, plan_sentences.REASONS),
+        (Risk, plan_sentences.RISKS),
+        (RefusalCode, plan_sentences.REFUSALS),
         (CaveatCode, plan_sentences.CAVEATS),
-    ):  # fmt: skip
+    ):
         assert set(table) == set(codes)
 
 

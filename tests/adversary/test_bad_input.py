@@ -318,9 +318,12 @@ def test_a_closed_standard_output_is_told_in_a_sentence(tmp_path: Path, words: l
     log.write_text(bad_input.LOG)
     command = [sys.executable, "-m", "neuron_top", *(word.format(log=log) for word in words)]
     ended = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *command], env=_environment(tmp_path), stderr=subprocess.PIPE, text=True,
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command],
+        env=_environment(tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert ended.returncode == 2
     assert ended.stderr.startswith("neurontop: standard output is closed")
 
@@ -329,9 +332,12 @@ def test_a_closed_standard_output_is_told_in_a_sentence(tmp_path: Path, words: l
 def test_a_closed_standard_input_is_told_in_a_sentence(tmp_path: Path, words: list[str]) -> None:
     command = [sys.executable, "-m", "neuron_top", *words]
     ended = subprocess.run(
-        ["sh", "-c", 'exec "$@" <&-', "sh", *command], env=_environment(tmp_path), capture_output=True, text=True,
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+        env=_environment(tmp_path),
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert (ended.returncode, ended.stderr) == (2, "neurontop: - is standard input, and it is closed\n")
 
 

@@ -127,7 +127,7 @@ def test_what_is_too_large_is_refused_while_it_comes(served: Served) -> None:
         "a body of less than nothing": (huge.replace(b"9" * 20, b"-1"), {400}),
         "two sizes": (sized.replace(b"\r\n\r\n", b"\r\nContent-Length: 1\r\n\r\n"), {400}),
         "a size and chunks": (sized.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n"), {400}),
-    }  # fmt: skip
+    }
     got = {name: web.status_of(web.exchange(port, data)) for name, (data, _expected) in attacks.items()}
     wrong = {name: got[name] for name, (_data, expected) in attacks.items() if got[name] not in expected}
     assert not wrong
@@ -162,8 +162,13 @@ def test_whoever_does_it_right_is_served_beside_many_that_do_not(served: Served)
 def test_whoever_is_being_answered_keeps_the_connection(served: Served) -> None:
     """Room is made by those that wait; what is open and at work stays."""
     key = base64.b64encode(os.urandom(16)).decode()
-    upgrade = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}",
-               f"Origin: http://127.0.0.1:{served.port}")  # fmt: skip
+    upgrade = (
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {key}",
+        f"Origin: http://127.0.0.1:{served.port}",
+    )
     with web.connect(served.port) as pushed, contextlib.ExitStack() as lines:
         pushed.sendall(web.head(served.port, "/push", *upgrade))
         assert web.status_of(pushed.recv(4096)) == 101
@@ -173,15 +178,18 @@ def test_whoever_is_being_answered_keeps_the_connection(served: Served) -> None:
             assert pushed.recv(4096), "it still tells of changes"
 
 
-@pytest.mark.parametrize("frame", [
-    struct.pack("!BB4s", 0x81, 0x80, b"mask"),  # a text
-    struct.pack("!BB4s", 0x82, 0x80, b"mask"),  # bytes
-    struct.pack("!BB4s", 0x01, 0x80, b"mask"),  # the beginning of a text
-    struct.pack("!BB4s", 0x80, 0x80, b"mask"),  # the rest of one that was not begun
-    struct.pack("!BBQ4s", 0x81, 0xFF, 1 << 40, b"mask"),  # a text of a tebibyte
-    struct.pack("!BB", 0x81, 0x01) + b"x",  # not masked
-    b"\xff" * 64,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "frame",
+    [
+        struct.pack("!BB4s", 0x81, 0x80, b"mask"),  # a text
+        struct.pack("!BB4s", 0x82, 0x80, b"mask"),  # bytes
+        struct.pack("!BB4s", 0x01, 0x80, b"mask"),  # the beginning of a text
+        struct.pack("!BB4s", 0x80, 0x80, b"mask"),  # the rest of one that was not begun
+        struct.pack("!BBQ4s", 0x81, 0xFF, 1 << 40, b"mask"),  # a text of a tebibyte
+        struct.pack("!BB", 0x81, 0x01) + b"x",  # not masked
+        b"\xff" * 64,
+    ],
+)
 def test_a_socket_on_which_something_is_sent_ends(served: Served, frame: bytes) -> None:
     with open_socket(served.port) as line:
         line.sendall(frame)
@@ -211,8 +219,13 @@ def send_until_refused(line: socket.socket, data: bytes, pause: float = 0.0) -> 
 def open_socket(port: int) -> Iterator[socket.socket]:
     """A WebSocket as a page opens it."""
     key = base64.b64encode(os.urandom(16)).decode()
-    upgrade = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}",
-               f"Origin: http://127.0.0.1:{port}")  # fmt: skip
+    upgrade = (
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {key}",
+        f"Origin: http://127.0.0.1:{port}",
+    )
     with web.connect(port) as line:
         line.sendall(web.head(port, "/push", *upgrade))
         assert web.status_of(line.recv(4096)) == 101

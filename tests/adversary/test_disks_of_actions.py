@@ -150,8 +150,12 @@ def test_as_a_stranger(disk: Path, tmp_path: Path, command: str, what: str) -> N
     root, trash = disk / "cache", Trash(disk / "cache").folder.parent
     trash = trash.rename(trash.with_name(f".neurontop-trash-{STRANGER}"))
     everything = [disk, *disk.rglob("*"), tmp_path / "elsewhere", *(tmp_path / "elsewhere").rglob("*")]
-    closed = {"root": [root, *root.glob("*")], "trash": [trash, *trash.glob("*")], "entry": [*root.glob("*/*")],
-              "unreadable": [root]}[what]  # fmt: skip
+    closed = {
+        "root": [root, *root.glob("*")],
+        "trash": [trash, *trash.glob("*")],
+        "entry": [*root.glob("*/*")],
+        "unreadable": [root],
+    }[what]
     give_away(*(path for path in everything if path not in closed))
     for folder in (disk, *disk.parents):
         if folder.stat().st_mode & 0o005 != 0o005:

@@ -134,8 +134,21 @@ def test_an_edited_plan_touches_nothing_that_it_must_not(
     assert {path.name for path in root.iterdir()} <= {"link", caches.COMPILER}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000, '{"plans": []}', "\x00", '{"plans": [{}]}',
-                                  '{"schema": 1, "plans": 7}', "\ufeff{}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "null",
+        "{",
+        "[" * 100_000,
+        '{"plans": []}',
+        "\x00",
+        '{"plans": [{}]}',
+        '{"schema": 1, "plans": 7}',
+        "\ufeff{}",
+    ],
+)
 def test_what_is_no_plan_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(text)

@@ -64,8 +64,11 @@ def test_a_filter_of_the_logs_that_never_ends_freezes_no_server(tmp_path: Path) 
     log = tmp_path / "train.log"
     log.write_text("\n".join([*HOSTILE_LINES, *("a" * 40 + "!" for _ in range(500)), ""]))
     with web.program(tmp_path, str(log)) as program:
-        known = json.loads(web.exchange(program.port, web.head(program.port, "/_dash-dependencies", "Connection: close")
-                                        ).partition(b"\r\n\r\n")[2])  # fmt: skip
+        known = json.loads(
+            web.exchange(program.port, web.head(program.port, "/_dash-dependencies", "Connection: close")).partition(
+                b"\r\n\r\n"
+            )[2]
+        )
         body = web.callback(web.dependencies(known)["logs-new.data"], url=f"?q={quote(EXPLODING)}")
         origin = f"Origin: http://127.0.0.1:{program.port}"
         kind = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close")

@@ -69,10 +69,13 @@ def test_a_root_of_a_stranger_is_refused_whatever_its_mode(root: Path, mode: int
 def test_what_a_stranger_owns_below_a_root_of_ours_is_refused(root: Path, whose: str) -> None:
     entry = entry_of(root)
     given = {
-        "compiler": entry.parent, "entry": entry, "graph": entry / filenames.FX_GRAPH,
-        "artifact": entry / filenames.INDUCTOR_ARTIFACT, "kernels": entry / filenames.INDUCTOR_KERNELS,
+        "compiler": entry.parent,
+        "entry": entry,
+        "graph": entry / filenames.FX_GRAPH,
+        "artifact": entry / filenames.INDUCTOR_ARTIFACT,
+        "kernels": entry / filenames.INDUCTOR_KERNELS,
         "record": entry / filenames.STATS,
-    }[whose]  # fmt: skip
+    }[whose]
     give_away(given)
     if whose == "graph":  # a hit does not read it
         assert wrapper(root).get_or_compile(GRAPH).hit
@@ -346,9 +349,15 @@ def test_flags_without_the_hash_in_the_name_are_not_compiled_with(root: Path) ->
 
 @pytest.mark.parametrize(
     ("uid_map", "unmapped"),
-    [("0 0 4294967295\n", False), ("0 0 1\n", False), ("0 1000 1\n", True), ("0 1000 1\n1 100000 65536\n", True),
-     ("0 100000 65536\n", True), ("", False)],
-)  # fmt: skip
+    [
+        ("0 0 4294967295\n", False),
+        ("0 0 1\n", False),
+        ("0 1000 1\n", True),
+        ("0 1000 1\n1 100000 65536\n", True),
+        ("0 100000 65536\n", True),
+        ("", False),
+    ],
+)
 def test_a_container_of_an_ordinary_user_is_known_by_its_map(uid_map: str, unmapped: bool) -> None:
     assert trust.is_root_unmapped(uid_map) == unmapped
 

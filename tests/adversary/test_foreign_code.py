@@ -135,9 +135,13 @@ def test_a_compile_that_inductors_folder_forbids_is_not_the_graphs_fault(tmp_pat
     theirs.mkdir()
     give_away(theirs)
     done = subprocess.run(
-        [sys.executable, "-c", FORK, str(graph)], capture_output=True, text=True, check=False, cwd=ROOT,
+        [sys.executable, "-c", FORK, str(graph)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
         env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(theirs)},
-    )  # fmt: skip
+    )
     assert done.returncode == server.NOT_THE_GRAPHS_FAULT, done.stderr
     assert "Set TORCHINDUCTOR_CACHE_DIR" in done.stderr
 
@@ -162,9 +166,13 @@ def test_a_prepared_graph_in_a_root_that_others_can_write_to_is_not_unpickled(tm
         give_away(entry, *entry.iterdir())
     done = subprocess.run(
         [sys.executable, "-m", "neuron_top", "compile", "--compile-only"],
-        env=jobs.environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, capture_output=True, text=True,
-        timeout=jobs.TIMEOUT, check=False,
-    )  # fmt: skip
+        env=jobs.environment(tmp_path, PYTHONPATH=str(ROOT)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=jobs.TIMEOUT,
+        check=False,
+    )
     assert done.returncode == (4 if mode == 0o777 else 1), done.stderr
     assert "NEURONTOP_TRUST_CACHE=1" in done.stderr
     assert not mark.exists()

@@ -37,8 +37,10 @@ HOLDING = {
 @contextmanager
 def held(path: Path, how: str) -> Iterator[int]:
     """A process that holds the file; its number."""
-    program = (f"import fcntl, os, struct, sys; file = open({str(path)!r}, 'r+'); {HOLDING[how]}; "
-               "print(os.getpid(), flush=True); sys.stdin.read()")  # fmt: skip
+    program = (
+        f"import fcntl, os, struct, sys; file = open({str(path)!r}, 'r+'); {HOLDING[how]}; "
+        "print(os.getpid(), flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -73,8 +75,12 @@ def test_a_lock_that_a_living_process_holds_stays_and_says_who(
         assert f"process {pid} " in (entry.lock.proof or "")
         assert entry.state is State.COMPILING
         assert entry.state not in WAITING
-        for words in (["unlock", root, "--yes"], ["evict", root, "--state", "compiling", "--yes"],
-                      ["retry", root, "--next-run", "--yes"], ["maintain", root]):  # fmt: skip
+        for words in (
+            ["unlock", root, "--yes"],
+            ["evict", root, "--state", "compiling", "--yes"],
+            ["retry", root, "--next-run", "--yes"],
+            ["maintain", root],
+        ):
             status, said = cache_command(capsys, *words)
             assert status in (0, 4), said
             assert (place / LOCK).exists(), words
@@ -151,10 +157,14 @@ def test_the_device_of_the_mount_counts_too(place: Path, tmp_path: Path) -> None
 def test_a_lock_that_is_no_file_stops_nothing(place: Path, what: str) -> None:
     root = place.parents[1]
     (place / LOCK).unlink()
-    {"pipe": lambda: os.mkfifo(place / LOCK), "link": lambda: (place / LOCK).symlink_to("/etc/passwd"),
-     "folder": (place / LOCK).mkdir}[what]()  # fmt: skip
+    {
+        "pipe": lambda: os.mkfifo(place / LOCK),
+        "link": lambda: (place / LOCK).symlink_to("/etc/passwd"),
+        "folder": (place / LOCK).mkdir,
+    }[what]()
     snapshot = caches.looked_at(root)
     plan = plan_unlock(snapshot.entries, str(root), caches.context(snapshot), force=True)
     caches.carried_out(plan, Trash(root))
-    caches.carried_out(plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0),
-                                     caches.context(snapshot)), Trash(root))  # fmt: skip
+    caches.carried_out(
+        plan_eviction(snapshot.entries, str(root), EvictCriteria(older_than=0.0), caches.context(snapshot)), Trash(root)
+    )

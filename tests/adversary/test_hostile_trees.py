@@ -154,8 +154,12 @@ def test_a_trash_or_journal_that_leads_elsewhere_is_refused_and_nothing_is_writt
     else:
         place.symlink_to(outside)
     before = caches.everything(outside) if outside.is_dir() else outside.read_bytes()
-    for words in (["restore", plan, root], ["purge", root, "--yes"], ["journal", root],
-                  ["evict", root, "--older-than", "1s", "--yes"]):  # fmt: skip
+    for words in (
+        ["restore", plan, root],
+        ["purge", root, "--yes"],
+        ["journal", root],
+        ["evict", root, "--older-than", "1s", "--yes"],
+    ):
         status, said = cache_command(capsys, *words)
         assert status == 4, (words, said)
         assert "trash" in said or "journal" in said

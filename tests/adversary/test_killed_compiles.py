@@ -185,7 +185,7 @@ def test_a_server_asked_to_end_leaves_the_locks_of_a_living_job_alone(tmp_path: 
         client.hold(lock, "mine")
         (server,) = [
             child for child in psutil.Process().children() if "compile.server.server" in " ".join(child.cmdline())
-        ]  # fmt: skip
+        ]
         server.terminate()
         psutil.wait_procs([server], timeout=BOUNDED_SECONDS)
         assert lock.exists()
@@ -239,9 +239,7 @@ def test_the_process_that_retries_for_a_screen_is_killed(tmp_path: Path, monkeyp
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     snapshot = caches.looked_at(tmp_path / "cache")
-    plan = plan_retry(
-        snapshot.entries, str(tmp_path / "cache"), caches.context(snapshot), compilers={caches.COMPILER}
-    )  # fmt: skip
+    plan = plan_retry(snapshot.entries, str(tmp_path / "cache"), caches.context(snapshot), compilers={caches.COMPILER})
     before = (place / filenames.FAILURE_LOG).read_bytes()
     with pytest.raises(RefusedForSafety, match="give the plan again"):
         compile_apart(plan, jobs=1, read_only=False, watch=lambda progress: True)
@@ -287,11 +285,14 @@ def test_real_ranks_of_which_one_loses_its_compiler(victim: str, tmp_path: Path)
     environ = jobs.environment(tmp_path, OMP_NUM_THREADS="1")
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", JOB], env={**environ, "RANK": str(rank)},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-c", JOB],
+            env={**environ, "RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for rank in range(2)
-    ]  # fmt: skip
+    ]
     at_work: list[subprocess.Popen[str]] = []
     jobs.until(lambda: at_work.extend(job for job in started if _forks(job.pid)) or at_work)
     first = at_work[0]

@@ -92,8 +92,11 @@ class Attack:
         until(lambda: not self.relays(), "the relay ends with the output")
         done = subprocess.run(
             [sys.executable, "-m", "neuron_top", "runs", "--json"],
-            env=self.environ, capture_output=True, timeout=PATIENCE, check=True,
-        )  # fmt: skip
+            env=self.environ,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+        )
         (row,) = json.loads(done.stdout)["runs"]
         assert (row["state"], row["exit_code"]) == ("cut off", None)
 
@@ -219,8 +222,10 @@ def test_a_slow_reader_slows_the_job_down_and_fills_neither_memory_nor_disk(atta
     code = "import os\nwhile True: os.write(1, b'x' * 65536)"
     program = subprocess.Popen(
         [*attack.command("--plain")[:6], sys.executable, "-c", code],
-        env=attack.environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        env=attack.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     assert program.stdout is not None
     program.stdout.read(1)
     (relay,) = attack.relays()
@@ -260,9 +265,13 @@ def test_a_full_disk_of_the_output_costs_lines_and_not_the_job(small_disk: Path,
             os.write(filler.fileno(), bytes(4096))
     with open(small_disk / "out", "wb") as output:
         done = subprocess.run(
-            attack.command("--plain"), env=attack.environ, stdout=output, stderr=subprocess.PIPE, timeout=PATIENCE,
+            attack.command("--plain"),
+            env=attack.environ,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE,
             check=False,
-        )  # fmt: skip
+        )
     assert done.returncode == 7, done.stderr
     assert attack.finished.exists()
     assert b"No space left on device" in done.stderr
@@ -277,8 +286,10 @@ def test_killed_at_any_moment_nothing_is_lost_or_told_twice(attack: Attack) -> N
         attack.finished.unlink(missing_ok=True)
         program = subprocess.Popen(
             [*attack.command("--plain")[:6], sys.executable, "-c", code, str(attack.finished)],
-            env=attack.environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            env=attack.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         assert program.stdout is not None
         first = program.stdout.read(1 + attempt * 5000)
         program.send_signal(signal.SIGKILL)

@@ -110,9 +110,13 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_what_lies_in_the_trash_is_found_again(
-    root: Path, capsys: pytest.CaptureFixture[str], nobody_about: None, damage: Callable[[bytes], bytes],
-    act: Callable[[Path], Plan], planless: bool,
-) -> None:  # fmt: skip
+    root: Path,
+    capsys: pytest.CaptureFixture[str],
+    nobody_about: None,
+    damage: Callable[[bytes], bytes],
+    act: Callable[[Path], Plan],
+    planless: bool,
+) -> None:
     before = caches.everything(root)
     plan, trash = act(root), Trash(root)
     assert caches.carried_out(plan, trash).done == len(plan.steps) > 0
@@ -140,8 +144,10 @@ def test_what_lies_in_the_trash_is_found_again(
 def untimed(before: dict[str, tuple[bytes, int, int]], root: Path) -> dict[str, tuple[bytes, int, int]]:
     """Without plan and journal nobody knows the time of change that a folder had."""
     now = caches.everything(root)
-    return {name: (facts[0], facts[1], now[name][2] if (root / name).is_dir() else facts[2])
-            for name, facts in before.items()}  # fmt: skip
+    return {
+        name: (facts[0], facts[1], now[name][2] if (root / name).is_dir() else facts[2])
+        for name, facts in before.items()
+    }
 
 
 def test_a_screen_offers_what_was_found_again_to_be_undone(root: Path) -> None:

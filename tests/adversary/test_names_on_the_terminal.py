@@ -79,11 +79,26 @@ def test_names_in_a_cache(command: list[str], cache: Path, said: Said) -> None:
 
 @pytest.mark.parametrize("name", [ESCAPES, NO_TEXT], ids=["escapes", "no text"])
 @pytest.mark.parametrize(
-    "command", [["tally"], ["report"], ["watch"], ["runs"], ["cache", "ls"], ["explain"], [],
-                ["telemetry", "--once", "--source"], ["compare", "last"], ["check"], ["replay", "--plain"],
-                ["run", "--plain", "--"], ["cache"], ["cache", "apply"], ["cache", "ls", "--state"]],
+    "command",
+    [
+        ["tally"],
+        ["report"],
+        ["watch"],
+        ["runs"],
+        ["cache", "ls"],
+        ["explain"],
+        [],
+        ["telemetry", "--once", "--source"],
+        ["compare", "last"],
+        ["check"],
+        ["replay", "--plain"],
+        ["run", "--plain", "--"],
+        ["cache"],
+        ["cache", "apply"],
+        ["cache", "ls", "--state"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_arguments_that_a_shell_filled_in(command: list[str], name: str, said: Said) -> None:
     """`neurontop tally *` in a folder of somebody else's."""
     assert unprintable(said(*command, name)) == []
@@ -101,8 +116,16 @@ def test_logs_with_such_names(command: list[str], name: str, tmp_path: Path, sai
 
 def test_a_recording_of_a_job_with_such_a_name(tmp_path: Path, said: Said) -> None:
     with Store(tmp_path / FILE_NAME) as store:
-        started = RunStarted(run="20260101-1", name=ESCAPES, command=(ESCAPES, "x"), directory=ESCAPES, at=1.0,
-                             node=ESCAPES, environment={ESCAPES: ESCAPES}, git_revision=ESCAPES)  # fmt: skip
+        started = RunStarted(
+            run="20260101-1",
+            name=ESCAPES,
+            command=(ESCAPES, "x"),
+            directory=ESCAPES,
+            at=1.0,
+            node=ESCAPES,
+            environment={ESCAPES: ESCAPES},
+            git_revision=ESCAPES,
+        )
         store.begin(started, now=1.0)
         store.append("20260101-1", [started], 2.0)
         store.finish("20260101-1", 1, 3.0, b"{}")
@@ -114,9 +137,15 @@ def test_a_recording_of_a_job_with_such_a_name(tmp_path: Path, said: Said) -> No
 
 def test_variables_in_the_doctors_findings(said: Said) -> None:
     names = (
-        "NEURON_CC_FLAGS", "NEURON_COMPILE_CACHE_URL", "NEURON_CC_CACHE_DIR", "NEURON_RT_VISIBLE_CORES",
-        "NEURON_RT_NUM_CORES", "NEURON_FRAMEWORK_DEBUG", "XLA_FLAGS", "NEURON_RT_ROOT_COMM_ID",
-    )  # fmt: skip
+        "NEURON_CC_FLAGS",
+        "NEURON_COMPILE_CACHE_URL",
+        "NEURON_CC_CACHE_DIR",
+        "NEURON_RT_VISIBLE_CORES",
+        "NEURON_RT_NUM_CORES",
+        "NEURON_FRAMEWORK_DEBUG",
+        "XLA_FLAGS",
+        "NEURON_RT_ROOT_COMM_ID",
+    )
     environ = dict.fromkeys(names, f"/x{ESCAPES}")
     assert unprintable(said("doctor", environ=environ)) == []
     assert unprintable(said("config", environ={"NEURONTOP_CACHE_PINS": ESCAPES})) == []
@@ -126,9 +155,12 @@ def test_variables_in_the_doctors_findings(said: Said) -> None:
 def test_lines_that_come_through_a_pipe() -> None:
     log = f"step 3 loss 2.5 {ESCAPES}\nTraceback (most recent call last):\nRuntimeError: {ESCAPES}\n"
     shown = subprocess.run(
-        [sys.executable, "-m", "neuron_top", "watch", "--plain", "-"], input=log.encode(), capture_output=True,
-        timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "neuron_top", "watch", "--plain", "-"],
+        input=log.encode(),
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     assert unprintable((shown.stdout + shown.stderr).decode()) == []
 
 

@@ -142,9 +142,15 @@ def test_a_listing_that_is_junk_is_a_reason_or_a_listing(body: str, tmp_path: Pa
 
 @pytest.mark.parametrize(
     "body",
-    [r"sys.stdout.buffer.write(b'\xff\xfe')", "sys.exit(3)", r"print('version \x1b]0;x\x07')",
-     "os.kill(os.getpid(), 9)", "print('version ' + '9' * 100000)", "while True: print('x' * 65536)"],
-)  # fmt: skip
+    [
+        r"sys.stdout.buffer.write(b'\xff\xfe')",
+        "sys.exit(3)",
+        r"print('version \x1b]0;x\x07')",
+        "os.kill(os.getpid(), 9)",
+        "print('version ' + '9' * 100000)",
+        "while True: print('x' * 65536)",
+    ],
+)
 def test_a_compiler_without_a_version_is_missing(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path, "neuronx-cc", body)
     monkeypatch.setenv("PATH", str(tmp_path))

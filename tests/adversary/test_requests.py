@@ -121,8 +121,14 @@ def test_any_value_of_any_parameter_has_an_answer(served: Served, data: st.DataO
 
 
 @SAMPLED
-@given(wish=st.fixed_dictionaries({"verb": st.one_of(st.sampled_from(["evict", "retry", "slim"]), values),
-                                   "keys": st.one_of(st.lists(texts, max_size=3), values)}))  # fmt: skip
+@given(
+    wish=st.fixed_dictionaries(
+        {
+            "verb": st.one_of(st.sampled_from(["evict", "retry", "slim"]), values),
+            "keys": st.one_of(st.lists(texts, max_size=3), values),
+        }
+    )
+)
 def test_any_wish_for_a_plan_has_an_answer(served: Served, wish: Any) -> None:
     assert served.post("/api/cache/plans", wish).status < 500
 
@@ -139,8 +145,13 @@ def test_any_question_to_any_callback_has_an_answer(served: Served, data: st.Dat
         strange = st.tuples(address, texts).map(lambda pair: f"?{pair[0]}={escaped(pair[1])}")
         one["value"] = data.draw(strange if one["property"] == "search" else values)
     origin = f"http://127.0.0.1:{served.port}"
-    answer = served.ask("/_dash-update-component", method="POST", body=json.dumps(body).encode(), Origin=origin,
-                        Content_Type="application/json")  # fmt: skip
+    answer = served.ask(
+        "/_dash-update-component",
+        method="POST",
+        body=json.dumps(body).encode(),
+        Origin=origin,
+        Content_Type="application/json",
+    )
     assert answer.status < 500, body
     assert b"Traceback" not in answer.body
 
@@ -148,8 +159,9 @@ def test_any_question_to_any_callback_has_an_answer(served: Served, data: st.Dat
 def test_texts_of_a_body_are_text(served: Served) -> None:
     for text in ('"\\u0000"', '"a\\ud800"', '"\\udfff\\ud800"'):
         for body in (f'{{"verb": {text}, "keys": []}}', f'{{"verb": "evict", "keys": [{text}]}}', f"{{{text}: 1}}"):
-            answer = served.ask("/api/cache/plans", method="POST", body=body.encode(), token=ACT,
-                                Content_Type="application/json")  # fmt: skip
+            answer = served.ask(
+                "/api/cache/plans", method="POST", body=body.encode(), token=ACT, Content_Type="application/json"
+            )
             assert answer.status == 400, body
             assert "UTF-8" in answer.json["error"]
     fine = {"verb": "evict", "keys": ["\\u0000 written out", "😀"]}
@@ -200,9 +212,20 @@ def test_no_host_at_all_is_not_answered(served: Served) -> None:
 def test_an_address_with_a_server_in_it_names_the_server_that_was_asked(served: Served) -> None:
     here = f"127.0.0.1:{served.port}"
     assert web.ask(served.port, f"http://{here}/alive") == 204
-    for target in ("http://evil.example/alive", f"http://evil.example@{here}/alive", f"https://{here}/alive",
-                   f"http://{here}@evil.example/alive", "http://127.0.0.1/alive", f"HTTP://LOCALHOST:{served.port}/alive",
-                   "ftp://x/", "*", "alive", "?x", "http://[/alive", "evil.example:443"):  # fmt: skip
+    for target in (
+        "http://evil.example/alive",
+        f"http://evil.example@{here}/alive",
+        f"https://{here}/alive",
+        f"http://{here}@evil.example/alive",
+        "http://127.0.0.1/alive",
+        f"HTTP://LOCALHOST:{served.port}/alive",
+        "ftp://x/",
+        "*",
+        "alive",
+        "?x",
+        "http://[/alive",
+        "evil.example:443",
+    ):
         assert web.ask(served.port, target) in (400, 404), target
     assert web.ask(served.port, "evil.example:443", method="CONNECT") == 400
 
@@ -210,11 +233,17 @@ def test_an_address_with_a_server_in_it_names_the_server_that_was_asked(served: 
 def test_no_trick_smuggles_a_second_request(closed: Served) -> None:
     """What a proxy in front and we would divide differently."""
     inner = web.head(closed.port, "/api/overview", f"Authorization: Bearer {READ}").decode()
-    for lines in ("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-                  "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
-                  "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
-                  "Content-Length: 0\r\nContent-Length: 5\r\n\r\n", "Content-Length: +0\r\n\r\n",
-                  "X: a\nContent-Length: 0\r\n\r\n", "X: a\rY: b\r\n\r\n", "X:\0\r\n\r\n"):  # fmt: skip
+    for lines in (
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+        "Content-Length: +0\r\n\r\n",
+        "X: a\nContent-Length: 0\r\n\r\n",
+        "X: a\rY: b\r\n\r\n",
+        "X:\0\r\n\r\n",
+    ):
         begun = f"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{closed.port}\r\n"
         answer = web.exchange(closed.port, (begun + lines + inner).encode())
         assert web.status_of(answer) in (400, 403, 501), lines

@@ -129,8 +129,9 @@ def test_sixty_plans_of_a_reader_push_out_nobody_elses(cached: tuple[Served, lis
     mine = planned(served, keys, ACT)
     done = planned(served, keys[:1], ACT)
     assert served.post(f"/api/cache/plans/{done}/execute", {}).status == 200
-    statuses = {served.post("/api/cache/plans", {"verb": "evict", "keys": keys[1:]}, token=READ).status
-                for _number in range(60)}  # fmt: skip
+    statuses = {
+        served.post("/api/cache/plans", {"verb": "evict", "keys": keys[1:]}, token=READ).status for _number in range(60)
+    }
     assert statuses <= {200, 429}
     for identity in (mine, done):
         assert served.ask(f"/api/cache/plans/{identity}", token=READ).status == 200

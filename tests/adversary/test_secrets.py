@@ -44,10 +44,12 @@ def test_a_command_line_keeps_its_secret(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["train.py", "--max_tokens=512", "--num_tokens", "1000", "--tokenizer", "bert", "--author", "me"],
-     ["torchrun", "--nproc_per_node=4", "/home/me/secrets/train.py", "--lr", "1e-3", "--keyframes=3", "-x"],
-     ["python", "-m", "pkg.auth_test", "s3://bucket/a@b", "--hidden_size", "2048"]],
-)  # fmt: skip
+    [
+        ["train.py", "--max_tokens=512", "--num_tokens", "1000", "--tokenizer", "bert", "--author", "me"],
+        ["torchrun", "--nproc_per_node=4", "/home/me/secrets/train.py", "--lr", "1e-3", "--keyframes=3", "-x"],
+        ["python", "-m", "pkg.auth_test", "s3://bucket/a@b", "--hidden_size", "2048"],
+    ],
+)
 def test_what_is_no_secret_stays(words: list[str]) -> None:
     assert command_without_secrets(words) == tuple(words)
     assert without_secrets(" ".join(words)) == " ".join(words)
@@ -55,11 +57,16 @@ def test_what_is_no_secret_stays(words: list[str]) -> None:
 
 def test_variables_keep_their_secrets() -> None:
     environ = {
-        "HF_TOKEN": SECRET, "HF_HUB_AUTH": SECRET, "HF_PAT": SECRET, "NEURONTOP_AUTH": SECRET,
+        "HF_TOKEN": SECRET,
+        "HF_HUB_AUTH": SECRET,
+        "HF_PAT": SECRET,
+        "NEURONTOP_AUTH": SECRET,
         "TORCH_PASSPHRASE": SECRET,
         "NEURON_CC_FLAGS": f"--token={SECRET} --api-key {SECRET} --cache_dir=s3://u:{SECRET}@b/x",
-        "TORCH_URL": f"https://h/x?X-Amz-Credential={SECRET}", "XLA_FLAGS": TOKENS[1], "NEURON_RT_X": TOKENS[0],
-    }  # fmt: skip
+        "TORCH_URL": f"https://h/x?X-Amz-Credential={SECRET}",
+        "XLA_FLAGS": TOKENS[1],
+        "NEURON_RT_X": TOKENS[0],
+    }
     told = str(environment_that_matters(environ))
     assert SECRET not in told
     assert not any(token in told for token in TOKENS)

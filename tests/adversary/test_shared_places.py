@@ -246,8 +246,17 @@ def test_only_plain_files_are_read(channel: Path, tmp_path: Path) -> None:
 
 def test_junk_is_told_and_the_reading_goes_on(channel: Path) -> None:
     deep = b'{"type":"RunStarted","run":"x","x":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
-    junk = [deep, b"\xff\xfe", b"\0" * 1000, b"{}", b"[]", b"1e999", b'{"type":"CompileEnded","module":1e999}',
-            b'{"type":"\x1b]0;x\x07"}', b'{"type":"' + b"9" * 5000 + b'"}']  # fmt: skip
+    junk = [
+        deep,
+        b"\xff\xfe",
+        b"\0" * 1000,
+        b"{}",
+        b"[]",
+        b"1e999",
+        b'{"type":"CompileEnded","module":1e999}',
+        b'{"type":"\x1b]0;x\x07"}',
+        b'{"type":"' + b"9" * 5000 + b'"}',
+    ]
     (channel / "7.jsonl").write_bytes(b"\n".join([*junk, encode(ENDED)]) + b"\n")
     *bad, good = heard(SideChannel(channel))
     assert isinstance(good, CompileEnded)

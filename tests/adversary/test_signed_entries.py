@@ -100,10 +100,16 @@ def test_an_artifact_forged_with_its_plain_digests_is_not_loaded(
 
 @pytest.mark.parametrize(
     "changes",
-    [{"guards": "True"}, {"graph": GRAPH.key.graph + "0"}, {"compiler": "other"}, {"digest": ""},
-     {"signature": None}, {"files": {}}],
+    [
+        {"guards": "True"},
+        {"graph": GRAPH.key.graph + "0"},
+        {"compiler": "other"},
+        {"digest": ""},
+        {"signature": None},
+        {"files": {}},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_record_with_a_changed_field_is_not_believed(root: Path, changes: dict[str, object]) -> None:
     change_record(entry_of(root), **changes)
     assert not hit(root)

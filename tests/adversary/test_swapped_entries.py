@@ -113,9 +113,11 @@ def test_the_copied_entry_is_not_believed_when_its_artifact_is_cut_or_its_name_m
         assert victim.run("sine").right, victim.said()
 
 
-@pytest.mark.parametrize("means", [*SINGLE, *PAIRS] if LONG else SAMPLE, ids=lambda means: " ".join(
-    f"{name.removeprefix('model.')}-{change.__name__}" for name, change in means.items()
-))  # fmt: skip
+@pytest.mark.parametrize(
+    "means",
+    [*SINGLE, *PAIRS] if LONG else SAMPLE,
+    ids=lambda means: " ".join(f"{name.removeprefix('model.')}-{change.__name__}" for name, change in means.items()),
+)
 def test_every_combination_of_damage_gives_right_numbers_or_an_error(
     folder: Path, means: dict[str, Callable[[Path, Path], None]]
 ) -> None:
@@ -169,5 +171,10 @@ def compile_all(folder: Path) -> subprocess.CompletedProcess[str]:
     environ = jobs.environment(folder, PYTHONPATH=str(ROOT))
     return subprocess.run(
         [sys.executable, "-m", "neuron_top", "compile", "--compile-only"],
-        env=environ, cwd=folder, capture_output=True, text=True, timeout=jobs.TIMEOUT, check=False,
-    )  # fmt: skip
+        env=environ,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=jobs.TIMEOUT,
+        check=False,
+    )

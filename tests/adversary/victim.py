@@ -71,10 +71,14 @@ def started(root: Path, folder: Path, inductor: Path, **environ: str) -> Iterato
         said.open("w") as errors,
         subprocess.Popen(
             [sys.executable, "-m", "tests.adversary.victim"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=ROOT,
             env={**kept, **own, **environ},
         ) as process,
-    ):  # fmt: skip
+    ):
         try:
             yield Victim(process, said)
         finally:

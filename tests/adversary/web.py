@@ -114,7 +114,12 @@ def callback(dependency: Mapping[str, Any], **values: Any) -> bytes:
     outputs = [{"id": name, "property": what} for name, _, what in names]
     inputs = [filled(one) for one in dependency["inputs"]]
     changed = [f"{one['id']}.{one['property']}" for one in dependency["inputs"][:1]]
-    return json.dumps({
-        "output": dependency["output"], "outputs": outputs if dependency["output"].startswith("..") else outputs[0],
-        "inputs": inputs, "state": [filled(one) for one in dependency["state"]], "changedPropIds": changed,
-    }).encode()  # fmt: skip
+    return json.dumps(
+        {
+            "output": dependency["output"],
+            "outputs": outputs if dependency["output"].startswith("..") else outputs[0],
+            "inputs": inputs,
+            "state": [filled(one) for one in dependency["state"]],
+            "changedPropIds": changed,
+        }
+    ).encode()

@@ -123,8 +123,11 @@ def taking_and_purging(folder: Path) -> list[Figure]:
         shutil.rmtree(root)  # noqa: TID251 (our own scratch folder)
     for who, measured in (("evict", taken), ("the same system calls alone", bare_calls)):
         rates = ", ".join(f"{EVICTED / seconds:,.0f}" for seconds in measured.wall)
-        print(f"{who}, {EVICTED:,} entries × 5 files: {rates} entries/s; per second of processor time "
-              f"{EVICTED / min(measured.cpu):,.0f} (aim: 20,000)", flush=True)  # fmt: skip
+        print(
+            f"{who}, {EVICTED:,} entries × 5 files: {rates} entries/s; per second of processor time "
+            f"{EVICTED / min(measured.cpu):,.0f} (aim: 20,000)",
+            flush=True,
+        )
     return [Figure(f"purge {EVICTED:,} entries", "rm -rf", ours.wall, theirs.wall, 1.2, ours.cpu, theirs.cpu)]
 
 

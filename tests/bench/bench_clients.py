@@ -57,9 +57,11 @@ class Page:
         values = {"live-measure": "utilization", "pulse": 1, "theme": "dark", "url": ""}
         pairs = [part.rsplit(".", 1) for part in asked["output"].strip(".").split("...")]
         self._question = {
-            "output": asked["output"], "outputs": [{"id": name, "property": prop} for name, prop in pairs],
-            "inputs": [one | {"value": values[one["id"]]} for one in asked["inputs"]], "changedPropIds": ["pulse.data"],
-        }  # fmt: skip
+            "output": asked["output"],
+            "outputs": [{"id": name, "property": prop} for name, prop in pairs],
+            "inputs": [one | {"value": values[one["id"]]} for one in asked["inputs"]],
+            "changedPropIds": ["pulse.data"],
+        }
         await self.update()
 
     async def update(self) -> None:

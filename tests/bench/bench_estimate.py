@@ -81,10 +81,16 @@ def recorded(folder: Path, environ: dict[str, str]) -> list[CompileRecord]:
     script = folder / "job.py"
     script.write_text(JOB.format(sizes=SIZES))
     for turn in (1, 2):
-        own = {**environ, "NEURON_COMPILE_CACHE_URL": str(folder / f"cache-{turn}"),
-               "TORCHINDUCTOR_CACHE_DIR": str(folder / f"inductor-{turn}")}  # fmt: skip
-        timed([sys.executable, "-m", "neuron_top", "run", "--name", f"turn-{turn}", "--", sys.executable, str(script)],
-              own, folder)  # fmt: skip
+        own = {
+            **environ,
+            "NEURON_COMPILE_CACHE_URL": str(folder / f"cache-{turn}"),
+            "TORCHINDUCTOR_CACHE_DIR": str(folder / f"inductor-{turn}"),
+        }
+        timed(
+            [sys.executable, "-m", "neuron_top", "run", "--name", f"turn-{turn}", "--", sys.executable, str(script)],
+            own,
+            folder,
+        )
     return history(Settings(state_dir=environ["NEURONTOP_STATE_DIR"]))
 
 
@@ -105,8 +111,10 @@ def tell(what: str, errors: Sequence[Error], say: Callable[[str], None] = print)
     """One table."""
     say(f"  {what}:" + ("" if errors else " no estimate has any ground"))
     for one in errors:
-        say(f"    {one.ground}: {one.estimated} estimated, {one.inside / one.estimated:.0%} inside the range, "
-            f"median error {one.relative:.0%}")  # fmt: skip
+        say(
+            f"    {one.ground}: {one.estimated} estimated, {one.inside / one.estimated:.0%} inside the range, "
+            f"median error {one.relative:.0%}"
+        )
 
 
 if __name__ == "__main__":

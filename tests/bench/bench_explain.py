@@ -55,8 +55,10 @@ def measure() -> Iterator[Figure]:
             used.append(time.process_time() - busy)
             theirs.append(_seconds(module, few))
         took, cpu = statistics.median(whole), statistics.median(used)
-        print(f"index of {len(many.entries):,} entries read and a miss explained: {took:.2f} s, of processor time "
-              f"{cpu:.2f} s (aim {AIM:g} s, {'kept' if cpu <= AIM else 'MISSED'})")  # fmt: skip
+        print(
+            f"index of {len(many.entries):,} entries read and a miss explained: {took:.2f} s, of processor time "
+            f"{cpu:.2f} s (aim {AIM:g} s, {'kept' if cpu <= AIM else 'MISSED'})"
+        )
         yield Figure(f"explain against {ENTRIES:,} entries", f"against {REAL}", ours, theirs, BOUND)
 
 
@@ -64,10 +66,15 @@ def _padded(few: Snapshot) -> Snapshot:
     """As many entries as a large cache has; the padding is older and of other sizes, so that the real ones are read."""
     one = few.entries[0]
     padding = tuple(
-        msgspec.structs.replace(one, module=f"MODULE_{number:020x}+00000000", graph_bytes=10_000_000 + number,
-                                changed_at=one.changed_at - 10_000 - number, compiled_at=None)
+        msgspec.structs.replace(
+            one,
+            module=f"MODULE_{number:020x}+00000000",
+            graph_bytes=10_000_000 + number,
+            changed_at=one.changed_at - 10_000 - number,
+            compiled_at=None,
+        )
         for number in range(1_000_000, 1_000_000 + ENTRIES)
-    )  # fmt: skip
+    )
     return msgspec.structs.replace(few, entries=few.entries + padding)
 
 

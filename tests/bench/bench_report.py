@@ -59,9 +59,15 @@ def _beside_tlparse(program: str, folder: Path, environ: dict[str, str]) -> Figu
     size = trace.stat().st_size / 1e6
     rates = [size / statistics.median(one.cpu_seconds for one in runs) for runs in (ours, theirs)]
     print(f"a trace of {size:.0f} MB: ours {rates[0]:.0f} MB/s of processor time, tlparse {rates[1]:.1f}", flush=True)
-    return Figure(f"report of a {size:.0f} MB trace", "tlparse", [one.seconds for one in ours],
-                  [one.seconds for one in theirs], 1.0, [one.cpu_seconds for one in ours],
-                  [one.cpu_seconds for one in theirs])  # fmt: skip
+    return Figure(
+        f"report of a {size:.0f} MB trace",
+        "tlparse",
+        [one.seconds for one in ours],
+        [one.seconds for one in theirs],
+        1.0,
+        [one.cpu_seconds for one in ours],
+        [one.cpu_seconds for one in theirs],
+    )
 
 
 def _trace(folder: Path, environ: dict[str, str]) -> Path:

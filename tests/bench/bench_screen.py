@@ -73,8 +73,12 @@ def growth(hours: float, count: int = 32) -> dict[str, float]:
         terminal.wait_for(b"Overview")
         before = terminal.rss_mib()
         seconds = terminal.wait_for(b"finished", 1200.0)
-        return {"hours": hours, "rss_mib_at_first": round(before, 1), "rss_mib": round(terminal.rss_mib(), 1),
-                "replayed_in_seconds": round(seconds)}  # fmt: skip
+        return {
+            "hours": hours,
+            "rss_mib_at_first": round(before, 1),
+            "rss_mib": round(terminal.rss_mib(), 1),
+            "replayed_in_seconds": round(seconds),
+        }
     finally:
         terminal.close()
 

@@ -25,9 +25,11 @@ def listed(count: int) -> Iterator[str]:
         if server.stdout is None:
             raise AssertionError("it is a pipe")
         own = {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.stdout.readline().strip()}", "AWS_ACCESS_KEY_ID": "made-up",
-            "AWS_SECRET_ACCESS_KEY": "made-up-too", "AWS_DEFAULT_REGION": "us-east-1",
-        }  # fmt: skip
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.stdout.readline().strip()}",
+            "AWS_ACCESS_KEY_ID": "made-up",
+            "AWS_SECRET_ACCESS_KEY": "made-up-too",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
         before = {name: os.environ.get(name) for name in own}
         os.environ.update(own)
         try:

@@ -39,9 +39,15 @@ class Cores:
 
     @staticmethod
     def core(core: int, second: int) -> ev.CoreSample:
-        return ev.CoreSample(core=core, device=core // 2, utilization=((core * 7 + second * 13) % 101) / 100,
-                             memory=(4 + core % 9) * GIB + second * 2**20, capacity=16 * GIB, pid=4000 + core,
-                             kinds={"tensors": (3 + core % 7) * GIB, "model_code": GIB // 2})  # fmt: skip
+        return ev.CoreSample(
+            core=core,
+            device=core // 2,
+            utilization=((core * 7 + second * 13) % 101) / 100,
+            memory=(4 + core % 9) * GIB + second * 2**20,
+            capacity=16 * GIB,
+            pid=4000 + core,
+            kinds={"tensors": (3 + core % 7) * GIB, "model_code": GIB // 2},
+        )
 
     def stop(self) -> None:
         """End."""

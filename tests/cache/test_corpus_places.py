@@ -84,10 +84,22 @@ def test_a_header_with_the_packagers_values_is_read_as_the_packager_printed_it()
     }
     size = int(told["Data Size"].split()[0])
     head = HEAD.pack(
-        int(told["Package Version"]), int(told["Header Size"].split()[0]), size, int(told["Major Version"]),
-        int(told["Minor Version"]), b"", int(told["Number of Neuron cores"]), bytes.fromhex(told["Hash"]) + b"0" * 16,
-        bytes.fromhex(told["UUID"]), told["Network Name"].encode()[:255], 1, b"\1", 0, 1, b"",
-    )  # fmt: skip
+        int(told["Package Version"]),
+        int(told["Header Size"].split()[0]),
+        size,
+        int(told["Major Version"]),
+        int(told["Minor Version"]),
+        b"",
+        int(told["Number of Neuron cores"]),
+        bytes.fromhex(told["Hash"]) + b"0" * 16,
+        bytes.fromhex(told["UUID"]),
+        told["Network Name"].encode()[:255],
+        1,
+        b"\1",
+        0,
+        1,
+        b"",
+    )
     header = read_header(head, 1024 + size)
     assert header is not None
     assert (header.package_version, header.data_bytes, header.version) == (2, size, "1.0")

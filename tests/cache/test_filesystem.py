@@ -22,10 +22,21 @@ def mount(where: str, kind: str, options: str = "rw,relatime", root: str = "/") 
     return f"36 35 98:0 {root} {where} {options} shared:1 - {kind} /dev/x rw"
 
 
-@pytest.mark.parametrize(("kind", "shared"), [
-    ("ext4", False), ("xfs", False), ("tmpfs", False), ("overlay", False), ("nfs4", True), ("lustre", True),
-    ("fuse.s3fs", True), ("fuse.fuse-overlayfs", False), ("9p", True), ("virtiofs", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "shared"),
+    [
+        ("ext4", False),
+        ("xfs", False),
+        ("tmpfs", False),
+        ("overlay", False),
+        ("nfs4", True),
+        ("lustre", True),
+        ("fuse.s3fs", True),
+        ("fuse.fuse-overlayfs", False),
+        ("9p", True),
+        ("virtiofs", True),
+    ],
+)
 def test_kinds_that_other_hosts_may_write_to_are_shared(tmp_path: Path, kind: str, shared: bool) -> None:
     seen = describe(str(tmp_path), proc(tmp_path / "proc", mount("/", kind)))
     assert (seen.kind, seen.shared) == (kind, shared)

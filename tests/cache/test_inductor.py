@@ -18,9 +18,14 @@ FX, AOT = "f" + "a" * 51, "a" + "b" * 51
 def root(tmp_path: Path) -> Path:
     """One FX graph for two sets of shapes, one AOTAutograd entry, two folders of code, one Triton device."""
     for place, size in (
-        (f"fxgraph/aa/{FX}/one", 5000), (f"fxgraph/aa/{FX}/two", 100), (f"aotautograd/{AOT}/x", 9000),
-        ("xy/cabc.py", 10), ("zz/cdef.so", 20), ("triton/0/kernel/k.cubin", 30), ("locks/l.lock", 0),
-    ):  # fmt: skip
+        (f"fxgraph/aa/{FX}/one", 5000),
+        (f"fxgraph/aa/{FX}/two", 100),
+        (f"aotautograd/{AOT}/x", 9000),
+        ("xy/cabc.py", 10),
+        ("zz/cdef.so", 20),
+        ("triton/0/kernel/k.cubin", 30),
+        ("locks/l.lock", 0),
+    ):
         path = tmp_path / "torchinductor" / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
@@ -30,8 +35,12 @@ def root(tmp_path: Path) -> Path:
 def test_entries_are_what_pytorch_keeps_by_key(root: Path) -> None:
     found = inductor.entries(str(root))
     assert [(one.kind, one.key, one.files) for one in found] == [
-        ("fx-graph", FX, 2), ("aot-autograd", AOT, 1), ("code", "xy", 1), ("code", "zz", 1), ("triton", "0", 1),
-    ]  # fmt: skip
+        ("fx-graph", FX, 2),
+        ("aot-autograd", AOT, 1),
+        ("code", "xy", 1),
+        ("code", "zz", 1),
+        ("triton", "0", 1),
+    ]
     assert found[0].bytes >= 5100
     assert inductor.is_inductor(str(root))
     assert not inductor.is_inductor(str(root.parent))

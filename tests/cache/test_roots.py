@@ -58,15 +58,27 @@ def test_a_path_is_listed_once_with_everybody_who_uses_it(tmp_path: Path) -> Non
 
 def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path: Path) -> None:
     job = process(
-        9, tmp_path, TORCHINDUCTOR_CACHE_DIR="/i", TRITON_CACHE_DIR="/t", JAX_COMPILATION_CACHE_DIR="/j",
-        VLLM_CACHE_ROOT="/v", HF_HOME="/h", NEURON_LIBTORCH_REMOTE_CACHE="/r", TORCH_NEURONX_NEFF_CACHE_DIR="/n",
-    )  # fmt: skip
+        9,
+        tmp_path,
+        TORCHINDUCTOR_CACHE_DIR="/i",
+        TRITON_CACHE_DIR="/t",
+        JAX_COMPILATION_CACHE_DIR="/j",
+        VLLM_CACHE_ROOT="/v",
+        HF_HOME="/h",
+        NEURON_LIBTORCH_REMOTE_CACHE="/r",
+        TORCH_NEURONX_NEFF_CACHE_DIR="/n",
+    )
     places = {(root.kind, root.path) for root in roots.find({}, [job]) if root.users == (9,)}
     assert places == {
-        ("inductor", "/i"), ("triton", "/t"), ("jax", "/j"), ("vllm", "/v/torch_compile_cache"),
-        ("vllm-neuron", "/v/neuron/compile_cache"), ("vllm-neuron", "/r"), ("torch-neuronx", "/n"),
+        ("inductor", "/i"),
+        ("triton", "/t"),
+        ("jax", "/j"),
+        ("vllm", "/v/torch_compile_cache"),
+        ("vllm-neuron", "/v/neuron/compile_cache"),
+        ("vllm-neuron", "/r"),
+        ("torch-neuronx", "/n"),
         ("hub", "/h/hub/models--aws-neuron--optimum-neuron-cache"),
-    }  # fmt: skip
+    }
 
 
 def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:

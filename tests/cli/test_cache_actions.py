@@ -132,8 +132,10 @@ def test_restore_without_a_plan_undoes_the_newest_after_showing_it(
     ("old", "new"),
     [
         (("evict", "--free", "1KB", "--slim"), ("evict", "--min-free", "1KB", "--keep-graph")),
-        (("evict", "--state", "hit", "--i-am-alone", "--drain", "1s"),
-         ("evict", "--state", "hit", "--assume-exclusive", "--grace-period", "1s")),
+        (
+            ("evict", "--state", "hit", "--i-am-alone", "--drain", "1s"),
+            ("evict", "--state", "hit", "--assume-exclusive", "--grace-period", "1s"),
+        ),
         (("retry", "--next-run", "--deterministic"), ("retry", "--next-run", "--include-deterministic")),
         (("ls", "--full"), ("ls", "--rescan")),
         (("stats", "--fresh"), ("stats", "--rescan")),
@@ -141,7 +143,7 @@ def test_restore_without_a_plan_undoes_the_newest_after_showing_it(
         (("maintain", "--i-am-alone"), ("maintain", "--assume-exclusive")),
     ],
     ids=lambda words: " ".join(words),
-)  # fmt: skip
+)
 def test_earlier_spellings_of_options_mean_the_same_and_stand_in_no_help(
     root: Path, run: Run, old: tuple[str, ...], new: tuple[str, ...]
 ) -> None:
@@ -159,8 +161,18 @@ def test_earlier_spellings_of_options_mean_the_same_and_stand_in_no_help(
 def shape(value: object) -> object:
     """A document without what differs from run to run."""
     if isinstance(value, dict):
-        moving = {"made_at", "identity", "as_of", "seconds", "free", "free_bytes", "free_inodes", "goal_met", "goal",
-                  "reason"}  # fmt: skip
+        moving = {
+            "made_at",
+            "identity",
+            "as_of",
+            "seconds",
+            "free",
+            "free_bytes",
+            "free_inodes",
+            "goal_met",
+            "goal",
+            "reason",
+        }
         return {name: shape(each) for name, each in value.items() if name not in moving}
     return [shape(each) for each in value] if isinstance(value, list) else value
 

@@ -47,8 +47,17 @@ def test_the_document_has_exactly_the_published_keys(tmp_path: Path) -> None:
     assert (document["failed"], document["recovered"], document["job_ended"]) == (True, False, "unknown")
     cause = document["causes"][0]
     assert list(cause) == [
-        "class", "line", "offset", "source", "text", "count", "ranks", "confidence", "advice", "evidence",
-    ]  # fmt: skip
+        "class",
+        "line",
+        "offset",
+        "source",
+        "text",
+        "count",
+        "ranks",
+        "confidence",
+        "advice",
+        "evidence",
+    ]
     assert (cause["class"], cause["line"], cause["source"]) == ("compile_error", 3, f"log:{log}")
     assert FAILED.encode()[cause["offset"] :].startswith(b"2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031]")
     assert [set(line) for line in cause["evidence"]] == [{"line", "text"}] * len(cause["evidence"])

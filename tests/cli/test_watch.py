@@ -23,8 +23,10 @@ FOLDER = "/c/neuronxcc-2.21.33363.0+82129205"
 
 def log_lines() -> list[str]:
     """Two hits and ten steps."""
-    hits = [f"2025-03-01 10:00:0{at}.000123:  4242  [INFO]: Using a cached neff at {FOLDER}/{module}/model.neff"
-            for at, module in enumerate(MODULES[:2])]  # fmt: skip
+    hits = [
+        f"2025-03-01 10:00:0{at}.000123:  4242  [INFO]: Using a cached neff at {FOLDER}/{module}/model.neff"
+        for at, module in enumerate(MODULES[:2])
+    ]
     return [*hits, *(f"step {step}/10 loss {20.0 / step:.3f} step_time 0.5 s" for step in range(1, 11))]
 
 
@@ -110,8 +112,14 @@ def test_json_lines_of_named_views_say_which_view_they_are(environ: dict[str, st
 
 
 def test_a_view_without_json_is_refused(environ: dict[str, str], tmp_path: Path) -> None:
-    done = subprocess.run([*PROGRAM, "watch", "--view", "compile", str(tmp_path / "x.log")], env=environ,
-                          capture_output=True, text=True, timeout=PATIENCE, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*PROGRAM, "watch", "--view", "compile", str(tmp_path / "x.log")],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 2
     assert "--json" in done.stderr
 
@@ -119,9 +127,14 @@ def test_a_view_without_json_is_refused(environ: dict[str, str], tmp_path: Path)
 def test_plain_lines_of_standard_input_end_with_it_and_carry_no_escapes(environ: dict[str, str]) -> None:
     failed = "ERROR:Neuron:\x1b[31mrank 3\x1b[0m died\n"
     done = subprocess.run(
-        [*PROGRAM, "watch", "--plain", "-"], env=environ, input="\n".join(log_lines()) + "\n" + failed,
-        capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
+        [*PROGRAM, "watch", "--plain", "-"],
+        env=environ,
+        input="\n".join(log_lines()) + "\n" + failed,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout
     last = done.stdout.splitlines()[-1]
@@ -132,22 +145,41 @@ def test_plain_lines_of_standard_input_end_with_it_and_carry_no_escapes(environ:
 def test_plain_tells_an_alert_on_a_line_of_its_own(environ: dict[str, str]) -> None:
     wait = "2025-03-01 10:00:00.000123:  4242  [INFO]: Another process must be compiling "
     wait += f"{FOLDER}/{MODULES[2]}/model.neff been waiting for: 61.0 minutes\n"
-    done = subprocess.run([*PROGRAM, "watch", "--plain", "-"], env=environ, input=wait, capture_output=True,
-                          text=True, timeout=PATIENCE, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*PROGRAM, "watch", "--plain", "-"],
+        env=environ,
+        input=wait,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert any(line.startswith("error: stale lock: ") for line in done.stdout.splitlines()), done.stdout
 
 
 def test_the_log_of_a_recording_streams_what_the_recording_holds(environ: dict[str, str], tmp_path: Path) -> None:
     job = [sys.executable, "-c", f"print({chr(10).join(log_lines())!r})"]
-    done = subprocess.run([*PROGRAM, "run", "--plain", "--", *job], env=environ, capture_output=True, text=True,
-                          timeout=PATIENCE, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*PROGRAM, "run", "--plain", "--", *job],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     folder = next((tmp_path / "state" / "runs").iterdir())
     with watching(environ, "--json", str(folder / "output.log")) as running:
         running.until(lambda line: json.loads(line)["training"]["step"] == 10)
         assert running.interrupted() == 130
-    replayed = subprocess.run([*PROGRAM, "replay", "last", "--json"], env=environ, capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)  # fmt: skip
+    replayed = subprocess.run(
+        [*PROGRAM, "replay", "last", "--json"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     streamed, recorded = json.loads(running.lines[-1]), json.loads(replayed.stdout)
     for card, facts in (("cache", ("hits", "misses", "graphs_hit")), ("training", ("step", "total_steps", "loss"))):
         assert [streamed[card][fact] for fact in facts] == [recorded[card][fact] for fact in facts]

@@ -68,8 +68,9 @@ class Watched:
         """Wait until an element says `words`."""
         self.page.wait_for_function(
             "([s, w]) => { const e = document.querySelector(s); return e && e.innerText.includes(w); }",
-            arg=[selector, words], timeout=seconds * 1000,
-        )  # fmt: skip
+            arg=[selector, words],
+            timeout=seconds * 1000,
+        )
         return self.text(selector)
 
     def drawn(self, selector: str, words: str) -> None:

@@ -52,8 +52,16 @@ class Served(NamedTuple):
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}{self.prefix}"
 
-    def ask(self, path: str, *, method: str = "GET", body: bytes | None = None, host: str | None = None,
-            token: str = "", **headers: str) -> Response:  # fmt: skip
+    def ask(
+        self,
+        path: str,
+        *,
+        method: str = "GET",
+        body: bytes | None = None,
+        host: str | None = None,
+        token: str = "",
+        **headers: str,
+    ) -> Response:
         """One request; `path` as it goes over the wire, header names with underscores."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -73,14 +81,25 @@ class Served(NamedTuple):
 
     def post(self, path: str, value: Any, *, token: str = ACT, **more: Any) -> Response:
         """JSON, as a program with a token sends it."""
-        return self.ask(path, method="POST", body=json.dumps(value).encode(), token=token,
-                        Content_Type="application/json", **more)  # fmt: skip
+        return self.ask(
+            path, method="POST", body=json.dumps(value).encode(), token=token, Content_Type="application/json", **more
+        )
 
 
 @contextlib.contextmanager
-def serving(feed: StillFeed, state: Path, *, read: str = "", act: str = ACT, prefix: str = "/",
-            roots: tuple[str, ...] = (), port: int = 0, hosts: Mapping[str, None] | frozenset[str] = frozenset(),
-            limits: Limits = LIMITS, service: CacheService | None = None) -> Iterator[Served]:  # fmt: skip
+def serving(
+    feed: StillFeed,
+    state: Path,
+    *,
+    read: str = "",
+    act: str = ACT,
+    prefix: str = "/",
+    roots: tuple[str, ...] = (),
+    port: int = 0,
+    hosts: Mapping[str, None] | frozenset[str] = frozenset(),
+    limits: Limits = LIMITS,
+    service: CacheService | None = None,
+) -> Iterator[Served]:
     """Serve until the block ends."""
     settings = Settings(state_dir=str(state))
     feeds = FeedRegistry(settings, feed)

@@ -63,13 +63,25 @@ def test_a_real_prometheus_scrapes_us_with_a_token_and_answers_every_query_of_th
         pytest.skip("no Prometheus on this machine (Debian: apt-get install prometheus)")
     with serving(feed(), tmp_path / "state", read=READ) as served:
         (tmp_path / "token").write_text(READ)
-        config = {"scrape_configs": [{"job_name": "neurontop", "scrape_interval": "1s",
-                  "authorization": {"credentials_file": str(tmp_path / "token")},
-                  "static_configs": [{"targets": [f"127.0.0.1:{served.port}"]}]}]}  # fmt: skip
+        config = {
+            "scrape_configs": [
+                {
+                    "job_name": "neurontop",
+                    "scrape_interval": "1s",
+                    "authorization": {"credentials_file": str(tmp_path / "token")},
+                    "static_configs": [{"targets": [f"127.0.0.1:{served.port}"]}],
+                }
+            ]
+        }
         (tmp_path / "prometheus.yml").write_text(json.dumps(config))
         port = _free_port()
-        command = [prometheus, f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data",
-                   f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]  # fmt: skip
+        command = [
+            prometheus,
+            f"--config.file={tmp_path}/prometheus.yml",
+            f"--storage.tsdb.path={tmp_path}/data",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=error",
+        ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
             try:
                 loss = _until_answered(port, "neurontop_training_loss")

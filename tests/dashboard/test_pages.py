@@ -93,7 +93,7 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
     page = feed.read(lambda run, now: graph_page(run, now, module(4)))
     shown = compile_page.render(
         feed.read(graph_table), feed.read(timeline), feed.read(cache_lookups), page, ["a line"], DARK
-    )  # fmt: skip
+    )
     grid = shown["compile-grid"]
     assert isinstance(grid, Rows)
     assert {row["state"] for row in grid.rows} >= {"hit", "compiled", "failed", "compiling", "waiting"}
@@ -196,8 +196,10 @@ def test_a_chart_of_one_moment_shows_a_minute_and_one_of_several_shows_them_all(
 
 def test_commands_in_a_sentence_are_set_as_code_and_a_lone_mark_stays() -> None:
     assert [getattr(part, "children", part) for part in components.note("try `neurontop run` now").children] == [
-        "try ", "neurontop run", " now",
-    ]  # fmt: skip
+        "try ",
+        "neurontop run",
+        " now",
+    ]
     assert components.note("it`s").children == "it`s"
 
 
@@ -207,9 +209,12 @@ def test_memory_is_broken_down_over_time_in_two_runs_side_by_side() -> None:
         StillFeed([*job(), *samples(2, 30)], now=START + 30),
     )
     shown = memory.render(
-        one.read(memory_table), other.read(memory_table), DARK,
-        one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")), other.read(memory_kinds),
-    )  # fmt: skip
+        one.read(memory_table),
+        other.read(memory_table),
+        DARK,
+        one.read(lambda run, now: memory_kinds(run, now, "trn1/neuron/2")),
+        other.read(memory_kinds),
+    )
     assert set(shown) == set(memory.OUTPUTS.names)
     assert [trace["name"] for trace in shown["memory-core"].figure["data"]][-1] == "total"
     assert shown["memory-core"].figure["data"][0]["y"][0] == 5
@@ -255,8 +260,12 @@ def test_a_hundred_thousand_entries_are_grouped_for_the_grid() -> None:
     made = cache.arranged(table, {"group": "compiler", "open": "neuronxcc-2.3"}, [{"colId": "module", "sort": "asc"}])
     assert len(made) == 7 + len(range(3, 100_000, 7))
     assert [entry_rows.row(one, "compiler")["module"][:15] for one in made[:5]] == [
-        "▸ neuronxcc-2.0", "▸ neuronxcc-2.1", "▸ neuronxcc-2.2", "▾ neuronxcc-2.3", first.module[:15],
-    ]  # fmt: skip
+        "▸ neuronxcc-2.0",
+        "▸ neuronxcc-2.1",
+        "▸ neuronxcc-2.2",
+        "▾ neuronxcc-2.3",
+        first.module[:15],
+    ]
 
 
 def test_pytorchs_own_cache_is_shown_beside_the_entries_as_read_only_and_in_no_selection() -> None:
@@ -362,8 +371,10 @@ def test_the_page_of_a_job_that_only_pytorch_compiled_says_so() -> None:
     assert all(word in words for word in ("Graph breaks", "/train.py:4", "Phases", "inductor_compile", "forward"))
     (bars,) = [trace for trace in shown["compile-timeline"].figure["data"] if trace["type"] == "bar" and trace["x"]]
     assert (bars["x"], bars["y"], bars["text"]) == (
-        [2000], ["process 10"], ["forward 0/0, by PyTorch itself<br>2.0 s"],
-    )  # fmt: skip
+        [2000],
+        ["process 10"],
+        ["forward 0/0, by PyTorch itself<br>2.0 s"],
+    )
     assert bars["customdata"] == [""], "a click on it opens no graph of the compile cache"
     assert shown["compile-cumulative"].figure["data"][0]["y"] == [2.0]
 

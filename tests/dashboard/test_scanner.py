@@ -176,8 +176,13 @@ MALFORMED = ({}, {"output": "page.children"}, {"output": "nothing.here", "inputs
 def test_malformed_questions_are_refused_and_the_server_goes_on(local: Served) -> None:
     origin = f"http://127.0.0.1:{local.port}"
     for value in MALFORMED:
-        answer = local.ask("/_dash-update-component", method="POST", body=json.dumps(value).encode(),
-                           Content_Type="application/json", Origin=origin)  # fmt: skip
+        answer = local.ask(
+            "/_dash-update-component",
+            method="POST",
+            body=json.dumps(value).encode(),
+            Content_Type="application/json",
+            Origin=origin,
+        )
         assert answer.status in (200, 204, 400), value
         assert b"Traceback" not in answer.body
     assert local.ask("/api/overview").status == 200

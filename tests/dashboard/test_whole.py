@@ -87,14 +87,27 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A job that runs until the last test has gone."""
     folder = tmp_path_factory.mktemp("whole")
     environment = os.environ | {
-        "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config"),
-        "NEURON_COMPILE_CACHE_URL": str(folder / "cache"), "NEURONTOP_ACT_TOKEN": ACT,
-        "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "NEURON_COMPILE_CACHE_URL": str(folder / "cache"),
+        "NEURONTOP_ACT_TOKEN": ACT,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "OMP_NUM_THREADS": "1",
+    }
     made = World(folder, environment)
     (folder / "job.py").write_text(JOB)
-    job = made.program("run", "--name", "small", "--", sys.executable, "job.py", str(folder / "stop"),
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    job = made.program(
+        "run",
+        "--name",
+        "small",
+        "--",
+        sys.executable,
+        "job.py",
+        str(folder / "stop"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         yield made
     finally:
@@ -156,12 +169,14 @@ def test_a_real_jobs_values_move_in_two_browsers_and_a_killed_server_loses_nothi
         one.page.wait_for_selector("#connection.live", timeout=PATIENCE * 1000)
         one.page.wait_for_function(
             "least => (document.querySelector('#live-losses .js-plotly-plot')?.data?.[0]?.x ?? []).length > least",
-            arg=len(before), timeout=PATIENCE * 1000,
-        )  # fmt: skip
+            arg=len(before),
+            timeout=PATIENCE * 1000,
+        )
         fresh = opened(browser, again.address)
         stepped(fresh, last)
-        fresh.page.wait_for_function("() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1",
-                                     timeout=PATIENCE * 1000)  # fmt: skip
+        fresh.page.wait_for_function(
+            "() => document.querySelector('#live-losses .js-plotly-plot')?.data?.length === 1", timeout=PATIENCE * 1000
+        )
         kept, whole = points(one), points(fresh)
         assert kept == sorted(set(kept)), "no point twice, none out of order"
         assert set(whole) <= set(kept) | {time for time in whole if time > kept[-1]}, "what was missed came afterwards"
@@ -238,8 +253,17 @@ def test_the_page_of_runs_leads_to_the_full_report(browser: Any, world: World, s
 
 def test_two_runs_are_chosen_on_the_page_of_runs_and_compared(browser: Any, world: World, server: Server) -> None:
     script = "for n in range(1, 4): print(f'step {n}/3 loss {3 / n} throughput 2.5 seq/s')"
-    other = world.program("run", "--name", "brief", "--", sys.executable, "-c", script, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL)  # fmt: skip
+    other = world.program(
+        "run",
+        "--name",
+        "brief",
+        "--",
+        sys.executable,
+        "-c",
+        script,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     assert other.wait(PATIENCE) == 0
     seen = opened(browser, f"{server.address}runs")
     seen.until("#runs-grid", "brief", PATIENCE)

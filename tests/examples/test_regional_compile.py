@@ -27,8 +27,15 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     done: Shown = {}
     for words in documents.commands("regional-compilation.md"):
         small = SMALL if "regional_compile.py" in words else []
-        ran = subprocess.run([*documents.runnable(words), *small], env=environ, cwd=folder, capture_output=True,
-                             text=True, timeout=jobs.TIMEOUT, check=False)  # fmt: skip
+        ran = subprocess.run(
+            [*documents.runnable(words), *small],
+            env=environ,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=jobs.TIMEOUT,
+            check=False,
+        )
         assert ran.returncode == 0, (words, ran.stdout, ran.stderr)
         done[" ".join(words[1:4])] = ran
     return done

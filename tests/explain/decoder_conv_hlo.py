@@ -53,8 +53,9 @@ class _Module:
         self.made: list[bytes] = []
         self.shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
 
-    def add(self, opcode: str, dims: tuple[int, ...], *operands: int, dtype: int | None = None,
-            extra: bytes = b"") -> int:  # fmt: skip
+    def add(
+        self, opcode: str, dims: tuple[int, ...], *operands: int, dtype: int | None = None, extra: bytes = b""
+    ) -> int:
         identity = len(self.made) + 1
         kind = self.dtype if dtype is None else dtype
         self.shapes[identity] = (kind, dims)
@@ -145,8 +146,11 @@ def sharded(job: Sharded) -> bytes:
     slopes = [_slope(module, job, weight, dims, loss) for weight, dims in weights]
     if not job.update:
         return module.bytes(loss, *slopes)
-    made = [one for (weight, dims), slope in zip(weights, slopes, strict=True)
-            for one in _updated(module, job, weight, dims, slope)]  # fmt: skip
+    made = [
+        one
+        for (weight, dims), slope in zip(weights, slopes, strict=True)
+        for one in _updated(module, job, weight, dims, slope)
+    ]
     return module.bytes(loss, *made)
 
 

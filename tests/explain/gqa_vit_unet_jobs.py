@@ -63,17 +63,22 @@ class Grouped(nn.Module):
         super().__init__()
         self.job, part = job, job.width // job.heads
         self.embedding = nn.Embedding(job.classes, job.width)
-        self.blocks = nn.ModuleList(nn.ModuleDict({
-            "before": nn.RMSNorm(job.width, eps=1e-6),
-            "query": nn.Linear(job.width, job.width, bias=False),
-            "key": nn.Linear(job.width, job.shared_heads * part, bias=False),
-            "value": nn.Linear(job.width, job.shared_heads * part, bias=False),
-            "out": nn.Linear(job.width, job.width, bias=False),
-            "between": nn.RMSNorm(job.width, eps=1e-6),
-            "gate": nn.Linear(job.width, 2 * job.width, bias=False),
-            "up": nn.Linear(job.width, 2 * job.width, bias=False),
-            "down": nn.Linear(2 * job.width, job.width, bias=False),
-        }) for _ in range(job.depth))  # fmt: skip
+        self.blocks = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    "before": nn.RMSNorm(job.width, eps=1e-6),
+                    "query": nn.Linear(job.width, job.width, bias=False),
+                    "key": nn.Linear(job.width, job.shared_heads * part, bias=False),
+                    "value": nn.Linear(job.width, job.shared_heads * part, bias=False),
+                    "out": nn.Linear(job.width, job.width, bias=False),
+                    "between": nn.RMSNorm(job.width, eps=1e-6),
+                    "gate": nn.Linear(job.width, 2 * job.width, bias=False),
+                    "up": nn.Linear(job.width, 2 * job.width, bias=False),
+                    "down": nn.Linear(2 * job.width, job.width, bias=False),
+                }
+            )
+            for _ in range(job.depth)
+        )
         self.last = nn.Linear(job.width, job.classes, bias=False)
         if job.tied:
             self.last.weight = self.embedding.weight

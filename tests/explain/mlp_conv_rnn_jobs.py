@@ -113,13 +113,20 @@ class Attention(nn.Module):
         super().__init__()
         self.job = job
         self.embedding = nn.Embedding(job.classes, job.width)
-        self.blocks = nn.ModuleList(nn.ModuleDict({
-            "norm": Root(job.width, job.epsilon) if job.norm == "root" else nn.LayerNorm(job.width, eps=job.epsilon),
-            "all": nn.Linear(job.width, 3 * job.width, job.bias),
-            "out": nn.Linear(job.width, job.width, job.bias),
-            "up": nn.Linear(job.width, 2 * job.width, job.bias),
-            "down": nn.Linear(2 * job.width, job.width, job.bias),
-        }) for _ in range(job.depth))  # fmt: skip
+        self.blocks = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    "norm": Root(job.width, job.epsilon)
+                    if job.norm == "root"
+                    else nn.LayerNorm(job.width, eps=job.epsilon),
+                    "all": nn.Linear(job.width, 3 * job.width, job.bias),
+                    "out": nn.Linear(job.width, job.width, job.bias),
+                    "up": nn.Linear(job.width, 2 * job.width, job.bias),
+                    "down": nn.Linear(2 * job.width, job.width, job.bias),
+                }
+            )
+            for _ in range(job.depth)
+        )
         self.last = nn.Linear(job.width, job.classes, bias=False)
 
     def forward(self, tokens: Any) -> Any:

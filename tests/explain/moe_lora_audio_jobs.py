@@ -65,8 +65,16 @@ class Translator(nn.Module):
         self.job = job
         self.words = nn.Embedding(job.classes, job.width)
         self.places = None if job.waves else nn.Embedding(64, job.width)
-        self.body = nn.Transformer(job.width, job.heads, job.depth, job.depth, 2 * job.width, job.dropout,
-                                   batch_first=True, norm_first=job.norm_first)  # fmt: skip
+        self.body = nn.Transformer(
+            job.width,
+            job.heads,
+            job.depth,
+            job.depth,
+            2 * job.width,
+            job.dropout,
+            batch_first=True,
+            norm_first=job.norm_first,
+        )
         self.last = nn.Linear(job.width, job.classes)
 
     def forward(self, source: Any, target: Any, mask: Any = None) -> Any:
@@ -162,8 +170,11 @@ def graphs(job: Job) -> traced_graphs.Graphs:
 def _sample(job: Job) -> tuple[Any, ...]:
     if job.model == "translator":
         mask = (torch.zeros(job.batch, job.length, dtype=torch.bool),) if job.padded else ()
-        return (torch.randint(0, job.classes, (job.batch, job.length)),
-                torch.randint(0, job.classes, (job.batch, job.answer)), *mask)  # fmt: skip
+        return (
+            torch.randint(0, job.classes, (job.batch, job.length)),
+            torch.randint(0, job.classes, (job.batch, job.answer)),
+            *mask,
+        )
     if job.model == "experts":
         return (torch.randint(0, job.classes, (job.batch, job.length)),)
     shape = (job.batch, 1, job.length) if job.model == "sound" else (job.batch, job.width)

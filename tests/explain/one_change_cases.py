@@ -188,28 +188,53 @@ def _evicted_case(root: Path) -> Explanation:
     trash.prepare()
     owner = lock_owner.current()
     trash.write(
-        PlanBegun(plan="p1", at=time.time() - 86400, verb="evict", root=str(root), policy="older than 30d", user="eve",
-                  host="node7", owner=owner, steps=1, frees=10),
-        MovesIntended(plan="p1", at=time.time() - 86400, moves=(
-            Move(step=0, action=Action.EVICT, path=f"{COMPILER}/{module}", inode=1, folder_mtime_ns=1, frees=10),
-        )),
+        PlanBegun(
+            plan="p1",
+            at=time.time() - 86400,
+            verb="evict",
+            root=str(root),
+            policy="older than 30d",
+            user="eve",
+            host="node7",
+            owner=owner,
+            steps=1,
+            frees=10,
+        ),
+        MovesIntended(
+            plan="p1",
+            at=time.time() - 86400,
+            moves=(
+                Move(step=0, action=Action.EVICT, path=f"{COMPILER}/{module}", inode=1, folder_mtime_ns=1, frees=10),
+            ),
+        ),
         PlanEnded(plan="p1", at=time.time() - 86400, done=1, refused=0, moved_bytes=10),
-    )  # fmt: skip
+    )
     return found(root, module)
 
 
 def _failed_case(root: Path) -> Explanation:
     stored(root, training_step(Step()), 1, OLD)
     log = FAILURE_LOG.format(message="[NCC_EXTP003] too many instructions").encode()
-    folder = write_entry(root, {"model.hlo_module.pb": training_step(Step(batch=16)), "model.log": log}, flags=FLAGS,
-                         graph=f"{2:020x}", age=NOW)  # fmt: skip
+    folder = write_entry(
+        root,
+        {"model.hlo_module.pb": training_step(Step(batch=16)), "model.log": log},
+        flags=FLAGS,
+        graph=f"{2:020x}",
+        age=NOW,
+    )
     return found(root, folder.name)
 
 
 def _invisible_case(root: Path) -> Explanation:
     files = {"model.hlo.pb": training_step(Step()), "model.neff": neff(), "compile_flags.txt": b"--target=trn1"}
-    folder = write_entry(root, files, compiler="neuronxcc-2.12.68.0+4480452af", graph="1234567890123456789",
-                         module=module_name(b"--target=trn1", "1234567890123456789"), age=NOW)  # fmt: skip
+    folder = write_entry(
+        root,
+        files,
+        compiler="neuronxcc-2.12.68.0+4480452af",
+        graph="1234567890123456789",
+        module=module_name(b"--target=trn1", "1234567890123456789"),
+        age=NOW,
+    )
     return found(root, folder.name)
 
 
@@ -243,13 +268,18 @@ def torch_cases() -> Iterator[Case]:
         ("dropout switched on", "operators", "forward", base, Script(dropout=0.1)),
         ("epsilon of the norms", "constant", "forward", base, Script(epsilon=1e-6)),
         ("learning rate, SGD", "constant", "optimizer", base, Script(learning_rate=5e-3)),
-        ("learning rate, AdamW", "constant", "optimizer", Script(optimizer="AdamW"),
-         Script(optimizer="AdamW", learning_rate=5e-3)),
+        (
+            "learning rate, AdamW",
+            "constant",
+            "optimizer",
+            Script(optimizer="AdamW"),
+            Script(optimizer="AdamW", learning_rate=5e-3),
+        ),
         ("SGD → Adam", "optimizer", "optimizer", base, Script(optimizer="Adam")),
         ("Adam → AdamW", "optimizer", "optimizer", Script(optimizer="Adam"), Script(optimizer="AdamW")),
         ("gradients are clipped", "extra graph", "optimizer", base, Script(clipped=True)),
         ("logits are returned to be printed", "output", "forward", base, Script(printed=True)),
-    ):  # fmt: skip
+    ):
         yield Case(f"{name} ({which})", expected, _script_case(before, now, which))
     yield Case("another PyTorch version", "torch version", _torch_version_case)
 

@@ -41,10 +41,17 @@ class Model(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(script.vocabulary, script.hidden)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(script.hidden, script.heads, 2 * script.hidden, script.dropout,
-                                       script.activation, script.epsilon, batch_first=True)
+            nn.TransformerEncoderLayer(
+                script.hidden,
+                script.heads,
+                2 * script.hidden,
+                script.dropout,
+                script.activation,
+                script.epsilon,
+                batch_first=True,
+            )
             for _ in range(script.layers)
-        )  # fmt: skip
+        )
         self.head = nn.Linear(script.hidden, script.vocabulary)
 
     def forward(self, tokens: Any) -> Any:

@@ -60,11 +60,18 @@ def test_a_module_inside_an_hlo_proto_has_the_same_nodes() -> None:
 def test_what_a_reduction_does_inside_is_no_input_of_the_graph() -> None:
     scalar, vector = shape(F32), shape(F32, 8)
     inner = field(1, "sum") + b"".join(
-        field(2, one) for one in (instruction(1, "parameter", scalar), instruction(2, "parameter", scalar),
-                                  instruction(3, "add", scalar, (1, 2)))
-    )  # fmt: skip
-    entry = field(1, "main") + field(2, instruction(4, "parameter", vector)) + field(
-        2, instruction(5, "reduce", scalar, (4,)))  # fmt: skip
+        field(2, one)
+        for one in (
+            instruction(1, "parameter", scalar),
+            instruction(2, "parameter", scalar),
+            instruction(3, "add", scalar, (1, 2)),
+        )
+    )
+    entry = (
+        field(1, "main")
+        + field(2, instruction(4, "parameter", vector))
+        + field(2, instruction(5, "reduce", scalar, (4,)))
+    )
     for computations in ((inner, entry), (entry, inner)):
         graph = of_hlo(read_nodes(field(2, "main") + b"".join(field(3, one) for one in computations)))
         assert (list(map(str, graph.inputs)), list(map(str, graph.outputs))) == (["f32[8]"], ["f32[]"])
@@ -194,8 +201,12 @@ def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image(
 def test_the_document_keeps_the_keys_and_the_kinds_of_the_first_release() -> None:
     cause = Cause(kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY), text="other flags", score=0.97, entry="c/m")
     assert json.loads(msgspec.json.encode(cause)) == {
-        "kind": "flags: log path only", "text": "other flags", "likely": 0.97, "entry": "c/m", "root": None,
-    }  # fmt: skip
+        "kind": "flags: log path only",
+        "text": "other flags",
+        "likely": 0.97,
+        "entry": "c/m",
+        "root": None,
+    }
     assert {CauseKind.of_flags(change) for change in FlagsChange} == {
         kind for kind in CauseKind if kind.startswith("flags:")
     }

@@ -133,11 +133,21 @@ def test_an_eviction_by_another_user_is_told_where_that_journal_may_be_read(
     trash.prepare()
     move = Move(step=0, action=Action.EVICT, path=f"{COMPILER}/{A}", inode=1, folder_mtime_ns=1, frees=10)
     trash.write(
-        PlanBegun(plan="p7", at=1.7e9, verb="evict", root=str(root), policy="older than 30d", user="mallory",
-                  host="node3", owner=lock_owner.current(), steps=1, frees=10),
+        PlanBegun(
+            plan="p7",
+            at=1.7e9,
+            verb="evict",
+            root=str(root),
+            policy="older than 30d",
+            user="mallory",
+            host="node3",
+            owner=lock_owner.current(),
+            steps=1,
+            frees=10,
+        ),
         MovesIntended(plan="p7", at=1.7e9, moves=(move,)),
         PlanEnded(plan="p7", at=1.7e9, done=1, refused=0, moved_bytes=10),
-    )  # fmt: skip
+    )
     told = service.why(MissQuery(module=A, roots=(str(root),)))
     assert told.reasons[0].kind == "evicted"
     assert "mallory@node3" in told.headline

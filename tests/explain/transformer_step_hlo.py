@@ -42,8 +42,14 @@ class _Writer:
         self.made: list[bytes] = []
         self.weights: list[tuple[int, tuple[int, ...]]] = []
 
-    def add(self, opcode: str, dims: tuple[int, ...], operands: tuple[int, ...] = (), dtype: int | None = None,
-            extra: bytes = b"") -> int:  # fmt: skip
+    def add(
+        self,
+        opcode: str,
+        dims: tuple[int, ...],
+        operands: tuple[int, ...] = (),
+        dtype: int | None = None,
+        extra: bytes = b"",
+    ) -> int:
         identity = len(self.made) + 1
         result = shape(self.step.dtype if dtype is None else dtype, *dims)
         self.made.append(instruction(identity, opcode, result, operands, extra))

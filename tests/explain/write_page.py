@@ -72,27 +72,29 @@ def document(seen: Sequence[CacheLookup], *sets: Sequence[CacheLookup]) -> str:
     """The whole page; `sets` are the four unseen ones, in the order in which they were met."""
     first, second, third_set, last = sets
     whole = [*seen, *first, *second, *third_set, *last]
-    return "\n".join((
-        _HEAD
-        + f"| seen: the rules were written on these | not counted | {_share(seen)} |\n"
-        + f"| first unseen: perceptron, convolutions | {_met(FIRST_MET)} | {_share(first)} |\n"
-        + f"| second unseen: attention by hand, recurrent cells, HLO of two other jobs | {_met(SECOND_MET)} "
-        + f"| {_share(second)} |\n"
-        + "| third unseen: grouped queries with rotary positions, LSTM, image patches, transposed convolutions with "
-        + f"skips, recommender, tensor parallel | {_met(THIRD_MET)} | {_share(third_set)} |\n"
-        + "| fourth unseen: encoder and decoder, mixture of experts, convolutions over sound, adapters, HLO | "
-        + f"{_met(FOURTH_MET)} | {_share(last)} |\n"
-        + f"| all | | {_share(whole)} |\n",
-        _HOW.format(third=THIRD_MET.right / THIRD_MET.cases, fourth=FOURTH_MET.right / FOURTH_MET.cases),
-        f"Wrong when first met, first set: {', '.join(FIRST_MET.wrong)}. "
-        f"Second set: {', '.join(SECOND_MET.wrong)}. Third set: {', '.join(THIRD_MET.wrong)}. "
-        f"Fourth set: {', '.join(FOURTH_MET.wrong)}.\n",
-        f"## Seen\n\n{_ROWS}{_table(seen)}\n",
-        f"## First unseen set, as answered now\n\n{_ROWS}{_table(first)}\n",
-        f"## Second unseen set, as answered now\n\n{_ROWS}{_table(second)}\n",
-        f"## Third unseen set, as answered now\n\n{_ROWS}{_table(third_set)}\n",
-        f"## Fourth unseen set, as answered now\n\n{_ROWS}{_table(last)}\n",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            _HEAD
+            + f"| seen: the rules were written on these | not counted | {_share(seen)} |\n"
+            + f"| first unseen: perceptron, convolutions | {_met(FIRST_MET)} | {_share(first)} |\n"
+            + f"| second unseen: attention by hand, recurrent cells, HLO of two other jobs | {_met(SECOND_MET)} "
+            + f"| {_share(second)} |\n"
+            + "| third unseen: grouped queries with rotary positions, LSTM, image patches, transposed convolutions "
+            + f"with skips, recommender, tensor parallel | {_met(THIRD_MET)} | {_share(third_set)} |\n"
+            + "| fourth unseen: encoder and decoder, mixture of experts, convolutions over sound, adapters, HLO | "
+            + f"{_met(FOURTH_MET)} | {_share(last)} |\n"
+            + f"| all | | {_share(whole)} |\n",
+            _HOW.format(third=THIRD_MET.right / THIRD_MET.cases, fourth=FOURTH_MET.right / FOURTH_MET.cases),
+            f"Wrong when first met, first set: {', '.join(FIRST_MET.wrong)}. "
+            f"Second set: {', '.join(SECOND_MET.wrong)}. Third set: {', '.join(THIRD_MET.wrong)}. "
+            f"Fourth set: {', '.join(FOURTH_MET.wrong)}.\n",
+            f"## Seen\n\n{_ROWS}{_table(seen)}\n",
+            f"## First unseen set, as answered now\n\n{_ROWS}{_table(first)}\n",
+            f"## Second unseen set, as answered now\n\n{_ROWS}{_table(second)}\n",
+            f"## Third unseen set, as answered now\n\n{_ROWS}{_table(third_set)}\n",
+            f"## Fourth unseen set, as answered now\n\n{_ROWS}{_table(last)}\n",
+        )
+    )
 
 
 def _met(met: Met) -> str:

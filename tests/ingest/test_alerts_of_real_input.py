@@ -85,25 +85,37 @@ def stale_lock(given: Input) -> Raised:
 
 
 def growing_wait(given: Input) -> Raised:
-    given.says(f"Call compiler with cmd: neuronx-cc compile --target=trn1 /w/model.{GRAPHS[0]}.hlo_module.pb "
-               f"--output {given.place(GRAPHS[0])}/model.neff")  # fmt: skip
+    given.says(
+        f"Call compiler with cmd: neuronx-cc compile --target=trn1 /w/model.{GRAPHS[0]}.hlo_module.pb "
+        f"--output {given.place(GRAPHS[0])}/model.neff"
+    )
     for minutes in (1, 2, 3):
-        given.says(f"Another process must be compiling {given.place(GRAPHS[0])}/{HLO_NAME}, been waiting for: "
-                   f"{minutes}.0 minutes", after=60.0 * (minutes - 3), pid=4243)  # fmt: skip
+        given.says(
+            f"Another process must be compiling {given.place(GRAPHS[0])}/{HLO_NAME}, been waiting for: "
+            f"{minutes}.0 minutes",
+            after=60.0 * (minutes - 3),
+            pid=4243,
+        )
     return given.alert("waiting for a lock", "1 worker(s) wait for"), "Wait for the compile"
 
 
 def replayed_failure(given: Input) -> Raised:
-    given.says(f"Got a cached failed neff at {given.place(GRAPHS[0])}/model.neff. Will skip compilation, please set "
-               "--retry_failed_compilation for recompilation: ", "ERROR")  # fmt: skip
+    given.says(
+        f"Got a cached failed neff at {given.place(GRAPHS[0])}/model.neff. Will skip compilation, please set "
+        "--retry_failed_compilation for recompilation: ",
+        "ERROR",
+    )
     # A message ends where the next record begins.
     given.prints("2026-03-04T10:00:00Z [NCC_EXTP003] Instructions exceed", "INFO: the job goes on")
     return given.alert("cached failure replayed", "[NCC_EXTP003] Instructions exceed"), "--retry_failed_compilation"
 
 
 def killed_compile(given: Input) -> Raised:
-    given.says(f"Failed compilation with ['neuronx-cc', 'compile', '/w/model.{GRAPHS[0]}.hlo_module.pb', '--output', "
-               f"'{given.place(GRAPHS[0])}/model.neff']: {KILLED}", "ERROR")  # fmt: skip
+    given.says(
+        f"Failed compilation with ['neuronx-cc', 'compile', '/w/model.{GRAPHS[0]}.hlo_module.pb', '--output', "
+        f"'{given.place(GRAPHS[0])}/model.neff']: {KILLED}",
+        "ERROR",
+    )
     given.prints("INFO: the job goes on")
     return given.alert("compile killed", "forcibly killed"), "fewer graphs at a time"
 

@@ -192,10 +192,19 @@ def test_a_log_that_is_cut_without_a_copy_keeps_its_last_lines_and_is_not_read_a
 
 @pytest.mark.parametrize(
     ("name", "is_one"),
-    [("train.log.1", True), ("train.log.12", True), ("train.log-20260301", True), ("train.log.2026-03-01", True),
-     ("train.log.2026-03-01_10-00-00", True), ("train.log.gz", False), ("train.log.1.gz", False),
-     ("train.log.bak", False), ("train.logs.1", False), ("other.log.1", False)],
-)  # fmt: skip
+    [
+        ("train.log.1", True),
+        ("train.log.12", True),
+        ("train.log-20260301", True),
+        ("train.log.2026-03-01", True),
+        ("train.log.2026-03-01_10-00-00", True),
+        ("train.log.gz", False),
+        ("train.log.1.gz", False),
+        ("train.log.bak", False),
+        ("train.logs.1", False),
+        ("other.log.1", False),
+    ],
+)
 def test_earlier_files_of_a_log_are_told_by_their_names(tmp_path: Path, name: str, is_one: bool) -> None:
     (tmp_path / "train.log").touch()
     (tmp_path / name).write_bytes(b"abc")

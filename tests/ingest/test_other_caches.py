@@ -23,9 +23,11 @@ def filled(root: Path) -> Path:
 
 def test_it_is_summed_up_by_kind_with_its_largest_entries_first(tmp_path: Path) -> None:
     place = filled(tmp_path / "inductor")
-    found = [Root(kind="inductor", path=str(place), origin="TORCHINDUCTOR_CACHE_DIR", exists=True),
-             Root(kind="inductor", path=str(tmp_path / "none"), origin="its default", exists=False),
-             Root(kind="neuron", path=str(tmp_path), origin="the SDK's default", exists=True)]  # fmt: skip
+    found = [
+        Root(kind="inductor", path=str(place), origin="TORCHINDUCTOR_CACHE_DIR", exists=True),
+        Root(kind="inductor", path=str(tmp_path / "none"), origin="its default", exists=False),
+        Root(kind="neuron", path=str(tmp_path), origin="the SDK's default", exists=True),
+    ]
     (one,) = OtherCaches(lambda: found).look()
     assert (one.root, one.origin, one.entries) == (str(place), "TORCHINDUCTOR_CACHE_DIR", 3)
     assert [(kind.kind, kind.entries) for kind in one.kinds] == [("fx-graph", 2), ("code", 1)]

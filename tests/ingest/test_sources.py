@@ -200,8 +200,9 @@ print(len(buffer.tail(9000)), buffer.ends(), buffer.copies)
 
 def test_a_disk_too_small_for_the_copy_of_a_pipe_ends_the_copy_with_a_word_and_not_the_reading() -> None:
     lines = "".join(f"a line that is read, number {number}\n" for number in range(20_000))
-    done = subprocess.run([sys.executable, "-c", WITHOUT_SPACE], input=lines, capture_output=True, text=True,
-                          timeout=240, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SPACE], input=lines, capture_output=True, text=True, timeout=240, check=False
+    )
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()
     assert told.count("SourceUnavailable copy of standard input") == 1, done.stdout

@@ -176,8 +176,9 @@ def test_two_processes_on_one_line_are_both_counted(second: str, key: str) -> No
 
 
 def test_a_cache_whose_folder_holds_blanks_is_one_root() -> None:
-    text = "".join(f"{_g2(line)}\n".replace("/var/tmp/neuron-compile-cache", "/data/my cache dir")
-                   for line in (HIT, WAIT, EXTRACT))  # fmt: skip
+    text = "".join(
+        f"{_g2(line)}\n".replace("/var/tmp/neuron-compile-cache", "/data/my cache dir") for line in (HIT, WAIT, EXTRACT)
+    )
     counts = _counted(text)
     assert counts["cache_roots"] == ["/data/my cache dir"]
     assert [counts[key] for key in ("modules_hit", "modules_lock_wait", "modules_extracted")] == [[A]] * 3

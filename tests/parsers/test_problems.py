@@ -19,10 +19,18 @@ def test_a_copy_that_ray_left_out_is_no_new_error() -> None:
 
 
 def test_of_a_compilers_banner_only_what_went_wrong_is_an_error() -> None:
-    said = ("*********", "An Internal Compiler Error has occurred", "Error message:  loop nest 12 has no order",
-            "Error class:    RuntimeError", "Version information:", "  NeuronX Compiler version 2.99.1.0",
-            "Type: <class 'AssertionError'>", '  File "driver/Job.py", line 344, in driver.Job.run')  # fmt: skip
+    said = (
+        "*********",
+        "An Internal Compiler Error has occurred",
+        "Error message:  loop nest 12 has no order",
+        "Error class:    RuntimeError",
+        "Version information:",
+        "  NeuronX Compiler version 2.99.1.0",
+        "Type: <class 'AssertionError'>",
+        '  File "driver/Job.py", line 344, in driver.Job.run',
+    )
     text = "".join(f"2026-01-21T05:41:13Z ERROR 6595 [neuronx-cc]: {each}\n" for each in said)
     assert [event.text for event in only(LineMarked, read(text))] == [
-        "An Internal Compiler Error has occurred", "Error message:  loop nest 12 has no order",
-    ]  # fmt: skip
+        "An Internal Compiler Error has occurred",
+        "Error message:  loop nest 12 has no order",
+    ]

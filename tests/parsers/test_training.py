@@ -143,9 +143,13 @@ def test_our_own_progress_lines_in_a_merged_log_count_no_step_twice() -> None:
 
 @pytest.mark.parametrize(
     ("text", "unit"),
-    [("step 3 loss 2.5 throughput 800.0 seq/s", "seq/s"), ("step 3 loss 2.5 throughput: 81.5 tokens/sec", "tokens/sec"),
-     ("step 3 loss 2.5 throughput (tok/s): 7", "tok/s"), ("step 3 loss 2.5 throughput 800 lr 0.1", "")],
-)  # fmt: skip
+    [
+        ("step 3 loss 2.5 throughput 800.0 seq/s", "seq/s"),
+        ("step 3 loss 2.5 throughput: 81.5 tokens/sec", "tokens/sec"),
+        ("step 3 loss 2.5 throughput (tok/s): 7", "tok/s"),
+        ("step 3 loss 2.5 throughput 800 lr 0.1", ""),
+    ],
+)
 def test_the_unit_of_a_throughput_stands_before_or_behind_it(text: str, unit: str) -> None:
     (event,) = read(text)
     assert isinstance(event, StepReported)

@@ -199,9 +199,12 @@ def test_a_key_of_any_length_is_told_whole(key: str, line: str) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(
-    key=keys, line=st.sampled_from(sorted(LISTS)), width=st.integers(NARROWEST, 230),
-    prefix=st.sampled_from(sorted(PREFIXES)), form=st.sampled_from(["plain", "colored", "json"]),
-)  # fmt: skip
+    key=keys,
+    line=st.sampled_from(sorted(LISTS)),
+    width=st.integers(NARROWEST, 230),
+    prefix=st.sampled_from(sorted(PREFIXES)),
+    form=st.sampled_from(["plain", "colored", "json"]),
+)
 def test_a_line_of_the_wrapper_broken_at_any_width_behind_any_prefix_counts_the_same(
     key: str, line: str, width: int, prefix: str, form: str
 ) -> None:

@@ -47,21 +47,27 @@ def made(*groups: Iterable[ev.AnyEvent], until: float = 100.0) -> Run:
 def sample() -> Run:
     """Overlapping compiles, a hit, a wait, a failure, a late compile, the same graph under other flags, memory."""
     memory = [
-        ev.CoresSampled(kind="local", at=T0 + 30 + second, cores=(
-            ev.CoreSample(core=0, memory=(1 + second) << 20, capacity=64 << 20, kinds={"parameters": 1 << 20}),
-            ev.CoreSample(core=1, memory=2 << 20, capacity=64 << 20),
-        ))
+        ev.CoresSampled(
+            kind="local",
+            at=T0 + 30 + second,
+            cores=(
+                ev.CoreSample(core=0, memory=(1 + second) << 20, capacity=64 << 20, kinds={"parameters": 1 << 20}),
+                ev.CoreSample(core=1, memory=2 << 20, capacity=64 << 20),
+            ),
+        )
         for second in range(5)
-    ]  # fmt: skip
+    ]
     return made(
         compiled(A, 10, 0, 20),
         compiled(B, 11, 10, 30),
         [ev.LockWaited(module=B, pid=10, at=T0 + 21, minutes=0.0), *hit(B, 10, 31)],
         hit(C, 10, 32),
-        stepped(1, 35), stepped(2, 36), stepped(3, 37),
+        stepped(1, 35),
+        stepped(2, 36),
+        stepped(3, 37),
         compiled(D, 10, 50, 60),
         compiled(A2, 11, 62, 70),
         [ev.CompileFailed(module=C, pid=12, at=T0 + 80, message="[NCC_EOOM001] does not fit", code="NCC_EOOM001")],
         stepped(20, 90),
         memory,
-    )  # fmt: skip
+    )

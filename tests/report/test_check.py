@@ -30,12 +30,17 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("option", "kept", "broken"),
     [
-        ("max-failed", 1, 0), ("min-hit-rate", 0.0, 0.5), ("max-compile-share", 0.5, 0.4),
-        ("max-compile-seconds", 50, 40), ("max-misses", 10, 1),
-        ("max-late-compiles", 5, 1), ("max-wait-seconds", 60, 5),
-        ("min-throughput", 10, 11), ("max-wall-seconds", 100, 99),
+        ("max-failed", 1, 0),
+        ("min-hit-rate", 0.0, 0.5),
+        ("max-compile-share", 0.5, 0.4),
+        ("max-compile-seconds", 50, 40),
+        ("max-misses", 10, 1),
+        ("max-late-compiles", 5, 1),
+        ("max-wait-seconds", 60, 5),
+        ("min-throughput", 10, 11),
+        ("max-wall-seconds", 100, 99),
     ],
-)  # fmt: skip
+)
 def test_a_threshold_is_kept_on_one_side_and_broken_on_the_other(option: str, kept: float, broken: float) -> None:
     view = report(sample(), 0.0)
     (good,) = judge(view, {option: kept})

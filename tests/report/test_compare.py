@@ -27,10 +27,11 @@ def trained(memory: int, pace: float, *graphs: str) -> Run:
         for core in (0, 1)
     )
     steps = [
-        ev.StepReported(step=step, loss=2 / step, throughput=pace, throughput_unit="seq/s", step_seconds=8 / pace,
-                        at=T0 + 40 + step)
+        ev.StepReported(
+            step=step, loss=2 / step, throughput=pace, throughput_unit="seq/s", step_seconds=8 / pace, at=T0 + 40 + step
+        )
         for step in (1, 2, 3)
-    ]  # fmt: skip
+    ]
     compiles = [event for number, key in enumerate(graphs) for event in compiled(key, 10, 10 * number, 10 * number + 9)]
     return made(compiles, steps, [ev.CoresSampled(kind="local", cores=samples, at=T0 + 42)])
 
@@ -45,15 +46,19 @@ def test_it_says_whether_memory_per_core_fell_and_what_that_cost(view: Compariso
     assert view.answer[0] == "Peak memory per core fell from 100 MiB to 60.0 MiB (−40 %)."
     assert view.answer[1] == "Throughput fell from 10 seq/s to 8 seq/s (−20 %)."
     assert [(one.kind, one.b) for one in view.memory] == [
-        ("total", 60 * MIB), ("parameters", 30 * MIB), ("activations", 30 * MIB),
-    ]  # fmt: skip
+        ("total", 60 * MIB),
+        ("parameters", 30 * MIB),
+        ("activations", 30 * MIB),
+    ]
 
 
 def test_one_graph_or_its_regions_are_told_apart_by_operators_and_by_what_equal_blocks_shared() -> None:
     def ran(*operators: int, blocks: int) -> Run:
         keys = (A, B, C)[: len(operators)]
-        events = [ev.GraphDescribed(module=key, pid=10, operators=count, at=T0)
-                  for key, count in zip(keys, operators, strict=True)]  # fmt: skip
+        events = [
+            ev.GraphDescribed(module=key, pid=10, operators=count, at=T0)
+            for key, count in zip(keys, operators, strict=True)
+        ]
         compiles = [event for number, key in enumerate(keys) for event in compiled(key, 10, 9 * number, 9 * number + 5)]
         return made(events, compiles, [ev.GraphReused(module=A, pid=10, blocks=blocks, at=T0 + 30)])
 
@@ -128,9 +133,12 @@ def test_what_pytorch_compiled_itself_is_compared_and_is_time_spent_compiling() 
         for number, seconds in enumerate(frames):
             identity = {"pid": 10, "compile_id": f"{number}/0", "source": "torch-trace:10"}
             began = T0 + 10 * number
-            events += [ev.FrameCompileBegan(at=began, **identity), ev.GraphCaptured(at=began, **identity),
-                       ev.TorchCacheLookedUp(cache="fx-graph", outcome="miss", at=began, **identity),
-                       ev.FrameCompiled(began=began, seconds=seconds, at=began + seconds, **identity)]  # fmt: skip
+            events += [
+                ev.FrameCompileBegan(at=began, **identity),
+                ev.GraphCaptured(at=began, **identity),
+                ev.TorchCacheLookedUp(cache="fx-graph", outcome="miss", at=began, **identity),
+                ev.FrameCompiled(began=began, seconds=seconds, at=began + seconds, **identity),
+            ]
         return made(events)
 
     view = compare(report(plain(30.0), 0.0), report(plain(2.0, 3.0), 0.0))

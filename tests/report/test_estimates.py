@@ -9,8 +9,17 @@ from tests.bench.bench_estimate import leave_one_out
 
 
 def compiled(module: str, seconds: float, size: int | None = None) -> CompileRecord:
-    return CompileRecord(module=module, node="", run="r", compiler="c", graph_bytes=size, operators=None,
-                         seconds=seconds, peak_rss=None, finished=0.0)  # fmt: skip
+    return CompileRecord(
+        module=module,
+        node="",
+        run="r",
+        compiler="c",
+        graph_bytes=size,
+        operators=None,
+        seconds=seconds,
+        peak_rss=None,
+        finished=0.0,
+    )
 
 
 def test_a_graph_that_always_takes_as_long_is_estimated_without_error() -> None:

@@ -47,8 +47,9 @@ def test_a_trace_of_pytorch_that_nobody_recorded_is_told_by_its_first_line_and_r
     told = json.loads(capsys.readouterr().out)
     frames = told["torch"]["frames"]
     assert {(one["rank"], one["pid"], one["function"]) for one in frames if one["graphs"]} == {
-        (0, 71, "forward"), (1, 72, "forward"),
-    }  # fmt: skip
+        (0, 71, "forward"),
+        (1, 72, "forward"),
+    }
     assert "PyTorch compiled 2 graphs itself" in " ".join(told["headline"])
 
 
@@ -117,10 +118,22 @@ def test_a_browser_opens_it_without_a_request_and_without_an_error(tmp_path: Pat
     other.write_text(hostile())
     for path in (place, other):
         done = subprocess.run(
-            [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-             f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={log}", path.as_uri()],
-            capture_output=True, text=True, timeout=120, check=True,
-        )  # fmt: skip
+            [
+                str(CHROMIUM),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--enable-logging=stderr",
+                "--dump-dom",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                f"--log-net-log={log}",
+                path.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
         assert "CONSOLE" not in done.stderr
         asked = re.findall(r'"url":"([^"]+)"', log.read_text())
         assert not [url for url in asked if "example" in url]

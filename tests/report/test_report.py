@@ -65,8 +65,10 @@ def test_tracing_for_our_own_back_end_is_a_part_of_its_own_and_no_compiling() ->
         {"compiling": 10.0, "tracing": 10.0, "training": 40.0, "rest": 40.0}
     )
     assert [(one.kind, one.start - T0, one.end - T0) for one in view.critical_path] == [
-        ("trace", 5.0, 10.0), ("compile", 10.0, 20.0), ("trace", 20.0, 25.0),
-    ]  # fmt: skip
+        ("trace", 5.0, 10.0),
+        ("compile", 10.0, 20.0),
+        ("trace", 20.0, 25.0),
+    ]
     assert (told(view, "compile_wall").value, told(view, "tracing").value) == pytest.approx((10.0, 10.0))
     assert (
         view.headline[1] == "Compiling held it up for 10.0 s, 10 % of its time, and PyTorch's tracing for 10.0 s more."
@@ -91,9 +93,12 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
         identity = {"pid": 10, "compile_id": f"0/{number}", "source": "torch-trace:10"}
         told: list[ev.AnyEvent] = [ev.FrameCompileBegan(at=T0 + began, function="forward", **identity)]
         told += [ev.FrameRecompiled(at=T0 + began, reasons=reasons, **identity)] if reasons else []
-        return [*told, ev.GraphCaptured(at=T0 + began, **identity),
-                ev.FrameCompiled(began=T0 + began, seconds=4.0, at=T0 + began + 4, **identity),
-                ev.BackwardCompiled(began=T0 + began + 5, seconds=2.0, at=T0 + began + 7, **identity)]  # fmt: skip
+        return [
+            *told,
+            ev.GraphCaptured(at=T0 + began, **identity),
+            ev.FrameCompiled(began=T0 + began, seconds=4.0, at=T0 + began + 4, **identity),
+            ev.BackwardCompiled(began=T0 + began + 5, seconds=2.0, at=T0 + began + 7, **identity),
+        ]
 
     steps = [event for number in range(6) for event in stepped(number, 20.0 + 5 * number)]
     view = report(made(frame(0, 1), steps, frame(1, 41, "size mismatch")), 0.0)
@@ -109,8 +114,12 @@ def test_what_pytorch_compiled_again_after_warm_up_is_late_has_its_step_and_its_
     assert "torch 10" in chart.svg
     assert "forward 0/1: backward, 2.0 s" in chart.svg
     path = [(one.graph, one.start - T0, one.end - T0) for one in view.critical_path]
-    assert path == [("forward 0/0", 1, 5), ("forward 0/0, backward", 6, 8),
-                    ("forward 0/1", 41, 45), ("forward 0/1, backward", 46, 48)]  # fmt: skip
+    assert path == [
+        ("forward 0/0", 1, 5),
+        ("forward 0/0, backward", 6, 8),
+        ("forward 0/1", 41, 45),
+        ("forward 0/1, backward", 46, 48),
+    ]
     assert [(one.time - T0, one.value) for one in view.concurrency][:2] == [(1, 1), (5, 0)]
     (table,) = [table for table in torch_tables(view.torch) if table.heading == "Recompiles"]
     assert [column.text(again) for column in table.columns][:4] == ["0/1", "forward", "4", "yes"]
@@ -192,9 +201,17 @@ def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempt
     view = report(run, 0.0, memory={A: Remembered(flags=("--target=trn1",))})
     (table,) = [table for table in tables(view) if table.heading == "Graphs"]
     row = {column.title: column.text(table.rows[0]) for column in table.columns}
-    assert row == row | {"graph": A, "result": "compiled", "compile": "10.0 s", "rank": "3", "compiles": "2",
-                         "graph size": "4.0 KiB", "peak memory": "1.0 GiB", "operators": "7",
-                         "flags": "--target=trn1"}  # fmt: skip
+    assert row == row | {
+        "graph": A,
+        "result": "compiled",
+        "compile": "10.0 s",
+        "rank": "3",
+        "compiles": "2",
+        "graph size": "4.0 KiB",
+        "peak memory": "1.0 GiB",
+        "operators": "7",
+        "flags": "--target=trn1",
+    }
 
 
 def test_a_bar_carries_as_much_of_its_name_as_has_room() -> None:
@@ -241,8 +258,11 @@ class Done(NamedTuple):
 def test_compiling_beforehand_is_simulated_longest_first() -> None:
     found = precompiled([Done(seconds) for seconds in (3, 3, 2, 2, 2)], 12.0)
     assert [(one.workers, one.seconds, one.saved_seconds) for one in found] == [
-        (1, 12, 0), (2, 7, 5), (4, 4, 8), (8, 3, 9),
-    ]  # fmt: skip
+        (1, 12, 0),
+        (2, 7, 5),
+        (4, 4, 8),
+        (8, 3, 9),
+    ]
     assert all(one.memory is None for one in found)
 
 

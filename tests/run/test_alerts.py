@@ -41,8 +41,9 @@ def raised(now: float, *events: AnyEvent) -> dict[str, Alert]:
 
 
 def sampled(at: float, *utilization: float, memory: int = 10) -> CoresSampled:
-    cores = tuple(CoreSample(core=core, utilization=value, memory=memory, capacity=100) for core, value in
-                  enumerate(utilization))  # fmt: skip
+    cores = tuple(
+        CoreSample(core=core, utilization=value, memory=memory, capacity=100) for core, value in enumerate(utilization)
+    )
     return CoresSampled(kind="neuron", cores=cores, at=at, period=1.0)
 
 
@@ -88,8 +89,10 @@ def test_little_free_memory_warns_while_it_lasts():
 
 
 def test_a_failed_allocation_is_an_error():
-    assert "16.0 GiB" in raised(2.0, DeviceMemoryExhausted(requested=1 << 34, at=1.0, core=3))[
-        "device memory exhausted"].evidence  # fmt: skip
+    assert (
+        "16.0 GiB"
+        in raised(2.0, DeviceMemoryExhausted(requested=1 << 34, at=1.0, core=3))["device memory exhausted"].evidence
+    )
 
 
 def test_graphs_that_keep_appearing_after_warm_up_are_recompiles():
@@ -98,9 +101,11 @@ def test_graphs_that_keep_appearing_after_warm_up_are_recompiles():
     late = [
         event
         for at, module in ((10.0, A), (12.0, B))
-        for event in (CompileBegan(module=module, pid=1, at=at),
-                      CompileEnded(module=module, pid=1, at=at + 1, seconds=1.0, ok=True))
-    ]  # fmt: skip
+        for event in (
+            CompileBegan(module=module, pid=1, at=at),
+            CompileEnded(module=module, pid=1, at=at + 1, seconds=1.0, ok=True),
+        )
+    ]
     assert not raised(20.0, *early, *steps)
     assert not raised(20.0, *early, *steps, *late[:2])  # a single one is the evaluation, most often
     assert raised(20.0, *early, *steps, *late)["recompiles after warm-up"].since == 10.0
@@ -126,8 +131,10 @@ def test_local_workers_that_ended_are_no_loss_of_telemetry():
 
 
 def test_graphs_that_fell_back_and_a_cache_switched_off_are_said():
-    assert "dynamic" in raised(2.0, CompileFellBack(reason="dynamic shape", at=1.0))[
-        "graphs run without our compiler"].evidence  # fmt: skip
+    assert (
+        "dynamic"
+        in raised(2.0, CompileFellBack(reason="dynamic shape", at=1.0))["graphs run without our compiler"].evidence
+    )
     off = RunStarted(run="r", at=0.0, environment={"NEURON_CC_FLAGS": "--no_cache -O1"})
     assert "the compile cache is not in use" in raised(2.0, off, CompileBegan(module=A, pid=1, at=1.0))
     assert not raised(2.0, off)

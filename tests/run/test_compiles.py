@@ -126,11 +126,15 @@ def test_the_oldest_format_announces_its_miss_and_ends_without_a_name():
 def test_in_the_second_format_a_lookup_without_a_hit_is_a_miss_without_a_name():
     announced = [CachePathAnnounced(path="/c", generation="G1", at=float(at), source="log") for at in range(3)]
     run = run_of(
-        announced[0], CacheHit(module=A, generation="G1", at=0.5, source="log"),
-        announced[1], CompilerProgress(dots=3, source="log"), CompilerPassed(source="log"),
-        announced[2], CacheHit(module=B, generation="G1", at=2.5, source="log"),
+        announced[0],
+        CacheHit(module=A, generation="G1", at=0.5, source="log"),
+        announced[1],
+        CompilerProgress(dots=3, source="log"),
+        CompilerPassed(source="log"),
+        announced[2],
+        CacheHit(module=B, generation="G1", at=2.5, source="log"),
         RunFinished(run="r", exit_code=0, at=3.0),
-    )  # fmt: skip
+    )
     assert (run.compiles.totals.hits, run.compiles.totals.misses) == (2, 1)
     unnamed = [graph for graph in run.compiles.graphs.values() if graph.module is None]
     assert [graph.state for graph in unnamed] == [GraphState.COMPILED]
@@ -175,8 +179,10 @@ def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends
         CompilerProgress(seen=10.0, source="log"),
     )
     assert run.compiles.compiling == 1
-    for event in (CompilerPassed(seen=30.0, source="log"),
-                  CompileCompleted(module=A, pid=1, generation="G3", at=30.0, seen=30.0, source="log")):  # fmt: skip
+    for event in (
+        CompilerPassed(seen=30.0, source="log"),
+        CompileCompleted(module=A, pid=1, generation="G3", at=30.0, seen=30.0, source="log"),
+    ):
         run.apply(event)
     assert list(run.compiles.graphs) == [B, A]
     assert (run.compiles.totals.misses, run.compiles.compiling) == (1, 0)
@@ -217,11 +223,17 @@ WAITED_FOR = ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5, waited_second
         ((WAITED_FOR, FOUND), 1),
         ((LockWaited(module=A, pid=2, at=5.0, minutes=1.0), FOUND, WAITED_FOR), 1),
         ((FOUND, ArtifactLoaded(module=A, pid=2, at=10.0, seconds=0.5)), 0),
-        ((CompileBegan(module=A, pid=2, at=5.0), CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True),
-          WAITED_FOR), 0),
+        (
+            (
+                CompileBegan(module=A, pid=2, at=5.0),
+                CompileEnded(module=A, pid=2, at=8.0, seconds=3.0, ok=True),
+                WAITED_FOR,
+            ),
+            0,
+        ),
     ],
     ids=["told behind the line", "told before it", "told twice", "nobody was waited for", "it compiled itself"],
-)  # fmt: skip
+)
 def test_a_hit_after_a_wait_that_no_line_told_is_counted_once(events: tuple[AnyEvent, ...], after_wait: int) -> None:
     run = run_of(*events)
     assert (
@@ -274,8 +286,11 @@ def test_the_report_of_a_parallel_compile_counts_graphs_that_no_line_named():
 
 
 def test_the_report_does_not_count_again_what_lines_told():
-    run = run_of(CompileStarted(module=A, pid=5, generation="G2", at=10.0), CompilerPassed(),
-                 GraphReported(path="p", module=A, ok=True, seconds=3.0))  # fmt: skip
+    run = run_of(
+        CompileStarted(module=A, pid=5, generation="G2", at=10.0),
+        CompilerPassed(),
+        GraphReported(path="p", module=A, ok=True, seconds=3.0),
+    )
     assert run.compiles.totals.misses == 1
     duration = run.compiles.graphs[A].duration
     assert (duration.seconds, duration.precision) == (3.0, Precision.MEASURED)
@@ -305,8 +320,11 @@ def test_a_process_that_dies_leaves_its_compile_and_its_wait_interrupted():
 
 
 def test_a_completion_line_that_arrives_after_its_process_died_still_counts():
-    run = run_of(CompileBegan(module=A, pid=1, at=1.0), ProcessExited(pid=1, at=9.0),
-                 CompileCompleted(module=A, pid=1, at=8.9, generation="G3"))  # fmt: skip
+    run = run_of(
+        CompileBegan(module=A, pid=1, at=1.0),
+        ProcessExited(pid=1, at=9.0),
+        CompileCompleted(module=A, pid=1, at=8.9, generation="G3"),
+    )
     assert run.compiles.graphs[A].state is GraphState.COMPILED
     assert run.compiles.totals.misses == 1
 

@@ -46,8 +46,16 @@ def test_every_view_can_be_drawn_of_every_run_and_changes_nothing(events: list[A
 def test_counts_agree_with_each_other(events: list[AnyEvent]) -> None:
     run = run_of(events)
     card, compiles = overview(run, NOW).compile, run.compiles
-    states = (card.done, card.hit, card.failed, card.cached_failures, len(card.running), len(card.waiting),
-              card.extracted, card.interrupted)  # fmt: skip
+    states = (
+        card.done,
+        card.hit,
+        card.failed,
+        card.cached_failures,
+        len(card.running),
+        len(card.waiting),
+        card.extracted,
+        card.interrupted,
+    )
     assert sum(states) <= card.total == len(compiles.graphs)
     assert compiles.totals.failures <= compiles.totals.misses
     assert compiles.totals.graphs_hit + compiles.totals.graphs_missed <= len(compiles.graphs)

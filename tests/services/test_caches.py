@@ -185,9 +185,11 @@ def test_read_only_refuses_everything(store: Make, tmp_path: Path) -> None:
     with pytest.raises(RefusedForSafety, match="read-only"):
         execution.confirm()
     for refused in (
-        lambda: service.execute(plan), lambda: service.undo(root, "ab"), lambda: service.purge(root, ()),
+        lambda: service.execute(plan),
+        lambda: service.undo(root, "ab"),
+        lambda: service.purge(root, ()),
         lambda: service.pin(["MODULE_1"]),
-    ):  # fmt: skip
+    ):
         with pytest.raises(RefusedForSafety, match="read-only"):
             refused()
 

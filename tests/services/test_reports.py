@@ -53,8 +53,9 @@ def test_a_check_judges_a_run_and_a_cache_together(service: ReportService, log: 
     write_entry(tmp_path / "cache", {"model.neff": neff()})
     checked = service.check([log], {"max-failed": 0.0}, cache=str(tmp_path / "cache"), max_bytes=1)
     assert [(verdict.option, verdict.passed) for verdict in checked.verdicts] == [
-        ("max-failed", True), ("max-size", False),
-    ]  # fmt: skip
+        ("max-failed", True),
+        ("max-size", False),
+    ]
     assert not checked.passed
     assert reports.check_markdown(checked).startswith("## ")
 
@@ -64,8 +65,11 @@ def test_growth_is_judged_only_where_a_threshold_is_given(service: ReportService
     comparison = compare(newer, newer)
     assert growth_reasons(comparison, newer, {}) == ()
     reasons = growth_reasons(comparison, newer, {rule.option: 0.1 for rule in GROWTH_RULES})
-    assert [reason.partition(":")[0] for reason in reasons] == ["time per step", "time spent compiling",
-                                                                "peak memory per core"]  # fmt: skip
+    assert [reason.partition(":")[0] for reason in reasons] == [
+        "time per step",
+        "time spent compiling",
+        "peak memory per core",
+    ]
 
 
 def test_a_name_that_is_neither_a_log_nor_a_recording_is_not_found(service: ReportService) -> None:

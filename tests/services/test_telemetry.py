@@ -33,15 +33,20 @@ def latest(*events: ev.AnyEvent) -> LatestTelemetry:
 
 def test_the_newest_of_each_kind_stands_and_processes_begin_their_executions_anew() -> None:
     telemetry = latest(
-        ev.ExecutionsCounted(pid=1, statuses={"completed": 1}), ev.NeuronProcessesSampled(processes=()),
-        ev.ExecutionsCounted(pid=2, statuses={"completed": 2}), ev.HostSampled(cpu=0.1), ev.HostSampled(cpu=0.2),
-    )  # fmt: skip
+        ev.ExecutionsCounted(pid=1, statuses={"completed": 1}),
+        ev.NeuronProcessesSampled(processes=()),
+        ev.ExecutionsCounted(pid=2, statuses={"completed": 2}),
+        ev.HostSampled(cpu=0.1),
+        ev.HostSampled(cpu=0.2),
+    )
     assert [pid for pid, _ in telemetry.executions] == [2]
     assert telemetry.host is not None
     assert telemetry.host.cpu == 0.2
     assert [type(event).__name__ for event in telemetry.events()] == [
-        "NeuronProcessesSampled", "ExecutionsCounted", "HostSampled",
-    ]  # fmt: skip
+        "NeuronProcessesSampled",
+        "ExecutionsCounted",
+        "HostSampled",
+    ]
 
 
 def test_cores_that_share_a_bank_share_what_is_left() -> None:

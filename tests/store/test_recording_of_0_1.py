@@ -119,9 +119,15 @@ def test_a_process_of_the_job_that_speaks_as_0_1_did_is_understood(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "line",
-    [b'["ArtefactLoaded"]', b'{"type":["CompileDotted"]}', b'{"mix":1}', b'{"type":"CacheScanned","states":"todo"',
-     b"[" * 100_000 + b'"todo"', b'{"type":"CacheScanned","root":"/","states":"todo","x":"todo"}'],
-)  # fmt: skip
+    [
+        b'["ArtefactLoaded"]',
+        b'{"type":["CompileDotted"]}',
+        b'{"mix":1}',
+        b'{"type":"CacheScanned","states":"todo"',
+        b"[" * 100_000 + b'"todo"',
+        b'{"type":"CacheScanned","root":"/","states":"todo","x":"todo"}',
+    ],
+)
 def test_a_broken_line_with_an_old_name_is_refused_as_any_other(line: bytes):
     with pytest.raises(msgspec.DecodeError):
         legacy.decode_any(line)

@@ -17,8 +17,22 @@ from neuron_top.store.sqlite import FILE_NAME, Store
 
 
 def record(number: int, *, size: int = 0, alive: bool = False) -> RunRecord:
-    return RunRecord(f"r{number}", "", "", (), "", 1 if alive else None, float(number), None if alive else 9.0, 0,
-                     float(number), 0, size, "", "")  # fmt: skip
+    return RunRecord(
+        f"r{number}",
+        "",
+        "",
+        (),
+        "",
+        1 if alive else None,
+        float(number),
+        None if alive else 9.0,
+        0,
+        float(number),
+        0,
+        size,
+        "",
+        "",
+    )
 
 
 def recorded(state: Path, count: int, *, pid: int | None = None) -> Store:

@@ -47,8 +47,11 @@ def rebuilt(root: Path, name: str, cores: int) -> tuple[Path, list[str]]:
         found = re.search(r"neuron[0N]/(\S+)$", path)
         if found and " " not in path and not path.startswith("$"):
             listed += list(spelled_out(found[1]))
-    names = [one.replace("neuron_coreN", f"neuron_core{core}").replace("neuron_core0", f"neuron_core{core}")
-             for one in listed for core in range(cores if "neuron_core" in one else 1)]  # fmt: skip
+    names = [
+        one.replace("neuron_coreN", f"neuron_core{core}").replace("neuron_core0", f"neuron_core{core}")
+        for one in listed
+        for core in range(cores if "neuron_core" in one else 1)
+    ]
     for one in names:
         if not (base / one).is_dir():
             put(base / one, "1\n")
@@ -85,8 +88,11 @@ def test_a_drivers_tree_is_read_as_its_listing_names_it(tmp_path: Path, name: st
         assert core.peak == 1000 * MIB
     counted = tree.counters()
     assert [found.physical for found in counted] == [0, 1]
-    groups = {re.findall(r"(?:status|other_info)/(\w+)/total$", one)[0] for one in names
-              if re.search(r"neuron_core0/stats/(?:status|other_info)/\w+/total$", one)}  # fmt: skip
+    groups = {
+        re.findall(r"(?:status|other_info)/(\w+)/total$", one)[0]
+        for one in names
+        if re.search(r"neuron_core0/stats/(?:status|other_info)/\w+/total$", one)
+    }
     for one, found in zip((0, 1), counted, strict=True):
         silent = (
             {"reset_fail_count"}

@@ -143,9 +143,13 @@ def test_the_command_finds_devices_and_trouble_and_ends_with_1(tmp_path: Path) -
     executable(tmp_path / "bin", "neuron-ls", f"print({listing!r})")
     (tmp_path / "afile").touch()
     result = doctor(
-        tmp_path, "--json", "--sysfs-root", str(tmp_path / "sys"),
-        PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", NEURON_COMPILE_CACHE_URL=str(tmp_path / "afile"),
-    )  # fmt: skip
+        tmp_path,
+        "--json",
+        "--sysfs-root",
+        str(tmp_path / "sys"),
+        PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        NEURON_COMPILE_CACHE_URL=str(tmp_path / "afile"),
+    )
     assert result.returncode == 1, result.stderr
     told = json.loads(result.stdout)
     assert told["facts"]["driver"] == [2, 26, 5, 0]

@@ -58,10 +58,18 @@ def observe(place: Path, name: str, **environ: str) -> Observed:
     given = {key: value for key, value in os.environ.items() if key != "TORCH_TRACE"}
     process = subprocess.run(
         [sys.executable, "-m", "neuron_top", "run", "--plain", "--", sys.executable, str(script)],
-        env={**given, "NEURONTOP_STATE_DIR": str(state), "TORCHINDUCTOR_CACHE_DIR": str(place / "inductor"),
-             "NEURONTOP_CONFIG": str(place / "none.toml"), **environ},
-        capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+        env={
+            **given,
+            "NEURONTOP_STATE_DIR": str(state),
+            "TORCHINDUCTOR_CACHE_DIR": str(place / "inductor"),
+            "NEURONTOP_CONFIG": str(place / "none.toml"),
+            **environ,
+        },
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert process.returncode == 0, process.stderr
     with Store(Settings(state_dir=str(state)).state_path / "neurontop.db", read_only=True) as store:
         (found,) = store.runs(limit=1)

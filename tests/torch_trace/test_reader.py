@@ -102,8 +102,14 @@ def test_any_cutting_of_the_same_bytes_gives_the_same_events(cuts: list[int]) ->
 @given(st.binary(max_size=400), st.integers(0, len(WHOLE)), st.integers(0, 40))
 def test_junk_in_the_middle_never_raises_and_costs_only_what_it_touches(junk: bytes, place: int, gone: int) -> None:
     data = WHOLE.encode()
-    events = read(data[:place] + junk + data[place + gone :] + b"\n" + phase("code_gen", "B", 5).encode()
-                  + phase("code_gen", "E", 6).encode())  # fmt: skip
+    events = read(
+        data[:place]
+        + junk
+        + data[place + gone :]
+        + b"\n"
+        + phase("code_gen", "B", 5).encode()
+        + phase("code_gen", "E", 6).encode()
+    )
     assert any(isinstance(event, CompilePhaseEnded) and event.phase == "code_gen" for event in events)
     assert [decode(encode(event)) for event in events] == events
 
@@ -133,8 +139,18 @@ def test_values_of_any_kind_where_others_are_expected_never_raise(
         torch_view(run, START)
 
 
-@given(_VALUES, st.sampled_from(("fx_graph_cache_hit", "aotautograd_cache_bypass", "recompile_reasons",
-                                 "triton_kernel_info", "dynamo_graph_break_reason")))  # fmt: skip
+@given(
+    _VALUES,
+    st.sampled_from(
+        (
+            "fx_graph_cache_hit",
+            "aotautograd_cache_bypass",
+            "recompile_reasons",
+            "triton_kernel_info",
+            "dynamo_graph_break_reason",
+        )
+    ),
+)
 def test_artifacts_of_any_content_never_raise(payload: object, name: str) -> None:
     read(artifact(name, json.dumps(payload)))
 

@@ -73,11 +73,14 @@ def job(at: float = START) -> list[ev.AnyEvent]:
     """A started job of four workers."""
     command = ("torchrun", "--nproc_per_node=4", "train_bert_tp.py", "--tensor_parallel_size", "2")
     return [
-        ev.RunStarted(run="20260921-101500-bert", name="bert-tp", command=command, at=at, pid=4000, world_size=4,
-                      node="trn1"),
-        *(ev.ProcessSeen(pid=4001 + rank, role="worker", rank=rank, local_rank=rank, world_size=4, at=at, node="trn1")
-          for rank in range(4)),
-    ]  # fmt: skip
+        ev.RunStarted(
+            run="20260921-101500-bert", name="bert-tp", command=command, at=at, pid=4000, world_size=4, node="trn1"
+        ),
+        *(
+            ev.ProcessSeen(pid=4001 + rank, role="worker", rank=rank, local_rank=rank, world_size=4, at=at, node="trn1")
+            for rank in range(4)
+        ),
+    ]
 
 
 def samples(count: int, seconds: int, at: float = START, capacity: int | None = 16 * 1024**3) -> list[ev.AnyEvent]:
@@ -114,10 +117,18 @@ def workers(seconds: int, at: float = START) -> list[ev.AnyEvent]:
     made: list[ev.AnyEvent] = []
     for second in range(seconds):
         cores = tuple(
-            ev.CoreSample(core=rank, rank=rank, pid=4001 + rank, utilization=0.5 + 0.1 * rank + 0.01 * (second % 9),
-                          memory=(520 + 30 * rank) * mib, peak=(600 + 30 * rank) * mib, process="python", kinds=kinds)
+            ev.CoreSample(
+                core=rank,
+                rank=rank,
+                pid=4001 + rank,
+                utilization=0.5 + 0.1 * rank + 0.01 * (second % 9),
+                memory=(520 + 30 * rank) * mib,
+                peak=(600 + 30 * rank) * mib,
+                process="python",
+                kinds=kinds,
+            )
             for rank in range(4)
-        )  # fmt: skip
+        )
         made.append(ev.CoresSampled(kind="local", cores=cores, period=1.0, at=at + second, node="trn1"))
     made.append(ev.HostSampled(cpu=0.71, memory_used=9 * 1024**3, memory_total=24 * 1024**3, at=at + seconds))
     return made
@@ -136,24 +147,50 @@ def compiles(at: float = START) -> list[ev.AnyEvent]:
         ev.CacheHit(module=module(1), at=at + 2, **common),
         ev.CacheHit(module=module(2), at=at + 3, **common),
         ev.CompileBegan(module=module(3), at=at + 4, pid=4001, rank=0, node="trn1"),
-        ev.CompileEnded(module=module(3), at=at + 16, seconds=12.0, ok=True, pid=4001, rank=0, node="trn1",
-                        artifact_bytes=3_400_000, peak_rss_bytes=900_000_000),
+        ev.CompileEnded(
+            module=module(3),
+            at=at + 16,
+            seconds=12.0,
+            ok=True,
+            pid=4001,
+            rank=0,
+            node="trn1",
+            artifact_bytes=3_400_000,
+            peak_rss_bytes=900_000_000,
+        ),
         ev.CompileBegan(module=module(4), at=at + 17, pid=4002, rank=1, node="trn1"),
-        ev.CompileFailed(module=module(4), at=at + 30, pid=4002, rank=1, node="trn1", exit_status=-9,
-                         message="[F137] neuronx-cc was forcibly killed", code="F137"),
+        ev.CompileFailed(
+            module=module(4),
+            at=at + 30,
+            pid=4002,
+            rank=1,
+            node="trn1",
+            exit_status=-9,
+            message="[F137] neuronx-cc was forcibly killed",
+            code="F137",
+        ),
         ev.CompileBegan(module=module(5), at=at + 31, pid=4003, rank=2, node="trn1"),
         ev.LockWaited(module=module(5), at=at + 40, pid=4004, rank=3, node="trn1", minutes=1.0, path="/cache/x.lock"),
         ev.LockWaited(module=module(6), at=at + 41, pid=4001, rank=0, node="trn1", minutes=2.0, path="/cache/y.lock"),
-    ]  # fmt: skip
+    ]
 
 
 def steps(count: int, at: float = START) -> list[ev.AnyEvent]:
     """Steps printed once a second, with a falling loss."""
     return [
-        ev.StepReported(step=step, total_steps=200, loss=10.5 / (1 + step / 20), throughput=31.5 + step % 3,
-                        throughput_unit="seq/s", step_seconds=0.98, learning_rate=1e-4, at=at + step, rank=0)
+        ev.StepReported(
+            step=step,
+            total_steps=200,
+            loss=10.5 / (1 + step / 20),
+            throughput=31.5 + step % 3,
+            throughput_unit="seq/s",
+            step_seconds=0.98,
+            learning_rate=1e-4,
+            at=at + step,
+            rank=0,
+        )
         for step in range(1, count + 1)
-    ]  # fmt: skip
+    ]
 
 
 _TEXTS = (
@@ -272,18 +309,52 @@ def recordings() -> tuple[RunRow, ...]:
     command = ("torchrun", "--nproc_per_node=4", "train_bert_tp.py")
     common = {"node": "trn1", "command": command, "folder": "/x", "exit_code": None}
     return (
-        RunRow(id="20260921-101500-aaaa", name="bert-tp", state=JobState.RUNNING, state_text="running",
-                   started=START, finished=None, seconds=50.0,
-               compile_share=None, hit_rate=None, graphs=None, events=120, bytes=40_000, **common),
-        RunRow(id="20260920-090000-bbbb", name="bert-tp", state=JobState.FINISHED, state_text="finished",
-                   started=START - 90_000,
-               finished=START - 89_000, seconds=1000.0, compile_share=0.31, hit_rate=0.5, graphs=12, events=9000,
-               bytes=3_400_000, **common),
-        RunRow(id="20260919-080000-cccc", name="llama", state=JobState.FAILED, state_text="failed (exit status 1)",
-                   started=START - 190_000,
-               finished=START - 189_990, seconds=10.0, compile_share=0.9, hit_rate=0.0, graphs=2, events=300,
-               bytes=300_000, **common),
-    )  # fmt: skip
+        RunRow(
+            id="20260921-101500-aaaa",
+            name="bert-tp",
+            state=JobState.RUNNING,
+            state_text="running",
+            started=START,
+            finished=None,
+            seconds=50.0,
+            compile_share=None,
+            hit_rate=None,
+            graphs=None,
+            events=120,
+            bytes=40_000,
+            **common,
+        ),
+        RunRow(
+            id="20260920-090000-bbbb",
+            name="bert-tp",
+            state=JobState.FINISHED,
+            state_text="finished",
+            started=START - 90_000,
+            finished=START - 89_000,
+            seconds=1000.0,
+            compile_share=0.31,
+            hit_rate=0.5,
+            graphs=12,
+            events=9000,
+            bytes=3_400_000,
+            **common,
+        ),
+        RunRow(
+            id="20260919-080000-cccc",
+            name="llama",
+            state=JobState.FAILED,
+            state_text="failed (exit status 1)",
+            started=START - 190_000,
+            finished=START - 189_990,
+            seconds=10.0,
+            compile_share=0.9,
+            hit_rate=0.0,
+            graphs=2,
+            events=300,
+            bytes=300_000,
+            **common,
+        ),
+    )
 
 
 def catalog() -> EntryTable:
@@ -291,11 +362,27 @@ def catalog() -> EntryTable:
     root = "/var/tmp/neuron-compile-cache"
 
     def row(number: int, state: str, compiler: str, size: int, age: float, **more: object) -> EntryRow:
-        fields = {"artifact_bytes": size, "compile_seconds": 61.0, "flags": "--target=trn1", "lock": "", "failure": "",
-                  "advice": "", "problems": ()} | more  # fmt: skip
+        fields = {
+            "artifact_bytes": size,
+            "compile_seconds": 61.0,
+            "flags": "--target=trn1",
+            "lock": "",
+            "failure": "",
+            "advice": "",
+            "problems": (),
+        } | more
         name = module(number)
-        return EntryRow(key=f"{root}/{compiler}/{name}", root=root, compiler=compiler, module=name, state=state,
-                        bytes=size, used=START - age, age=age, **fields)  # fmt: skip
+        return EntryRow(
+            key=f"{root}/{compiler}/{name}",
+            root=root,
+            compiler=compiler,
+            module=name,
+            state=state,
+            bytes=size,
+            used=START - age,
+            age=age,
+            **fields,
+        )
 
     new, old = "neuronxcc-2.21.18209.0+043b1bf7", "neuronxcc-2.15.128.0+56dc5a86"
     return EntryTable(
@@ -303,12 +390,19 @@ def catalog() -> EntryTable:
         rows=(
             row(1, "hit", new, 3_400_000, 120.0),
             row(2, "hit", new, 2_500_000_000, 3600.0),
-            row(3, "failed", new, 9_000, 7200.0, failure="[F137] neuronx-cc was forcibly killed",
-                advice="Compile fewer graphs at a time, then retry."),
+            row(
+                3,
+                "failed",
+                new,
+                9_000,
+                7200.0,
+                failure="[F137] neuronx-cc was forcibly killed",
+                advice="Compile fewer graphs at a time, then retry.",
+            ),
             row(4, "compiling", new, 40_000, 5.0, lock="alive pid 4711 on trn1", compile_seconds=None),
             row(5, "hit", old, 700_000_000, 90 * 86400.0),
         ),
-    )  # fmt: skip
+    )
 
 
 def catalog_beside_inductor() -> EntryTable:

@@ -21,9 +21,17 @@ def test_cached_failures_are_never_what_is_cut(
     width: int, failures: int, hits: int, misses: int, glyphs: Glyphs
 ) -> None:
     cache = msgspec.structs.replace(
-        VIEW.cache, failures_met=failures, graphs_hit=hits, graphs_missed=misses, hits=hits, misses=misses,
-        hits_after_compile=hits // 2, hit_rate=0.5, size=10**12, free=10**11,
-    )  # fmt: skip
+        VIEW.cache,
+        failures_met=failures,
+        graphs_hit=hits,
+        graphs_missed=misses,
+        hits=hits,
+        misses=misses,
+        hits_after_compile=hits // 2,
+        hit_rate=0.5,
+        size=10**12,
+        free=10**11,
+    )
     theme = Theme(DARK, glyphs)
     line = compile_panel(theme, VIEW.compile, cache, width, 3)[2]
     assert line.cell_length == width

@@ -75,9 +75,23 @@ async def test_tab_goes_round_all_screens_and_back() -> None:
         assert app.current_mode == "runs"
 
 
-@pytest.mark.parametrize(("key", "line"), [("down", 1), ("j", 1), ("up", 0), ("k", 0), ("pagedown", 5), ("G", 5),
-                                           ("end", 5), ("g", 0), ("home", 0), ("pageup", 0), ("ctrl+f", 5),
-                                           ("ctrl+b", 0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        ("down", 1),
+        ("j", 1),
+        ("up", 0),
+        ("k", 0),
+        ("pagedown", 5),
+        ("G", 5),
+        ("end", 5),
+        ("g", 0),
+        ("home", 0),
+        ("pageup", 0),
+        ("ctrl+f", 5),
+        ("ctrl+b", 0),
+    ],
+)
 async def test_moving_keys_move_the_cursor(key: str, line: int) -> None:
     async with running("compile") as (app, pilot):
         await pilot.press("down", key)

@@ -31,8 +31,12 @@ def state(tmp_path: Path) -> Path:
         job = [sys.executable, "-c", JOB.replace("LOSS", loss)]
         done = subprocess.run(
             [sys.executable, "-m", "neuron_top", "run", "--plain", "--name", name, "--", *job],
-            env=environ, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
     return tmp_path / "neuron-top"
 

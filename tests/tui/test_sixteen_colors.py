@@ -41,8 +41,14 @@ def shown(log: Path, **environ: str) -> Iterator[int]:
     }
     terminal, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    program = subprocess.Popen([sys.executable, "-m", "neuron_top", "watch", str(log)], env=kept | environ, stdin=side,
-                               stdout=side, stderr=side, start_new_session=True)  # fmt: skip
+    program = subprocess.Popen(
+        [sys.executable, "-m", "neuron_top", "watch", str(log)],
+        env=kept | environ,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        start_new_session=True,
+    )
     os.close(side)
     try:
         yield terminal

@@ -121,8 +121,10 @@ def test_of_a_pipe_the_screen_scrolls_back_to_the_first_line_and_leaves_nothing_
     count, folder = 12_000, tmp_path / "scratch"
     folder.mkdir()
     writer = f"{sys.executable} -c 'for number in range({count}): print(\"piped line\", number)'"
-    tmux.open(f"sh -c '{writer.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))} | {NEURONTOP} watch -'",
-              TMPDIR=str(folder))  # fmt: skip
+    tmux.open(
+        f"sh -c '{writer.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))} | {NEURONTOP} watch -'",
+        TMPDIR=str(folder),
+    )
     tmux.until(f"piped line {count - 1}")
     tmux.press("5")
     tmux.until("following", f"piped line {count - 1}")

@@ -62,9 +62,11 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
     try:
         tmux.open(
             f"{NEURONTOP} run --screen --name e2e -- {JOB}",
-            NEURON_COMPILE_CACHE_URL=str(facts.cache), TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"),
-            NEURONTOP_STATE_DIR=str(facts.state), OMP_NUM_THREADS="1",
-        )  # fmt: skip
+            NEURON_COMPILE_CACHE_URL=str(facts.cache),
+            TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"),
+            NEURONTOP_STATE_DIR=str(facts.state),
+            OMP_NUM_THREADS="1",
+        )
         tmux.until("▶ training", "2 of 2 workers", "seq/s", patience=800.0)
         for key, words in SCREENS.items():
             tmux.press(key)

@@ -37,8 +37,11 @@ def test_an_alert_in_words_is_the_alert_that_was_raised() -> None:
         (alert.kind, alert.key, alert.severity, alert.graph) for alert in texts
     ]
     assert {alert.kind for alert in values} == {
-        AlertKind.CACHED_FAILURE, AlertKind.COMPILE_FAILED, AlertKind.STALE_LOCK, AlertKind.TRIAL_RUN,
-    }  # fmt: skip
+        AlertKind.CACHED_FAILURE,
+        AlertKind.COMPILE_FAILED,
+        AlertKind.STALE_LOCK,
+        AlertKind.TRIAL_RUN,
+    }
     stale = next(alert for alert in texts if alert.kind is AlertKind.STALE_LOCK)
     assert "MODULE_{3}+a" in stale.evidence
     assert "cache show MODULE_{3}+a" in stale.next_step

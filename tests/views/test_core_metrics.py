@@ -54,8 +54,10 @@ def test_a_metric_stands_in_the_terminal_on_the_page_and_in_prometheus_with_one_
     known = everything()
     (row,) = known.read(overview).cores
     look = Theme(DARK_LOOK, UNICODE)
-    cells = {column.title: "".join(text for text, _style in column.cell(item(row), look, 20))
-             for column in core_rows.columns([row])}  # fmt: skip
+    cells = {
+        column.title: "".join(text for text, _style in column.cell(item(row), look, 20))
+        for column in core_rows.columns([row])
+    }
     if metric.column:
         assert cells[metric.column] == metric.text(row)
     samples = {family.name: family.samples for family in metrics_of(known.read(overview))}
@@ -74,8 +76,10 @@ def test_power_and_flops_of_the_samples_reach_the_terminal_the_page_and_promethe
     driver = SysfsTree(tmp_path).sample().cores[0]
     counters = records.counters({0: {"neuroncore_utilization": 50, "effective_flops": 41.3e12}})
     reader = MonitorReader()
-    told = [*reader.feed(records.line(records.record(records.runtime(1, neuroncore_counters=counters)))),
-            *reader.flush()]  # fmt: skip
+    told = [
+        *reader.feed(records.line(records.record(records.runtime(1, neuroncore_counters=counters)))),
+        *reader.flush(),
+    ]
     (monitor,) = (event for event in told if isinstance(event, ev.CoresSampled))
     known = feed(power=driver.power, flops=monitor.cores[0].flops)
     (row,) = known.read(overview).cores

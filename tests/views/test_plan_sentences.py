@@ -28,15 +28,26 @@ def other(text: str) -> str:
 def rephrased(plan: Plan) -> Plan:
     """The plan with every sentence changed. Names, paths, numbers and states stay."""
     steps = tuple(
-        msgspec.structs.replace(step, reason=other(step.reason), proof=other(step.proof), warning=other(step.warning),
-                                rebuild_from=other(step.rebuild_from))
+        msgspec.structs.replace(
+            step,
+            reason=other(step.reason),
+            proof=other(step.proof),
+            warning=other(step.warning),
+            rebuild_from=other(step.rebuild_from),
+        )
         for step in plan.steps
-    )  # fmt: skip
+    )
     exclusions = tuple(msgspec.structs.replace(each, reason=other(each.reason)) for each in plan.exclusions)
     return msgspec.structs.replace(
-        plan, policy=other(plan.policy), caveats=tuple(map(other, plan.caveats)), refused=other(plan.refused),
-        goal_missed=other(plan.goal_missed), goal_met=other(plan.goal_met), steps=steps, exclusions=exclusions,
-    )  # fmt: skip
+        plan,
+        policy=other(plan.policy),
+        caveats=tuple(map(other, plan.caveats)),
+        refused=other(plan.refused),
+        goal_missed=other(plan.goal_missed),
+        goal_met=other(plan.goal_met),
+        steps=steps,
+        exclusions=exclusions,
+    )
 
 
 def a_cache(root: Path) -> CacheService:
@@ -47,8 +58,9 @@ def a_cache(root: Path) -> CacheService:
     return CacheService(Settings(state_dir=str(root / "state")), in_use=lambda root: None)
 
 
-@pytest.mark.parametrize("verb", [Verb.EVICT, Verb.SLIM, Verb.RETRY_DETERMINISTIC, Verb.UNLOCK, Verb.FORCE_UNLOCK,
-                                  Verb.QUARANTINE])  # fmt: skip
+@pytest.mark.parametrize(
+    "verb", [Verb.EVICT, Verb.SLIM, Verb.RETRY_DETERMINISTIC, Verb.UNLOCK, Verb.FORCE_UNLOCK, Verb.QUARANTINE]
+)
 def test_a_plan_with_every_sentence_changed_decides_the_same(verb: Verb, tmp_path: Path) -> None:
     def decided(root: Path, change: Callable[[Plan], Plan]) -> tuple[object, ...]:
         service, cache = a_cache(root), str(root / "cache")

@@ -109,8 +109,11 @@ def test_compile_progress_counts_distinct_graphs_by_state():
 
 
 def test_graphs_left_are_known_from_extraction_and_from_the_queue_and_otherwise_not():
-    extracted = [TrialRunStarted(at=101.0), GraphExtracted(module=A, pid=1, at=102.0),
-                 GraphExtracted(module=B, pid=1, at=102.0)]  # fmt: skip
+    extracted = [
+        TrialRunStarted(at=101.0),
+        GraphExtracted(module=A, pid=1, at=102.0),
+        GraphExtracted(module=B, pid=1, at=102.0),
+    ]
     counted = QueueCounted(at=110.0, remaining=7, locked=0, failed=0, done=1, total=8)
     assert overview(run_of(STARTED), 120.0).compile.left is None
     assert overview(run_of(STARTED, *extracted), 120.0).compile.left == 2
@@ -141,8 +144,9 @@ def test_a_core_shows_headroom_peak_and_what_its_worker_tells_of_its_memory():
 
 
 def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown():
-    cores = tuple(CoreSample(core=core, device=core // 2, memory=None if core == 3 else 10, utilization=0.5)
-                  for core in range(4))  # fmt: skip
+    cores = tuple(
+        CoreSample(core=core, device=core // 2, memory=None if core == 3 else 10, utilization=0.5) for core in range(4)
+    )
     devices = DevicesFound(instance_type="trn1.2xlarge", devices=(Device(index=0, memory=1000),))
     table = core_table(run_of(devices, CoresSampled(kind="neuron", cores=cores, at=1.0)), 1.5)
     assert [(group.name, group.memory, group.capacity) for group in table.groups] == [
@@ -152,8 +156,12 @@ def test_cores_are_grouped_by_device_and_a_total_with_an_unknown_part_is_unknown
 
 
 def test_a_cores_page_has_its_history_and_an_unknown_core_has_none():
-    run = run_of(*(CoresSampled(kind="neuron", cores=(CoreSample(core=0, utilization=at / 10),), at=float(at))
-                   for at in range(10)))  # fmt: skip
+    run = run_of(
+        *(
+            CoresSampled(kind="neuron", cores=(CoreSample(core=0, utilization=at / 10),), at=float(at))
+            for at in range(10)
+        )
+    )
     page = core_page(run, 10.0, "/neuron/0")
     assert page is not None
     assert [round(point.peak, 1) for point in page.utilization] == [at / 10 for at in range(10)]
@@ -186,8 +194,16 @@ def test_a_graphs_page_folds_ranks_out_again():
 
 def test_a_wait_names_whom_it_is_for_and_the_proof():
     waits = [LockWaited(module=module, pid=11, at=62.0, minutes=1.0) for module in (A, B, C)]
-    lock = EntryChanged(root="/c", compiler="v", module=B, state="locked-live", at=60.0, lock="alive",
-                        lock_holder="pid 7 on h", lock_proof="its holder, process 7, lives")  # fmt: skip
+    lock = EntryChanged(
+        root="/c",
+        compiler="v",
+        module=B,
+        state="locked-live",
+        at=60.0,
+        lock="alive",
+        lock_holder="pid 7 on h",
+        lock_proof="its holder, process 7, lives",
+    )
     began = CompileBegan(module=A, pid=10, at=2.0)
     view = overview(run_of(ProcessSeen(pid=10, role="worker", rank=0, at=1.0), began, *waits, lock), 70.0)
     held = {one.key: one.lock for one in view.compile.waiting}
@@ -279,9 +295,14 @@ def test_a_list_of_recordings_tells_running_from_cut_off_and_reads_the_closing_s
 
 @pytest.mark.parametrize(
     ("words", "state"),
-    [("finished", JobState.FINISHED), ("failed (exit status 3)", JobState.FAILED), ("cut off", JobState.CUT_OFF),
-     ("killed (signal 9)", JobState.KILLED), ("interrupted (SIGINT)", JobState.INTERRUPTED)],
-)  # fmt: skip
+    [
+        ("finished", JobState.FINISHED),
+        ("failed (exit status 3)", JobState.FAILED),
+        ("cut off", JobState.CUT_OFF),
+        ("killed (signal 9)", JobState.KILLED),
+        ("interrupted (SIGINT)", JobState.INTERRUPTED),
+    ],
+)
 def test_a_closing_summary_of_0_1_which_has_words_for_a_state_is_read(words: str, state: JobState):
     summary_of_0_1 = msgspec.json.encode({"state": words, "graphs": 7, "hit_rate": 0.5}).decode()
     record = RunRecord("r", "", "", (), "", None, 1.0, 2.0, 3, 2.0, 5, 500, "", summary_of_0_1)

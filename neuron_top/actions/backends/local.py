@@ -56,9 +56,14 @@ class LocalBackend:
         from neuron_top.actions import plan_context
 
         return plan_context.collect_context(
-            snapshot, pins=facts.pins, used=facts.used, compiled=facts.compiled,
-            shared_confirmed=facts.shared_confirmed, read_only=facts.read_only, trash=self.journal(),
-        )  # fmt: skip
+            snapshot,
+            pins=facts.pins,
+            used=facts.used,
+            compiled=facts.compiled,
+            shared_confirmed=facts.shared_confirmed,
+            read_only=facts.read_only,
+            trash=self.journal(),
+        )
 
     @contextlib.contextmanager
     def local_copy(self, entry: Entry) -> Iterator[tuple[str, Entry]]:

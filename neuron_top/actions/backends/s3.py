@@ -131,9 +131,13 @@ class S3Backend:
     def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
         """See CacheBackend: marks first, then a wait, then the rest."""
         return execution.execute(
-            plan, self._bucket, self.journal(), read_only=options.read_only, drain_seconds=options.grace_seconds,
+            plan,
+            self._bucket,
+            self.journal(),
+            read_only=options.read_only,
+            drain_seconds=options.grace_seconds,
             watch=options.watch,
-        )  # fmt: skip
+        )
 
     def waits_for_readers(self, plan: Plan) -> bool:
         """See CacheBackend."""

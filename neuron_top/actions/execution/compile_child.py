@@ -54,9 +54,12 @@ def compile_apart(plan: Plan, *, jobs: int, read_only: bool, watch: Callable[[pl
     job = Job(plan=plan, jobs=jobs, read_only=read_only)
     with subprocess.Popen(
         [sys.executable, "-P", "-m", __name__],  # -P: nothing is imported from the folder we are in
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        start_new_session=True, preexec_fn=die_with_parent(),
-    ) as child:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=die_with_parent(),
+    ) as child:
         if child.stdin is None or child.stdout is None:
             raise AssertionError("both are pipes")
         with contextlib.suppress(BrokenPipeError):  # ended before it was told what to do: it gives no answer then
@@ -113,8 +116,9 @@ def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
 
     compilers, _ = compilers_for(job.plan.root, (step.path for step in job.plan.steps), soon=True)
     log = ParallelLog(level="ERROR", stream=io.StringIO())
-    return compile_now(job.plan, Trash(job.plan.root), compilers, jobs=job.jobs, log=log, watch=watch,
-                       read_only=job.read_only)  # fmt: skip
+    return compile_now(
+        job.plan, Trash(job.plan.root), compilers, jobs=job.jobs, log=log, watch=watch, read_only=job.read_only
+    )
 
 
 def _tell(answer: Progress | Outcome | Refusal) -> None:

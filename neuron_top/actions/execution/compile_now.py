@@ -114,8 +114,9 @@ class _Compiles:
     def end(self) -> None:
         """The closing records; where they find no room the plan counts as interrupted."""
         at, identity = time.time(), self.plan.identity
-        closing = PlanEnded(plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=0,
-                            interrupted=self.interrupted)  # fmt: skip
+        closing = PlanEnded(
+            plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=0, interrupted=self.interrupted
+        )
         refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
         with contextlib.suppress(RefusedForSafety):
             self.trash.write(*refused, closing)

@@ -61,8 +61,9 @@ def copy(
     finally:
         work.end(trash)
     refused = tuple((plan.steps[number].path, reason) for number, reason in work.refused)
-    return Outcome(plan=plan.identity, done=work.done, refused=refused, moved_bytes=work.copied,
-                   interrupted=work.interrupted)  # fmt: skip
+    return Outcome(
+        plan=plan.identity, done=work.done, refused=refused, moved_bytes=work.copied, interrupted=work.interrupted
+    )
 
 
 class _Copies:
@@ -88,8 +89,14 @@ class _Copies:
     def end(self, trash: Trash) -> None:
         """The closing records; where they find no room the copy counts as interrupted."""
         at, identity = time.time(), self.plan.identity
-        closing = PlanEnded(plan=identity, at=at, done=self.done, refused=len(self.refused), moved_bytes=self.copied,
-                            interrupted=self.interrupted)  # fmt: skip
+        closing = PlanEnded(
+            plan=identity,
+            at=at,
+            done=self.done,
+            refused=len(self.refused),
+            moved_bytes=self.copied,
+            interrupted=self.interrupted,
+        )
         refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
         with contextlib.suppress(RefusedForSafety):
             trash.write(*refused, closing)

@@ -74,9 +74,10 @@ def execute(
         freed_bytes=0 if versioned else run.bytes,
         interrupted=run.interrupted,
         trash=bucket.url if versioned else "",
-        undo=f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}" if versioned
+        undo=f"undo: neurontop cache restore {plan.identity} {shlex.quote(bucket.url)}"
+        if versioned
         else "this bucket keeps no versions: it cannot be undone",
-    )  # fmt: skip
+    )
 
 
 class _Execution:
@@ -84,9 +85,10 @@ class _Execution:
         self.plan, self.bucket, self.trash = plan, bucket, trash
         self.earlier = {
             (move.path, move.inode)
-            for history in trash.entries() if history.begun.plan == plan.identity
+            for history in trash.entries()
+            if history.begun.plan == plan.identity
             for move in history.moves
-        }  # fmt: skip
+        }
         self.taken: dict[int, list[s3.Object]] = {}
         self.done: set[int] = set()
         self.refused: list[tuple[int, str]] = []
@@ -147,15 +149,22 @@ class _Execution:
         """The closing records."""
         at, identity = time.time(), self.plan.identity
         self.interrupted |= len(self.done) + len(self.refused) < len(self.plan.steps)
-        closing = PlanEnded(plan=identity, at=at, done=len(self.done), refused=len(self.refused),
-                            moved_bytes=self.bytes, interrupted=self.interrupted)  # fmt: skip
+        closing = PlanEnded(
+            plan=identity,
+            at=at,
+            done=len(self.done),
+            refused=len(self.refused),
+            moved_bytes=self.bytes,
+            interrupted=self.interrupted,
+        )
         refused = [StepsRefused(plan=identity, at=at, steps=tuple(self.refused))] if self.refused else []
         self.trash.write(*refused, closing)
 
     def _objects(self, step: Step) -> list[s3.Object]:
         entry, objects = s3.look_again(self.bucket, step.path)
-        ours = self.earlier and all((each.key, tag_number(each.tag)) in self.earlier or not _goes(step, each)
-                                    for each in objects)  # fmt: skip
+        ours = self.earlier and all(
+            (each.key, tag_number(each.tag)) in self.earlier or not _goes(step, each) for each in objects
+        )
         if ours:
             return objects
         if not objects:

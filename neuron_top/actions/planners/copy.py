@@ -41,8 +41,12 @@ def plan_copy(
     if refusal is None and free is not None and total > free:
         refusal = Refusal(RefusalCode.NO_SPACE, target, total, free)
     before = Totals(entries=len(there), files=0, size=0, free=free)
-    after = Totals(entries=len(there) + len(steps), files=sum(step.files for step in steps), size=total,
-                   free=None if free is None else free - total)  # fmt: skip
+    after = Totals(
+        entries=len(there) + len(steps),
+        files=sum(step.files for step in steps),
+        size=total,
+        free=None if free is None else free - total,
+    )
     return Plan(
         identity=identity_of("copy", f"{snapshot.root}\0{target}", now, steps),
         verb=Verb.COPY,

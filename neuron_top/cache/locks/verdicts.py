@@ -53,7 +53,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 def lock_verdict(
     module: str, since: float, evidence: Evidence, owner: Lock | None = None, held: Held | None = None
-) -> Lock:  # fmt: skip
+) -> Lock:
     """The lock of `module`, held since `since`, in the light of the evidence.
 
     `owner` is what our own mark says, `held` what the kernel says of the file. A living process is believed first.

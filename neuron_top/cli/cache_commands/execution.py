@@ -30,9 +30,11 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def add_grace_period(parser: argparse.ArgumentParser) -> None:
     """How long S3's readers get."""
     parser.add_argument(
-        "--grace-period", metavar="AGE", default=options.GRACE_PERIOD,
+        "--grace-period",
+        metavar="AGE",
+        default=options.GRACE_PERIOD,
         help="S3: wait so long between the marks and the rest (default: 60s; the slowest download)",
-    )  # fmt: skip
+    )
     options.add_alias(parser, "--drain", "grace_period")
 
 

@@ -34,8 +34,10 @@ def listing(arguments: argparse.Namespace) -> int:
         print_json({"kind": "inductor", "root": root, "entries": found, "totals": _totals(found)})
         return 0
     now = common.now()
-    rows = [(one.kind, one.key, bytes_text(one.bytes), count_text(one.files), _age(one.changed, now),
-             _age(one.used, now)) for one in found]  # fmt: skip
+    rows = [
+        (one.kind, one.key, bytes_text(one.bytes), count_text(one.files), _age(one.changed, now), _age(one.used, now))
+        for one in found
+    ]
     if rows:
         print(table(("kind", "key", "size", "files", "age", "last used"), rows, right=(2, 3, 4, 5)))
     log_stderr(f"{count_text(len(found))} entries in {visible(root)} (Inductor's; read-only)")
@@ -49,8 +51,10 @@ def stats(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"kind": "inductor", "root": root, "totals": totals})
         return 0
-    rows = [(kind, count_text(one["entries"]), bytes_text(one["bytes"]), inductor.KINDS.get(kind, ""))
-            for kind, one in totals.items()]  # fmt: skip
+    rows = [
+        (kind, count_text(one["entries"]), bytes_text(one["bytes"]), inductor.KINDS.get(kind, ""))
+        for kind, one in totals.items()
+    ]
     print(f"{visible(root)}\n")
     print(table(("kind", "entries", "size", ""), rows, right=(1, 2)))
     return 0
@@ -75,9 +79,13 @@ def show(arguments: argparse.Namespace) -> int:
         print_json({"kind": "inductor", "root": root, "entry": entry, "files": dict(files)})
         return 0
     now = common.now()
-    facts = (("kind", f"{entry.kind}: {inductor.KINDS[entry.kind]}"), ("path", visible(entry.path)),
-             ("size", bytes_text(entry.bytes)), ("age", _age(entry.changed, now)),
-             ("last used", _age(entry.used, now)))  # fmt: skip
+    facts = (
+        ("kind", f"{entry.kind}: {inductor.KINDS[entry.kind]}"),
+        ("path", visible(entry.path)),
+        ("size", bytes_text(entry.bytes)),
+        ("age", _age(entry.changed, now)),
+        ("last used", _age(entry.used, now)),
+    )
     print(visible(entry.key) + "\n" + "\n".join(f"  {name:<11}{value}" for name, value in facts) + "\n")
     print(table(("file", "size"), [(visible(name), bytes_text(size)) for name, size in files], right=(1,)))
     return 0

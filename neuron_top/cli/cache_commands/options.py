@@ -41,9 +41,10 @@ def add_read_only(parser: argparse.ArgumentParser) -> None:
 def add_exclusive(parser: argparse.ArgumentParser) -> None:
     """The operator's statement about shared storage."""
     parser.add_argument(
-        "--assume-exclusive", action="store_true",
+        "--assume-exclusive",
+        action="store_true",
         help="state that no other host or container uses this cache (shared file systems, S3)",
-    )  # fmt: skip
+    )
     add_alias(parser, "--i-am-alone", "assume_exclusive", action="store_true")
 
 

@@ -59,8 +59,15 @@ def execute(arguments: argparse.Namespace) -> int:
     for remark in (*purge.remarks, *(why for _, why in purge.failed)):
         log_stderr(f"neurontop: {visible(remark)}")
     if arguments.json:
-        print_json({"root": root, "plans": [record.plan for record in purge.records], "freed_bytes": purge.freed,
-                    "files": purge.files, "failed": [plan for plan, _ in purge.failed]})  # fmt: skip
+        print_json(
+            {
+                "root": root,
+                "plans": [record.plan for record in purge.records],
+                "freed_bytes": purge.freed,
+                "files": purge.files,
+                "failed": [plan for plan, _ in purge.failed],
+            }
+        )
     else:
         plans, files = counted(len(purge.records), "plan"), counted(purge.files, "file")
         log_stderr(f"neurontop: {plans} purged: {bytes_text(purge.freed)} free, {files}")

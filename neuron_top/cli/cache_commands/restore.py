@@ -64,9 +64,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"plan": record.plan, "restored": record.restored, "kept": record.kept})
     else:
-        back = counted(record.restored, "object") if in_bucket else (
-            counted(record.restored, "entry or file", "entries or files")
-        )  # fmt: skip
+        back = (
+            counted(record.restored, "object")
+            if in_bucket
+            else (counted(record.restored, "entry or file", "entries or files"))
+        )
         none = record.restored == 0 and not record.kept
         result = "nothing of it lies in the trash any more" if none else f"undone: {back} brought back"
         log_stderr(f"neurontop: plan {record.plan}: {result}")

@@ -97,9 +97,11 @@ class Server:
 
     def _turn(self) -> bool:
         outputs = [
-            output for compile_ in self._running.values() for output in (compile_.log, compile_.result)
+            output
+            for compile_ in self._running.values()
+            for output in (compile_.log, compile_.result)
             if not output.ended
-        ]  # fmt: skip
+        ]
         waited_for = [self._requests, self._woken, *(output.fileno() for output in outputs)]
         readable, _, _ = select.select(waited_for, [], [], _PARENT_POLL_SECONDS)
         for output in outputs:

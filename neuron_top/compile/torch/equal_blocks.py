@@ -55,6 +55,11 @@ class _Counted:
         if block not in self._met:
             self._met.add(block)
             side_channel.emit(
-                GraphReused(module=self._module, pid=os.getpid(), rank=side_channel.rank(), blocks=len(self._met),
-                            source=f"worker:{os.getpid()}")
-            )  # fmt: skip
+                GraphReused(
+                    module=self._module,
+                    pid=os.getpid(),
+                    rank=side_channel.rank(),
+                    blocks=len(self._met),
+                    source=f"worker:{os.getpid()}",
+                )
+            )

@@ -29,12 +29,18 @@ def comparison_lines(theme: Theme, view: Comparison, width: int) -> list[Strip]:
     sections: tuple[tuple[str, str, Sequence[Strip]], ...] = (
         ("What differs in the environment", "", [_environment(theme, row, width) for row in view.environment]),
         ("Metrics", "change is (B - A) / A", [_pair(theme, pair, width) for pair in view.metrics]),
-        ("Peak memory per core, mean", f"{view.cores[0]} and {view.cores[1]} cores",
-         [_memory(theme, pair, _largest(view), width) for pair in view.memory]),
+        (
+            "Peak memory per core, mean",
+            f"{view.cores[0]} and {view.cores[1]} cores",
+            [_memory(theme, pair, _largest(view), width) for pair in view.memory],
+        ),
         ("Curves", "from each run's start", _all_curves(theme, view, width)),
-        ("Graphs", f"{view.only_a} only in A, {view.only_b} only in B",
-         [_graph(theme, graph, width) for graph in view.graphs]),
-    )  # fmt: skip
+        (
+            "Graphs",
+            f"{view.only_a} only in A, {view.only_b} only in B",
+            [_graph(theme, graph, width) for graph in view.graphs],
+        ),
+    )
     for title, summary, lines in sections:
         if lines:
             strips += [Line(theme, width).strip(), rule(theme, width, title, summary), *lines]

@@ -20,8 +20,11 @@ def size_request(card: CompileCard) -> SizeRequest:
 
 def compile_panel(theme: Theme, card: CompileCard, cache: CacheCard, width: int, height: int) -> list[Strip]:
     """The panel."""
-    lines = [rule(theme, width, "Compile", _summary(card)), _progress(theme, card, width),
-             _cache(theme, cache, width, card.over)]  # fmt: skip
+    lines = [
+        rule(theme, width, "Compile", _summary(card)),
+        _progress(theme, card, width),
+        _cache(theme, cache, width, card.over),
+    ]
     if card.trial_run:
         text = "trial run: graphs are extracted, what the script prints now is meaningless"
         lines.append(Line(theme, width).put(f"{theme.glyphs.warn} {text}", theme.warn).strip())

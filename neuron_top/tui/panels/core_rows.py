@@ -52,8 +52,17 @@ def filter_text(item: Item) -> str:
     if core is None:
         return item.group.name if item.group is not None else ""
     pid = f"{core.pid or ''}"
-    words = (f"core {core.core}", _rank(core), core.node, core.process, pid, percent_text(core.utilization),
-             bytes_text(core.memory), " ".join(core.models), "stale" if core.stale else "")  # fmt: skip
+    words = (
+        f"core {core.core}",
+        _rank(core),
+        core.node,
+        core.process,
+        pid,
+        percent_text(core.utilization),
+        bytes_text(core.memory),
+        " ".join(core.models),
+        "stale" if core.stale else "",
+    )
     return " ".join(word for word in words if word)
 
 
@@ -123,9 +132,14 @@ _DRAWN = {UTILIZATION: _percent, MEMORY: _bytes}
 
 def _metric(metric: CoreMetric) -> Column:
     return Column(
-        metric.column, metric.column_width, _DRAWN.get(metric) or _text(metric.text),
-        _by(metric.value) if metric.is_sorted else None, True, least=metric.least_width, down=True,
-    )  # fmt: skip
+        metric.column,
+        metric.column_width,
+        _DRAWN.get(metric) or _text(metric.text),
+        _by(metric.value) if metric.is_sorted else None,
+        True,
+        least=metric.least_width,
+        down=True,
+    )
 
 
 _METRICS = {metric: _metric(metric) for metric in CORE_METRICS if metric.column}
@@ -229,18 +243,33 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     title = f"Core {row.core}" + (f" · rank {row.rank}" if row.rank is not None else "")
     strips = [rule(theme, width, title, "esc goes back")]
     facts: list[tuple[str, str, Style]] = [
-        ("state", f"no data for {duration_text(None)}" if row.sampled is None else "stale" if row.stale else "live",
-         theme.warn if row.stale else theme.good),
+        (
+            "state",
+            f"no data for {duration_text(None)}" if row.sampled is None else "stale" if row.stale else "live",
+            theme.warn if row.stale else theme.good,
+        ),
         ("process", f"{row.pid if row.pid is not None else theme.glyphs.unknown} {row.process}".strip(), theme.text),
-        ("where", " · ".join(word for word in (row.node, f"device {row.device}" if row.device is not None else "",
-                                               row.container) if word), theme.text),
+        (
+            "where",
+            " · ".join(
+                word
+                for word in (row.node, f"device {row.device}" if row.device is not None else "", row.container)
+                if word
+            ),
+            theme.text,
+        ),
         ("utilization", f"{percent_text(row.utilization)} now, {percent_text(row.smoothed)} smoothed", theme.text),
-        ("memory", f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
-         theme.load(used_share(row))),
-        *((metric.title, metric.text(row), theme.text)
-          for metric in reported([metric for metric in CORE_METRICS if metric.is_optional], [row])),
+        (
+            "memory",
+            f"{bytes_text(row.memory)} of {bytes_text(row.capacity)}, peak {bytes_text(row.peak)}",
+            theme.load(used_share(row)),
+        ),
+        *(
+            (metric.title, metric.text(row), theme.text)
+            for metric in reported([metric for metric in CORE_METRICS if metric.is_optional], [row])
+        ),
         ("models", ", ".join(row.models), theme.text),
-    ]  # fmt: skip
+    ]
     strips += [
         Line(theme, width).gap(2).put(label, theme.quiet, 12).gap().put(text, style).strip()
         for label, text, style in facts
@@ -259,8 +288,14 @@ def core_page_lines(theme: Theme, page: CorePage, width: int) -> list[Strip]:
     memory = [value for _time, value in page.recent_memory]
     strips += _history(theme, "Memory", memory, float(row.capacity or max(memory, default=1.0)), width, bytes_text)
     whole_run = [point.peak for point in page.memory]
-    strips += _history(theme, f"Memory, the whole run, peaks of {duration_text(page.step)}", whole_run,
-                       float(row.capacity or max(whole_run, default=1.0)), width, bytes_text)  # fmt: skip
+    strips += _history(
+        theme,
+        f"Memory, the whole run, peaks of {duration_text(page.step)}",
+        whole_run,
+        float(row.capacity or max(whole_run, default=1.0)),
+        width,
+        bytes_text,
+    )
     return strips
 
 

@@ -39,21 +39,51 @@ def columns(marked: Mark, largest: Callable[[], int], *, tree: bool) -> tuple[Co
     return (
         Column("", 1, lambda row, theme, width: [(theme.glyphs.done if marked(row.key) else " ", theme.accent)]),
         Column("State", 18, _state, _by(lambda row: row.state)),
-        Column("Size", 9, lambda row, theme, width: [(bytes_text(row.bytes), theme.text)], _by(lambda row: row.bytes),
-               True, down=True),
-        Column("", 8, lambda row, theme, width: bar(theme, row.bytes / (largest() or 1), width, theme.kinds[0]),
-               least=100),
-        Column("Used", 10, lambda row, theme, width: [(f"{duration_text(row.age)}", theme.text)],
-               _by(lambda row: row.age), True),
-        Column("Compiled in", 11, lambda row, theme, width: [(duration_text(row.compile_seconds), theme.quiet)],
-               _by(lambda row: row.compile_seconds), True, least=110, down=True),
-        Column("Compiler", 31, lambda row, theme, width: [(row.compiler, theme.quiet)], _by(lambda row: row.compiler),
-               least=NEVER if tree else 150),
+        Column(
+            "Size",
+            9,
+            lambda row, theme, width: [(bytes_text(row.bytes), theme.text)],
+            _by(lambda row: row.bytes),
+            True,
+            down=True,
+        ),
+        Column(
+            "", 8, lambda row, theme, width: bar(theme, row.bytes / (largest() or 1), width, theme.kinds[0]), least=100
+        ),
+        Column(
+            "Used",
+            10,
+            lambda row, theme, width: [(f"{duration_text(row.age)}", theme.text)],
+            _by(lambda row: row.age),
+            True,
+        ),
+        Column(
+            "Compiled in",
+            11,
+            lambda row, theme, width: [(duration_text(row.compile_seconds), theme.quiet)],
+            _by(lambda row: row.compile_seconds),
+            True,
+            least=110,
+            down=True,
+        ),
+        Column(
+            "Compiler",
+            31,
+            lambda row, theme, width: [(row.compiler, theme.quiet)],
+            _by(lambda row: row.compiler),
+            least=NEVER if tree else 150,
+        ),
         Column("Module", 28, _module, _by(lambda row: row.module)),
         Column("Failure or lock", 16, _trouble, _by(lambda row: row.failure or row.lock or None), grow=2, least=90),
-        Column("Root", 16, lambda row, theme, width: [(row.root, theme.quiet)], _by(lambda row: row.root), grow=1,
-               least=NEVER if tree else 170),
-    )  # fmt: skip
+        Column(
+            "Root",
+            16,
+            lambda row, theme, width: [(row.root, theme.quiet)],
+            _by(lambda row: row.root),
+            grow=1,
+            least=NEVER if tree else 170,
+        ),
+    )
 
 
 def _by(value: Callable[[EntryRow], object]) -> Callable[[Item], object]:
@@ -136,11 +166,18 @@ def entry_lines(theme: Theme, row: EntryRow, width: int) -> list[Strip]:
     """Everything the catalog knows about one entry."""
     sign, style = state_sign(theme, row.state)
     facts = (
-        ("root", row.root), ("compiler", row.compiler), ("size", bytes_text(row.bytes)),
-        ("artifact", bytes_text(row.artifact_bytes)), ("last used", f"{duration_text(row.age)} ago"),
-        ("compiled in", duration_text(row.compile_seconds)), ("flags", row.flags), ("lock", row.lock),
-        ("failure", row.failure), ("advice", row.advice), ("problems", "; ".join(row.problems)),
-    )  # fmt: skip
+        ("root", row.root),
+        ("compiler", row.compiler),
+        ("size", bytes_text(row.bytes)),
+        ("artifact", bytes_text(row.artifact_bytes)),
+        ("last used", f"{duration_text(row.age)} ago"),
+        ("compiled in", duration_text(row.compile_seconds)),
+        ("flags", row.flags),
+        ("lock", row.lock),
+        ("failure", row.failure),
+        ("advice", row.advice),
+        ("problems", "; ".join(row.problems)),
+    )
     strips = [
         rule(theme, width, row.module, "w explains the miss · esc goes back"),
         Line(theme, width).gap(2).put(f"{sign} {row.state}", style).strip(),

@@ -52,9 +52,10 @@ def _phases(theme: Theme, view: TorchView, width: int) -> Strip:
 def _frame(theme: Theme, row: FrameRow, width: int) -> Strip:
     glyphs = theme.glyphs
     sign, style = {
-        FrameState.COMPILING: (glyphs.running, theme.kinds[0]), FrameState.FAILED: (glyphs.failed, theme.bad),
+        FrameState.COMPILING: (glyphs.running, theme.kinds[0]),
+        FrameState.FAILED: (glyphs.failed, theme.bad),
         FrameState.UNFINISHED: (glyphs.note, theme.warn),
-    }.get(row.state, (glyphs.done, theme.good))  # fmt: skip
+    }.get(row.state, (glyphs.done, theme.good))
     line = Line(theme, width).put(f"{sign} {row.compile_id}", style, 9).gap()
     line.put(duration_text(row.seconds), theme.text, 9, right=True).gap()
     line.put(row.function, theme.text, min(32, max(12, width // 3))).gap()

@@ -36,9 +36,12 @@ class CacheScreen(TableScreen):
         self.marked: dict[str, EntryRow] = {}
         self._poller = Poller(self, self._read_entries, self._on_entries, period=10.0)
         self.actions = CacheActions(
-            self, selected=self.selected_entries, roots=self.roots_shown, executed=self._clear_marks,
+            self,
+            selected=self.selected_entries,
+            roots=self.roots_shown,
+            executed=self._clear_marks,
             reread=self._reread,
-        )  # fmt: skip
+        )
         self._view = EntryTable(roots=(), rows=())
         self._folded: frozenset[str] = frozenset()
         self._flat = False
@@ -190,8 +193,13 @@ class CacheScreen(TableScreen):
     def table_state(self) -> TableState:
         """Sort, filter, folded versions."""
         table = self.table
-        return TableState(column=table.sorted_title, reverse=table.reversed, filter=table.query_text,
-                          folded=tuple(sorted(self._folded)), flat=self._flat)  # fmt: skip
+        return TableState(
+            column=table.sorted_title,
+            reverse=table.reversed,
+            filter=table.query_text,
+            folded=tuple(sorted(self._folded)),
+            flat=self._flat,
+        )
 
     def restore_table(self, state: TableState) -> None:
         """Sort as before, and fold the same versions."""

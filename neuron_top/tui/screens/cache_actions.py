@@ -24,9 +24,14 @@ class CacheActions:
     """Plans, pins and undoes for a screen, which says which entries are meant."""
 
     def __init__(
-        self, screen: LiveScreen, *, selected: Callable[[], Sequence[EntryRow]], roots: Callable[[], Sequence[str]],
-        executed: Callable[[], None], reread: Callable[[], None],
-    ) -> None:  # fmt: skip
+        self,
+        screen: LiveScreen,
+        *,
+        selected: Callable[[], Sequence[EntryRow]],
+        roots: Callable[[], Sequence[str]],
+        executed: Callable[[], None],
+        reread: Callable[[], None],
+    ) -> None:
         """`selected` and `roots` are what the screen shows now; `executed` is called after a plan for the selection was
         executed, `reread` when entries may have changed."""
         self._screen, self._selected, self._roots = screen, selected, roots

@@ -22,9 +22,12 @@ from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery
 def misses_page(find: Callable[[], Misses]) -> AsyncPage:
     """The page of all misses of a run; `find` explains them."""
     return AsyncPage(
-        lambda: _or_none_text(find()), misses_lines, waiting="Looking into the cache…",
-        failed="The misses cannot be explained", why="this page explains every miss",
-    )  # fmt: skip
+        lambda: _or_none_text(find()),
+        misses_lines,
+        waiting="Looking into the cache…",
+        failed="The misses cannot be explained",
+        why="this page explains every miss",
+    )
 
 
 def _or_none_text(misses: Misses) -> Misses | str:

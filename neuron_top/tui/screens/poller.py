@@ -17,9 +17,12 @@ class Poller(Generic[Rows]):
     """Calls `read` in a thread every `period` seconds and hands its result, or its failure, to `on_result`."""
 
     def __init__(
-        self, screen: LiveScreen, read: Callable[[], Rows], on_result: Callable[[Rows | Exception], None],
+        self,
+        screen: LiveScreen,
+        read: Callable[[], Rows],
+        on_result: Callable[[Rows | Exception], None],
         period: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._screen, self._read, self._on_result, self._period = screen, read, on_result, period
         self._last = float("-inf")
 

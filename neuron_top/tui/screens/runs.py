@@ -31,8 +31,11 @@ NOTHING = (
 
 def _state(row: RunRow, theme: Theme, width: int) -> Cell:
     glyphs = theme.glyphs
-    sign, style = {JobState.FINISHED: (glyphs.done, theme.good), JobState.RUNNING: (glyphs.running, theme.accent),
-                   JobState.CUT_OFF: (glyphs.warn, theme.warn)}.get(row.state, (glyphs.failed, theme.bad))  # fmt: skip
+    sign, style = {
+        JobState.FINISHED: (glyphs.done, theme.good),
+        JobState.RUNNING: (glyphs.running, theme.accent),
+        JobState.CUT_OFF: (glyphs.warn, theme.warn),
+    }.get(row.state, (glyphs.failed, theme.bad))
     return [(f"{sign} {row.state_text}", style)]
 
 

@@ -35,8 +35,9 @@ class Moved(NamedTuple):
     bottom: dict[str, int]
 
 
-def moved(feed: Holds, probes: Mapping[str, Sequence[LogLine]], top: Mapping[str, int], bottom: Mapping[str, int]
-          ) -> Moved | None:  # fmt: skip
+def moved(
+    feed: Holds, probes: Mapping[str, Sequence[LogLine]], top: Mapping[str, int], bottom: Mapping[str, int]
+) -> Moved | None:
     """None while every file is what it was. `probes`: by source, some of its lines; `top` and `bottom`: how far each
     source was read at both ends of the window."""
     chains = [chain.files for chain in feed.log_chains() if any(source in probes for source in chain.files)]

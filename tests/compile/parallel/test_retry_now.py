@@ -30,9 +30,13 @@ def test_failures_are_compiled_side_by_side_from_a_saved_plan_and_the_job_hits_t
     assert len(jobs.files(tmp_path, "model.done")) == 3
     assert jobs.files(tmp_path, "model.log") == jobs.files(tmp_path, "*.lock") == []
     job = subprocess.run(
-        [sys.executable, jobs.script(tmp_path)], env=environ, capture_output=True, text=True, timeout=jobs.TIMEOUT,
+        [sys.executable, jobs.script(tmp_path)],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=jobs.TIMEOUT,
         check=False,
-    )  # fmt: skip
+    )
     assert job.returncode == 0, job.stderr
     assert job.stderr.count("Using a cached neff at") == 3, job.stderr
 
@@ -40,6 +44,11 @@ def test_failures_are_compiled_side_by_side_from_a_saved_plan_and_the_job_hits_t
 def cache(environ: dict[str, str], folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """`neurontop cache …` to its end."""
     return subprocess.run(
-        [*jobs.NEURONTOP, "cache", *words], env=environ, cwd=folder, capture_output=True, text=True,
-        timeout=jobs.TIMEOUT, check=False,
-    )  # fmt: skip
+        [*jobs.NEURONTOP, "cache", *words],
+        env=environ,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=jobs.TIMEOUT,
+        check=False,
+    )
