@@ -7,7 +7,7 @@ from typing import Any
 
 from neuron_top.dashboard.chart_colors import ChartColors, graph_color
 from neuron_top.dashboard.figures import Figure, empty, iso, layout, moments, plain
-from neuron_top.dashboard.page_diff import Chart
+from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.units import duration_text
 from neuron_top.views.cache_lookups import CacheLookup
 from neuron_top.views.graphs import GraphRow
@@ -28,11 +28,11 @@ WORDS = {
 }
 
 
-def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> Chart:
+def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -> PageChart:
     """A lane per worker: compiles by outcome, lock waits, hits and cached failures as marks."""
     shown = view.lanes[:LANES_SHOWN]
     if not shown and not lookups:
-        return Chart(empty(colors, "no compile and no wait yet"))
+        return PageChart(empty(colors, "no compile and no wait yet"))
     names = {lane.worker: _lane_name(lane.rank, lane.pid, lane.worker) for lane in shown}
     for lookup in lookups:
         if lookup.worker not in names and len(names) < LANES_SHOWN:
@@ -78,7 +78,7 @@ def lanes(view: Timeline, lookups: Sequence[CacheLookup], colors: ChartColors) -
             },
         ),
     }
-    return Chart(figure, moving)
+    return PageChart(figure, moving)
 
 
 def _start(pair: tuple[Lane, Bar]) -> float:

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote_to_bytes
 
 from neuron_top.dashboard import permissions
 from neuron_top.dashboard.access import SESSION_SECONDS, Access, Permission, same_origin
-from neuron_top.dashboard.limits import Guesses, Limits, Rate, client_of
+from neuron_top.dashboard.limits import ConnectionLimits, Guesses, Rate, client_of
 from neuron_top.dashboard.sign_in import sign_in_page
 
 Scope = MutableMapping[str, Any]
@@ -30,7 +30,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "neurontop_session"
-MOST_BODY_BYTES = Limits().body_bytes
+MOST_BODY_BYTES = ConnectionLimits().body_bytes
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST"}
 _ONCE = frozenset({

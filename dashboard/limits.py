@@ -13,7 +13,7 @@ import msgspec
 _CLIENTS_KEPT = 4096
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Of connections and messages, held by `protocol.py` before the application sees anything."""
 
     head_bytes: int = 32 << 10

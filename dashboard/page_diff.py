@@ -19,7 +19,7 @@ Marks = Mapping[str, Any]
 """Section → mark."""
 
 
-class Chart(NamedTuple):
+class PageChart(NamedTuple):
     """A figure whose `moving` parts change with every sample (their paths), the rest seldom."""
 
     figure: dict[str, Any]
@@ -48,7 +48,7 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
     marks: dict[str, Any] = {}
     for name, section in sections.items():
         before = known.get(name)
-        if isinstance(section, Chart):
+        if isinstance(section, PageChart):
             value, marks[name] = _chart(section, before)
             values.append(value)
         elif isinstance(section, AppendChart):
@@ -63,7 +63,7 @@ def outputs_of(sections: Mapping[str, Any], known: Marks) -> tuple[list[Any], di
     return values, marks
 
 
-def _chart(chart: Chart, before: Any) -> tuple[Any, list[str]]:
+def _chart(chart: PageChart, before: Any) -> tuple[Any, list[str]]:
     parts = [_at(chart.figure, path) for path in chart.moving]
     mark = [_digest(_without(chart.figure, chart.moving)), *map(_digest, parts)]
     if mark == before:

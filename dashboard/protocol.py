@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from neuron_top.dashboard.limits import Limits, client_of
+from neuron_top.dashboard.limits import ConnectionLimits, client_of
 
-LIMITS = Limits()
+LIMITS = ConnectionLimits()
 _PIECE_BYTES = 8 << 10
 _MOST_UNTAKEN = 256 << 10
 """Bytes that wait to be taken from a WebSocket."""
@@ -30,7 +30,7 @@ _LINGER_SECONDS = 1.0
 class _Stalled:
     """Closes a connection whose client does not read its response."""
 
-    def __init__(self, transport: asyncio.Transport, limits: Limits) -> None:
+    def __init__(self, transport: asyncio.Transport, limits: ConnectionLimits) -> None:
         self._transport, self._limits = transport, limits
         self._timer: asyncio.TimerHandle | None = None
         self._left = 0
@@ -56,7 +56,7 @@ class _Stalled:
 class BoundedHttp(HttpToolsProtocol):
     """One connection. `limits` can be replaced for all of a server; see `server.configured`."""
 
-    limits: ClassVar[Limits] = LIMITS
+    limits: ClassVar[ConnectionLimits] = LIMITS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """A new connection: told at once where there is no room, and given a time for its first request."""
@@ -246,7 +246,7 @@ class BoundedHttp(HttpToolsProtocol):
 class BoundedSocket(WebSocketsSansIOProtocol):
     """A WebSocket on which nothing is read: pages only listen. What somebody sends all the same ends it."""
 
-    limits: ClassVar[Limits] = LIMITS
+    limits: ClassVar[ConnectionLimits] = LIMITS
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection of a request that became a socket."""

@@ -12,7 +12,7 @@ from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.guard import App
-from neuron_top.dashboard.limits import Limits
+from neuron_top.dashboard.limits import ConnectionLimits
 from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import Feed
@@ -49,7 +49,7 @@ def serve(
         feeds.stop()
 
 
-def configured(app: App, limits: Limits = LIMITS) -> uvicorn.Config:
+def configured(app: App, limits: ConnectionLimits = LIMITS) -> uvicorn.Config:
     """How the application is served: bounded (see `limits.py`), and silent about itself."""
     return uvicorn.Config(
         app,

@@ -40,7 +40,7 @@ REGION = "region"
 """Stands for a stage of the compilers of early 2023, which timed regions without naming them."""
 
 
-class Compiler(LineFamily):
+class CompilerLines(LineFamily):
     """Reads them, one line at a time; keeps nothing."""
 
     name = NAME

@@ -2,7 +2,7 @@
 
 `keywords` are byte strings of which each line of the family holds at least one; a line without any is not looked
 at, unless a family is in the middle of something. Keywords are short and shared where words are (`ompil` stands in
-`Compiler`, `Compilation`, `compiling`, `recompiled`). The order is the order in which a record is offered.
+`CompilerLines`, `Compilation`, `compiling`, `recompiled`). The order is the order in which a record is offered.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 from neuron_top.parsers.base import DOTS, Family
-from neuron_top.parsers.compiler import Compiler, Dots
+from neuron_top.parsers.compiler import CompilerLines, Dots
 from neuron_top.parsers.hf_hub import HfHub
 from neuron_top.parsers.metrics_report import MetricsReport
-from neuron_top.parsers.parallel_compile import ParallelCompile
+from neuron_top.parsers.parallel_compile import ParallelCompileLines
 from neuron_top.parsers.problems import Problems
-from neuron_top.parsers.runtime import Runtime
+from neuron_top.parsers.runtime import RuntimeLines
 from neuron_top.parsers.training import Training
-from neuron_top.parsers.wrapper import Wrapper
+from neuron_top.parsers.wrapper import WrapperLines
 
 
 class Row(NamedTuple):
@@ -43,13 +43,13 @@ _STAMPS = tuple(b":%02d.000" % second for second in range(60))
 
 FAMILIES = (
     Row(
-        Wrapper,
+        WrapperLines,
         (*_STAMPS, b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:", b"WARNING]:",
          b"WARN]:", b"ERROR]:", b"DEBUG]:", b"CRITICAL]:", b"FATAL]:", b"TRACE]:"),
         ("wrapper", ""),
     ),
     Row(
-        ParallelCompile,
+        ParallelCompileLines,
         (b"remaining items", b"dynamic schedul", b"num of tasks", b"graph list", b"Total graphs", b"trial run",
          b"encountered error", b"got exception", b"grab hlos", b"exited with error", b"tasks compiled",
          b"task compiled",
@@ -59,14 +59,14 @@ FAMILIES = (
     Row(HfHub, (b"recompiled",)),
     Row(Dots, (b"\n.", b": .", b":.", b") .", b"        ."), (DOTS,), counted=False),
     Row(
-        Runtime,
+        RuntimeLines,
         (*_MONTHS, b"TDRV:", b"NMGR:", b"NRT:", b"Failed to alloc", b"NEURON_HW_ERR=", b"neuron:mc_alloc", b" HBM",
          b"\\_NC", b"\\_NEFF", b" Overall ", b"Per NEFF", b"Usage Total", b"KMGR:", b"[ENC:", b"[HAL:", b"[NEFF:",
          b"No more pages"),
         ("runtime", ""),
     ),
     Row(
-        Compiler,
+        CompilerLines,
         (b" finished after ", b"exitcode=", b"Exit time region", b"Z ERROR ", b"Z WARNING ", b"[neuron-cc]", b"[NCC_",
          b"[F1", b"exit status", b"Compiler version ", b"command returned", b"Z CRITICAL "),
     ),

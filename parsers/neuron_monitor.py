@@ -51,7 +51,7 @@ class Executions(msgspec.Struct, frozen=True, kw_only=True):
     latency: dict[str, float] = {}
 
 
-class Runtime(msgspec.Struct, frozen=True, kw_only=True):
+class RuntimeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One process with a runtime. A group that was not due is None or empty; `problems` are its groups' errors."""
 
     pid: int | None = None
@@ -70,7 +70,7 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
 
-class Host(msgspec.Struct, frozen=True, kw_only=True):
+class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The host's memory in bytes, its CPU 0…1 of all CPUs."""
 
     cpu: float | None = None
@@ -94,23 +94,23 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class MonitorRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One line. `runtimes` is None when the section was not there at all, empty when nobody uses a device."""
 
-    runtimes: tuple[Runtime, ...] | None = None
-    host: Host | None = None
+    runtimes: tuple[RuntimeRecord, ...] | None = None
+    host: HostRecord | None = None
     ecc: dict[int, dict[str, int]] = {}
     hardware: Hardware = Hardware()
     pods: dict[int, str] = {}
     problems: tuple[str, ...] = ()
 
 
-def read_record(line: bytes | str) -> Record:
+def read_record(line: bytes | str) -> MonitorRecord:
     """The record on a line. Raises ValueError with a reason when it is not one."""
     return record_in(fields.load(line))
 
 
-def record_in(value: Any) -> Record:
+def record_in(value: Any) -> MonitorRecord:
     """The record in an already decoded document. Raises ValueError when nothing of a record is in it."""
     top = fields.mapping(value)
     if not top.keys() & {"neuron_runtime_data", "system_data", "neuron_hardware_info"}:
@@ -120,7 +120,7 @@ def record_in(value: Any) -> Record:
     ecc = _ecc(system.get("neuron_hw_counters"))
     for element in elements:
         ecc |= _ecc(fields.mapping(element.get("report")).get("hw_counters"))
-    return Record(
+    return MonitorRecord(
         runtimes=tuple(map(_runtime, elements)) if "neuron_runtime_data" in top else None,
         host=_host(system),
         ecc=ecc,
@@ -146,7 +146,7 @@ def module_key(name: str) -> str:
     return found[0][0] if found else ""
 
 
-def _runtime(element: Mapping[str, Any]) -> Runtime:
+def _runtime(element: Mapping[str, Any]) -> RuntimeRecord:
     report = fields.mapping(element.get("report"))
     counters = fields.mapping(report.get("neuroncore_counters"))
     memory = fields.mapping(report.get("memory_used"))
@@ -154,7 +154,7 @@ def _runtime(element: Mapping[str, Any]) -> Runtime:
     breakdown = fields.mapping(used.get("usage_breakdown"))
     cpu = fields.mapping(report.get("neuron_runtime_vcpu_usage"))
     in_use = dict(_by_index(counters.get("neuroncores_in_use")))
-    return Runtime(
+    return RuntimeRecord(
         pid=fields.whole(element.get("pid"), 2**31) or None,  # 0 is the placeholder of a runtime without a process
         tag=_tag(element),
         error=fields.text(element.get("error")),
@@ -251,11 +251,11 @@ def _percentiles(value: Any, prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": named[name] for name in sorted(named, key=lambda name: int(name[1:]))}
 
 
-def _host(system: Mapping[str, Any]) -> Host | None:
+def _host(system: Mapping[str, Any]) -> HostRecord | None:
     memory, cpu = fields.mapping(system.get("memory_info")), fields.mapping(system.get("vcpu_usage"))
     if not memory and not cpu:
         return None
-    return Host(
+    return HostRecord(
         cpu=_cpu_share(cpu.get("average_usage"), ("user", "nice", "system", "irq", "soft_irq")),
         cpu_period=_period(cpu),
         memory_used=_memory(memory.get("memory_used_bytes")),

@@ -58,7 +58,7 @@ _PATIENCE_HEADLESS = 3
 """The same for a part of a report, whose end can't be told."""
 
 
-class ParallelCompile:
+class ParallelCompileLines:
     """Reads the lines of the tool, parent and workers."""
 
     name = NAME

@@ -54,7 +54,7 @@ _TABLE = "log_dev_mem_usage_table"
 _Key = tuple[int | None, int | None]
 
 
-class Runtime:
+class RuntimeLines:
     """Reads them; keeps reports about memory, one for each thread, until their breakdowns are complete."""
 
     name = NAME

@@ -57,7 +57,7 @@ _LEAD = 200
 _Event = AnyEvent | None
 
 
-class Wrapper:
+class WrapperLines:
     """Reads the lines of `libneuronxla` (before: `torch-neuronx`); keeps a failure until its message is complete."""
 
     name = "wrapper"

@@ -20,7 +20,7 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.filtering import filtering
 from neuron_top.dashboard.grids import ENTRY_COLUMNS, grid
 from neuron_top.dashboard.other_caches import other_cache
-from neuron_top.dashboard.page_diff import Chart
+from neuron_top.dashboard.page_diff import PageChart
 from neuron_top.dashboard.plan_panel import plan_panel
 from neuron_top.dashboard.plan_registry import current_requester
 from neuron_top.errors import NeuronTopError
@@ -117,8 +117,8 @@ def render(
         "cache-shown": f"{counted(len(shown), 'entry', 'entries')}, {bytes_text(sum(row.bytes for row in shown))}",
         "cache-plans": [plan_panel(execution) for execution in executions] or None,
         "cache-others": [other_cache(one) for one in view.others] or None,
-        "cache-treemap": Chart(cache_figures.treemap(shown, colors)),
-        "cache-rate": Chart(compile_figures.rate(lookups, colors)),
+        "cache-treemap": PageChart(cache_figures.treemap(shown, colors)),
+        "cache-rate": PageChart(compile_figures.rate(lookups, colors)),
     }
 
 

@@ -17,7 +17,7 @@ from neuron_top.dashboard.explain_panel import explanation_panel
 from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.grids import GRAPH_COLUMNS, grid
-from neuron_top.dashboard.page_diff import Chart, Rows
+from neuron_top.dashboard.page_diff import PageChart, Rows
 from neuron_top.dashboard.torch_frames import torch_section
 from neuron_top.errors import NeuronTopError
 from neuron_top.services.graphs import operators_of
@@ -82,9 +82,9 @@ def render(
         "compile-graph": _graph(page, lines) if page is not None else None,
         "compile-torch": torch_section(frames),
         "compile-timeline": figures.lanes(lanes, lookups, colors),
-        "compile-cumulative": Chart(figures.cumulative(lanes, colors)),
-        "compile-spread": Chart(figures.spread(graphs.rows, colors)),
-        "compile-rate": Chart(figures.rate(lookups, colors)),
+        "compile-cumulative": PageChart(figures.cumulative(lanes, colors)),
+        "compile-spread": PageChart(figures.spread(graphs.rows, colors)),
+        "compile-rate": PageChart(figures.rate(lookups, colors)),
         "compile-grid": Rows([row(one) for one in graphs.rows]),
     }
 

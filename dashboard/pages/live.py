@@ -14,7 +14,7 @@ from neuron_top.dashboard.chart_colors import ChartColors
 from neuron_top.dashboard.components import attributes, chart, note, panel, stacked_bar, table, tile
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
-from neuron_top.dashboard.page_diff import AppendChart, Chart
+from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
@@ -104,13 +104,13 @@ def render(
         else "Click a cell of the heat map to see the history of a core."
     )
     if view.cores:
-        whole["live-heat"] = Chart(figures.heat(view.cores, measure_of(measure), colors), (("data", 0, "z"),))
+        whole["live-heat"] = PageChart(figures.heat(view.cores, measure_of(measure), colors), (("data", 0, "z"),))
     else:
-        whole["live-heat"] = Chart(figures.empty(colors, _no_cores(view)))
-    whole["live-kinds"] = Chart(
+        whole["live-heat"] = PageChart(figures.empty(colors, _no_cores(view)))
+    whole["live-kinds"] = PageChart(
         figures.kinds(core.row, colors) if core is not None else figures.empty(colors, "no core selected", 190)
     )
-    whole["live-answers"] = Chart(compile_figures.rate(lookups, colors, height=200))
+    whole["live-answers"] = PageChart(compile_figures.rate(lookups, colors, height=200))
     whole["live-core"] = AppendChart(_core_lines(core, colors))
     whole["live-losses"] = AppendChart(figures.series(series.loss, "loss", colors, words="no loss was printed yet"))
     unit = series.throughput_unit

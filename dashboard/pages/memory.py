@@ -16,7 +16,7 @@ from neuron_top.dashboard.exports import export_links
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
 from neuron_top.dashboard.layout import run_options
-from neuron_top.dashboard.page_diff import AppendChart, Chart
+from neuron_top.dashboard.page_diff import AppendChart, PageChart
 from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
@@ -102,10 +102,10 @@ def render(
         "memory-exhausted": [_exhausted(table_) for table_ in reversed(one.exhausted)]
         or note("No allocation has failed in this run."),
         "memory-lines": AppendChart(figures.lines(one, colors)),
-        "memory-kinds": Chart(figures.bars(one, colors)),
+        "memory-kinds": PageChart(figures.bars(one, colors)),
         "memory-other-summary": _summary(other) if other is not None else "",
         "memory-other-lines": AppendChart(figures.lines(other, colors) if other is not None else nothing),
-        "memory-other-kinds": Chart(figures.bars(other, colors) if other is not None else nothing),
+        "memory-other-kinds": PageChart(figures.bars(other, colors) if other is not None else nothing),
         "memory-core-words": _which(core),
         "memory-core": AppendChart(figures.kinds_over_time(core, colors)),
         "memory-other-core-words": _which(other_core) if other is not None else "",

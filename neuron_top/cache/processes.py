@@ -30,7 +30,7 @@ VARIABLES = (
 """Environment variables that name a cache or a work folder."""
 
 
-class Process(msgspec.Struct, frozen=True, kw_only=True):
+class CacheProcess(msgspec.Struct, frozen=True, kw_only=True):
     """One live process."""
 
     pid: int
@@ -46,7 +46,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
         return any(os.path.basename(word) in COMPILER_NAMES for word in self.command[:3])
 
 
-def read_processes(proc: str = "/proc") -> list[Process]:
+def read_processes(proc: str = "/proc") -> list[CacheProcess]:
     """Every process that can be seen, ourselves left out.
 
     One without a command line counts as long as it runs a program, for what it holds open; a kernel thread runs none.
@@ -59,7 +59,7 @@ def read_processes(proc: str = "/proc") -> list[Process]:
         command = _words(f"{proc}/{name}/cmdline")
         if command or _link(f"{proc}/{name}/exe"):
             found.append(
-                Process(
+                CacheProcess(
                     pid=int(name), command=command, environ=_environ(f"{proc}/{name}"), cwd=_link(f"{proc}/{name}/cwd")
                 )
             )
@@ -80,7 +80,7 @@ def ancestors(proc: str = "/proc") -> frozenset[int]:
     return frozenset({*found, pid} - {0})
 
 
-def readers(running: Iterable[Process], proc: str = "/proc") -> frozenset[int]:
+def readers(running: Iterable[CacheProcess], proc: str = "/proc") -> frozenset[int]:
     """Who reads what we print (`| tee log | less`): started with our environment, which is no use of it."""
     pipes = {_link(f"{proc}/{os.getpid()}/fd/{end}") for end in (1, 2)}
     pipes = {pipe for pipe in pipes if pipe and pipe.startswith("pipe:")}

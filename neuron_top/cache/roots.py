@@ -18,7 +18,7 @@ import msgspec
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.noatime_reader import name_text
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 from neuron_top.escapes import without_secret
 
 NEURON = "neuron"
@@ -71,7 +71,7 @@ def user_root(user: int | None = None) -> str:
 
 def find(
     environ: Mapping[str, str] = os.environ,
-    processes: Iterable[Process] = (),
+    processes: Iterable[CacheProcess] = (),
     cwd: str | None = None,
     named: Iterable[str] = (),
 ) -> list[Root]:

@@ -84,7 +84,7 @@ class Bucket:
             return self.client.get_bucket_versioning(Bucket=self.name).get("Status") == "Enabled"
 
 
-class Listing(NamedTuple):
+class BucketListing(NamedTuple):
     """A look at a bucket: the snapshot, and the objects of each entry."""
 
     snapshot: Snapshot
@@ -141,7 +141,7 @@ def explained(bucket: Bucket) -> Iterator[None]:
         raise NothingToShow(f"{bucket.url}: {type(problem).__name__}: the service cannot be reached") from None
 
 
-def take(bucket: Bucket, now: float | None = None) -> Listing:
+def take(bucket: Bucket, now: float | None = None) -> BucketListing:
     """List the bucket once and say what its entries are. Raises NothingToShow."""
     now = time.time() if now is None else now
     started = time.perf_counter()
@@ -156,7 +156,7 @@ def take(bucket: Bucket, now: float | None = None) -> Listing:
         others=tuple(others),
         filesystem=Filesystem(kind="s3", shared=True, why_shared=WHY_SHARED, access_times="noatime"),
     )
-    return Listing(snapshot, entries)
+    return BucketListing(snapshot, entries)
 
 
 def look_again(bucket: Bucket, path: str) -> tuple[Entry, list[Object]]:

@@ -85,7 +85,7 @@ class StoredEntry:
         """Whether it is one of our own compiler's, whose graph is a pickle and whose artifact is loaded here."""
         return self.graph.name == filenames.FX_GRAPH
 
-    def opened(self) -> trust.Folder:
+    def opened(self) -> trust.CheckedFolder:
         """Its folder, through the gate. Raises RefusedForSafety, FileNotFoundError or another OSError."""
         try:
             with contextlib.ExitStack() as above:
@@ -118,7 +118,7 @@ class StoredEntry:
         except OSError as problem:
             raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
 
-    def _checked(self, folder: trust.Folder, graph: str) -> Artifact:
+    def _checked(self, folder: trust.CheckedFolder, graph: str) -> Artifact:
         if not self.is_local:
             self._compare_sdks(self.stats())
             return Artifact(files={})

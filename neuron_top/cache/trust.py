@@ -58,19 +58,19 @@ def vouched(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get(TRUST_VARIABLE, "").lower() in ("1", "true", "yes", "on")
 
 
-class Folder:
+class CheckedFolder:
     """A trusted folder, open. Its files and folders are reached from its descriptor and without following links."""
 
     def __init__(self, handle: int, path: str, rules: Rules) -> None:
         self.path, self._handle, self._rules = path, handle, rules
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> CheckedFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._handle)
 
-    def folder(self, name: str) -> Folder:
+    def folder(self, name: str) -> CheckedFolder:
         """The folder `name` in this one. Raises Untrusted or OSError."""
         handle = self._opened(name, os.O_PATH | os.O_DIRECTORY)
         try:
@@ -78,7 +78,7 @@ class Folder:
         except BaseException:
             os.close(handle)
             raise
-        return Folder(handle, f"{self.path}/{name}", self._rules)
+        return CheckedFolder(handle, f"{self.path}/{name}", self._rules)
 
     def read(self, name: str) -> bytes:
         """The whole file `name`, from the descriptor that was checked. Raises Untrusted or OSError."""
@@ -162,7 +162,7 @@ def rules_in_force(environ: Mapping[str, str] = os.environ) -> Rules:
     return Rules(os.geteuid(), vouched=vouched(environ))
 
 
-def open_folder(path: str, *, make: bool = False, rules: Rules | None = None) -> Folder:
+def open_folder(path: str, *, make: bool = False, rules: Rules | None = None) -> CheckedFolder:
     """A folder, reached from `/` under the rules above; `make`: what is missing of the way is made.
 
     Raises Untrusted or OSError.
@@ -173,11 +173,11 @@ def open_folder(path: str, *, make: bool = False, rules: Rules | None = None) ->
         if make:
             make_folders(path)
         handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        return Folder(handle, path, rules)
+        return CheckedFolder(handle, path, rules)
     return _Walk(path, rules, make=make).end()
 
 
-def open_own(path: str) -> Folder:
+def open_own(path: str) -> CheckedFolder:
     """A folder that this process made for itself (`mkdtemp`); the way to it is the user's choice of `TMPDIR`.
 
     Raises Untrusted or OSError.
@@ -189,7 +189,7 @@ def open_own(path: str) -> Folder:
     except BaseException:
         os.close(handle)
         raise
-    return Folder(handle, path, rules)
+    return CheckedFolder(handle, path, rules)
 
 
 def make_folders(path: str) -> None:
@@ -234,13 +234,13 @@ class _Walk:
         self._handle, self._path = os.open("/", _TOP), "/"
         self._facts = os.fstat(self._handle)
 
-    def end(self) -> Folder:
+    def end(self) -> CheckedFolder:
         """Go there."""
         try:
             self._rules.check_folder(self._handle, self._facts, "/", above=bool(self._left))
             while self._left:
                 self._step(self._left.pop())
-            return Folder(self._handle, self._path, self._rules)
+            return CheckedFolder(self._handle, self._path, self._rules)
         except BaseException:
             os.close(self._handle)
             raise

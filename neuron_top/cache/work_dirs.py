@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.tree import measure
 
 QUIET_SECONDS = 600.0
@@ -51,7 +51,7 @@ def places(environ: Mapping[str, str] = os.environ, tmp: str | None = None) -> l
 
 
 def find(
-    processes: Iterable[Process] = (),
+    processes: Iterable[CacheProcess] = (),
     environ: Mapping[str, str] = os.environ,
     tmp: str | None = None,
     now: float | None = None,

@@ -14,7 +14,7 @@ import threading
 from typing import TextIO
 
 from neuron_top.cli.output import log_stderr
-from neuron_top.services.precompile import Progress, Running
+from neuron_top.services.precompile import QueueProgress, Running
 from neuron_top.units import clock_text, count_text, duration_text
 
 _HEARTBEAT_SECONDS = 30.0
@@ -25,7 +25,7 @@ _CLEAR_DOWN = "\x1b[J"
 
 
 class ProgressScreen:
-    """Shows `Progress` on a stream. All methods may be called from any thread."""
+    """Shows `QueueProgress` on a stream. All methods may be called from any thread."""
 
     def __init__(self, stream: TextIO | None = None, *, ascii_only: bool = False) -> None:
         self._stream = stream or sys.stderr
@@ -47,7 +47,7 @@ class ProgressScreen:
             self._cut = not text.endswith("\n")
             self._draw()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: QueueProgress) -> None:
         """Show where things stand; on a terminal at most as often as the caller calls."""
         with self._lock:
             if self.live:
@@ -64,7 +64,7 @@ class ProgressScreen:
             self._lines = []
             self._stream.flush()
 
-    def _is_news(self, progress: Progress) -> bool:
+    def _is_news(self, progress: QueueProgress) -> bool:
         counts = (progress.done, progress.failed)
         if counts == self._shown and progress.elapsed - self._shown_at < _HEARTBEAT_SECONDS:
             return False
@@ -129,7 +129,7 @@ class SdkOutput(CompileOutput):
             self._screen.above(data.decode(errors="replace"))
 
 
-def live_lines(progress: Progress, width: int, *, ascii_only: bool = False) -> list[str]:
+def live_lines(progress: QueueProgress, width: int, *, ascii_only: bool = False) -> list[str]:
     """The bar and one line per running compile, none wider than the terminal."""
     room = max(20, width - 1)
     bar = _bar(progress, min(_BAR_WIDTH, max(5, room - 66)), ascii_only=ascii_only)
@@ -140,7 +140,7 @@ def live_lines(progress: Progress, width: int, *, ascii_only: bool = False) -> l
     return [line if len(line) <= room else line[: room - 1] + ("." if ascii_only else "…") for line in lines]
 
 
-def plain_line(progress: Progress) -> str:
+def plain_line(progress: QueueProgress) -> str:
     """The same in one line for a log."""
     return (
         f"neurontop: {progress.done + progress.failed} of {count_text(progress.total)} graphs: {_counts(progress)}, "
@@ -148,7 +148,7 @@ def plain_line(progress: Progress) -> str:
     )
 
 
-def _counts(progress: Progress) -> str:
+def _counts(progress: QueueProgress) -> str:
     parts = [f"{progress.done} done", f"{progress.running_count} running"]
     parts += [f"{progress.failed} failed", f"{count_text(progress.left)} left"]
     if progress.held_back:
@@ -156,13 +156,13 @@ def _counts(progress: Progress) -> str:
     return ", ".join(parts)
 
 
-def _to_go(progress: Progress) -> str:
+def _to_go(progress: QueueProgress) -> str:
     if progress.remaining is None or progress.remaining == 0.0:
         return ""
     return f", about {duration_text(progress.remaining)} to go"
 
 
-def _bar(progress: Progress, width: int, *, ascii_only: bool) -> str:
+def _bar(progress: QueueProgress, width: int, *, ascii_only: bool) -> str:
     full, failed, empty = ("#", "x", "-") if ascii_only else ("━", "╍", "─")
     if not progress.total:
         return empty * width

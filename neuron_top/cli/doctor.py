@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from neuron_top import settings
 from neuron_top.cli.output import colors_wanted, log_stderr, print_json, print_text
-from neuron_top.services.doctor import Finding, examine_machine
+from neuron_top.services.doctor import DoctorFinding, examine_machine
 
 _COLORS = {"problem": "\x1b[31m", "note": "\x1b[33m", "ok": "\x1b[32m"}
 
@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def print_findings(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[DoctorFinding]) -> None:
     """One block per check: level, text and, where there is one, the next step below."""
     colored = colors_wanted()
     for number, finding in enumerate(findings):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from neuron_top.explain.kinds import CauseKind
-from neuron_top.explain.signature import GraphSignature, Node, products, same_weights
+from neuron_top.explain.signature import GraphSignature, SignatureNode, products, same_weights
 from neuron_top.explain.size_changes import meaning
 
 _SHOWN = 4
@@ -250,7 +250,7 @@ def _inner(before: GraphSignature, now: GraphSignature) -> str:
     return ""
 
 
-def _first(node: Node) -> str:
+def _first(node: SignatureNode) -> str:
     return str(node.arrays[0]) if node.arrays else "nothing"
 
 

@@ -38,7 +38,7 @@ READ_BYTES = 4 * 1024**2
 """Graphs read for one explanation, bytes; at least four times the graph in question."""
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
+class MissCause(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that explains a miss."""
 
     kind: CauseKind
@@ -57,7 +57,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     state: str | None
     """Of its own entry; None when there is none."""
-    causes: tuple[Cause, ...]
+    causes: tuple[MissCause, ...]
     compared: int
     """Graphs that were read and compared."""
 
@@ -103,7 +103,7 @@ def explain(
     )
 
 
-def _nothing(subject: Entry | None, compared: int) -> Cause:
+def _nothing(subject: Entry | None, compared: int) -> MissCause:
     if subject is None:
         text = (
             "this cache has no entry of that name, and its journal names none; without the graph itself "
@@ -113,38 +113,38 @@ def _nothing(subject: Entry | None, compared: int) -> Cause:
         text = f"none of the {compared} graph(s) nearest in size and time resembles it: it is new here"
     else:
         text = "nothing that it can be compared with was in this cache before it: it is new here"
-    return Cause(kind=CauseKind.NOTHING_NEAR, text=text, score=0.1)
+    return MissCause(kind=CauseKind.NOTHING_NEAR, text=text, score=0.1)
 
 
-def _extra(beside: Entry) -> Cause:
+def _extra(beside: Entry) -> MissCause:
     text = (
         "a new graph: it uses the inputs or outputs of another graph of the job, so something "
         "was put between them (clipping, a norm that is printed, a branch, a moved mark_step)"
     )
-    return Cause(kind=CauseKind.EXTRA_GRAPH, text=text, score=0.6, entry=beside.path)
+    return MissCause(kind=CauseKind.EXTRA_GRAPH, text=text, score=0.6, entry=beside.path)
 
 
-def _own_state(subject: Entry | None) -> Iterator[Cause]:
+def _own_state(subject: Entry | None) -> Iterator[MissCause]:
     if subject is None or subject.state in (State.HIT, State.HIT_LEFTOVER_LOCK, State.COMPILING):
         return  # what is being compiled now has missed for a reason that lies elsewhere
     if subject.state in FAILURES:
         failure = subject.failure
         text = "its compile failed before, and the failure is served from the cache"
         text += f": {failure.message or 'no text'}; {failure.advice}" if failure is not None else ""
-        yield Cause(kind=CauseKind.FAILED, text=text, score=0.99, entry=subject.path)
+        yield MissCause(kind=CauseKind.FAILED, text=text, score=0.99, entry=subject.path)
     elif subject.state is State.HIT_LEGACY:
         text = "its entry is of an old client (no model.done): newer clients do not see it and compile again"
-        yield Cause(kind=CauseKind.INVISIBLE, text=text, score=0.99, entry=subject.path)
+        yield MissCause(kind=CauseKind.INVISIBLE, text=text, score=0.99, entry=subject.path)
     else:
         text = f"its entry is {subject.state}: {MEANINGS[subject.state]}"
-        yield Cause(kind=CauseKind.NOT_USABLE, text=text, score=0.98, entry=subject.path)
+        yield MissCause(kind=CauseKind.NOT_USABLE, text=text, score=0.98, entry=subject.path)
 
 
-def _evicted(key: str, root: str) -> Iterator[Cause]:
+def _evicted(key: str, root: str) -> Iterator[MissCause]:
     for history in _histories(root):
         moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
         if moved is not None and history.state != "restored":
-            yield Cause(
+            yield MissCause(
                 kind=CauseKind.EVICTED, text=_describe_eviction(history), score=0.985, entry=moved.path, root=root
             )
             return
@@ -170,7 +170,7 @@ def _describe_eviction(history: PlanHistory) -> str:
 
 def _other_compilers(
     key: str, subject: Entry | None, compiler: str | None, entries: Iterable[Entry]
-) -> Iterator[Cause]:
+) -> Iterator[MissCause]:
     own = subject.compiler if subject is not None else compiler
     if own is None:
         return
@@ -179,10 +179,10 @@ def _other_compilers(
         return
     newest = max(there, key=lambda entry: entry.changed_at)
     text = f"another compiler: it is cached for {newest.compiler}, and was wanted for {own}"
-    yield Cause(kind=CauseKind.COMPILER_VERSION, text=text, score=0.97, entry=newest.path)
+    yield MissCause(kind=CauseKind.COMPILER_VERSION, text=text, score=0.97, entry=newest.path)
 
 
-def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[Cause]:
+def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> Iterator[MissCause]:
     name = parse_key(key)
     if name is None:
         return
@@ -195,14 +195,14 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     flags = nearest.flag_list()
     if subject is None or flags is None or (now := subject.flag_list()) is None:
         text = f"the same graph is cached under other flags ({' '.join(flags) if flags else 'not known'})"
-        yield Cause(kind=CauseKind.FLAGS, text=text, score=0.96, entry=nearest.path)
+        yield MissCause(kind=CauseKind.FLAGS, text=text, score=0.96, entry=nearest.path)
         return
     if flags == now:
         text = "the same graph and flags under another key: one client writes compile_flags.json, the other .txt"
-        yield Cause(kind=CauseKind.CLIENT_FORM, text=text, score=0.965, entry=nearest.path)
+        yield MissCause(kind=CauseKind.CLIENT_FORM, text=text, score=0.965, entry=nearest.path)
         return
     difference = differences(flags, now)
-    yield Cause(
+    yield MissCause(
         kind=CauseKind.of_flags(difference.kind),
         text=f"other flags: {difference.text()}",
         score=0.97,
@@ -210,12 +210,12 @@ def _other_flags(key: str, subject: Entry | None, entries: Iterable[Entry]) -> I
     )
 
 
-def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[Cause]:
+def _other_roots(key: str, others: Iterable[Snapshot]) -> Iterator[MissCause]:
     for other in others:
         there = [entry for entry in other.entries if entry.module == key and entry.state in HITS]
         if there:
             text = f"another root than expected: it is cached in {other.root}"
-            yield Cause(kind=CauseKind.OTHER_ROOT, text=text, score=0.96, entry=there[0].path, root=other.root)
+            yield MissCause(kind=CauseKind.OTHER_ROOT, text=text, score=0.96, entry=there[0].path, root=other.root)
 
 
 def _before(entries: Sequence[Entry], subject: Entry | None) -> list[Entry]:
@@ -250,7 +250,7 @@ class _Nearest:
         self._entries = [entry for entry in snapshot.entries if entry.parts & Part.GRAPH and entry.path != subject.path]
         self.compared = 0
 
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[MissCause]:
         """What differs from the graph that is most alike."""
         own, torch = self._signature(self._subject)
         if own is None:
@@ -281,22 +281,22 @@ class _Nearest:
 
     def _causes_of(
         self, entry: Entry, before: GraphSignature, now: GraphSignature, version: str, own_version: str
-    ) -> Iterator[Cause]:
+    ) -> Iterator[MissCause]:
         if version and own_version and version != own_version:
             text = f"another PyTorch: {version} became {own_version}"
-            yield Cause(kind=CauseKind.TORCH_VERSION, text=text, score=0.955, entry=entry.path)
+            yield MissCause(kind=CauseKind.TORCH_VERSION, text=text, score=0.955, entry=entry.path)
         differences = changes(before, now)
         for change in differences:
-            yield Cause(kind=change.kind, text=change.text, score=change.score, entry=entry.path)
+            yield MissCause(kind=change.kind, text=change.text, score=change.score, entry=entry.path)
         if differences or version != own_version:
             return
         hexadecimal = [_is_hexadecimal(each.module) for each in (entry, self._subject)]
         if hexadecimal[0] != hexadecimal[1] and now.kind == "hlo":
             text = "the same graph under another form of key (decimal or hexadecimal): another client wrote it"
-            yield Cause(kind=CauseKind.CLIENT_FORM, text=text, score=0.95, entry=entry.path)
+            yield MissCause(kind=CauseKind.CLIENT_FORM, text=text, score=0.95, entry=entry.path)
         else:
             text = "the same operators, shapes and constants: what differs is finer than that (names, layout, metadata)"
-            yield Cause(kind=CauseKind.SAME_STRUCTURE, text=text, score=0.4, entry=entry.path)
+            yield MissCause(kind=CauseKind.SAME_STRUCTURE, text=text, score=0.4, entry=entry.path)
 
     def _candidates(self) -> list[Entry]:
         before = _before(self._entries, self._subject)

@@ -46,7 +46,7 @@ class Array(msgspec.Struct, frozen=True):
         return f"{self.dtype}[{','.join(map(str, self.dims))}]"
 
 
-class Node(msgspec.Struct, frozen=True):
+class SignatureNode(msgspec.Struct, frozen=True):
     """One operator: its name, the arrays it gives, and its constants as text."""
 
     name: str
@@ -59,7 +59,7 @@ class GraphSignature(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     """`hlo` or `fx`: only graphs of one kind can be compared."""
-    nodes: tuple[Node, ...]
+    nodes: tuple[SignatureNode, ...]
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
     world: int | None = None
@@ -78,7 +78,7 @@ def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
     """The signature of an HLO module."""
     groups = {node.detail for node in nodes if _GROUPS.fullmatch(node.detail)}
     worlds = [int(found[1]) * int(found[2]) for text in groups if (found := _GROUPS.fullmatch(text))]
-    made = [(Node(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
+    made = [(SignatureNode(node.opcode, arrays(node.shape), node.detail), node.inner) for node in nodes]
     entry = [node for node, inner in made if not inner]
     return GraphSignature(
         kind="hlo",
@@ -93,9 +93,11 @@ def of_hlo(nodes: Sequence[HloNode]) -> GraphSignature:
 def of_local(graph: LocalGraph) -> GraphSignature:
     """The signature of a local graph; without nodes in the description, operators are known by their counts only."""
     if graph.nodes:
-        nodes = tuple(Node(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
+        nodes = tuple(SignatureNode(name, arrays(shapes), detail) for name, shapes, detail in graph.nodes)
     else:
-        nodes = tuple(Node(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000)))
+        nodes = tuple(
+            SignatureNode(name, ()) for name, count in graph.operator_counts.items() for _ in range(min(count, 5000))
+        )
     groups = {node.detail for node in nodes if "c10d" in node.name and node.detail}
     return GraphSignature(
         kind="fx",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 
 from neuron_top.events import AnyEvent
-from neuron_top.ingest.log_line import PLAIN, Facts, LogLine, facts_of, readable
+from neuron_top.ingest.log_line import PLAIN, LineFacts, LogLine, facts_of, readable
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
@@ -27,7 +27,7 @@ class _Log:
     def __init__(self) -> None:
         self.lines: deque[tuple[int, int, int, bytes]] = deque(maxlen=KEPT_LINES)
         """Order of arrival, offset, end, bytes without the line end."""
-        self.facts: dict[int, Facts] = {}
+        self.facts: dict[int, LineFacts] = {}
         self.piece = b""
         """The end of a line that is so long that it comes in pieces."""
         self.rest = b""
@@ -130,7 +130,7 @@ class LogBuffer:
             ]
             return [*lines, *unfinished][-count:]
 
-    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, int, bytes, str, Facts]]:
+    def _last(self, source: str, count: int) -> Iterator[tuple[int, int, int, bytes, str, LineFacts]]:
         log = self._logs[source]
         for order, offset, end, text in reversed(list(itertools.islice(reversed(log.lines), count))):
             yield order, offset, end, text, source, log.facts.get(offset, PLAIN)

@@ -71,7 +71,7 @@ class LogChain(msgspec.Struct, frozen=True, kw_only=True):
     """Names of files beside them that hold still older lines and are not read: compressed ones."""
 
 
-class Facts(msgspec.Struct, frozen=True):
+class LineFacts(msgspec.Struct, frozen=True):
     """What the events of one line say of it."""
 
     level: str = ""
@@ -80,16 +80,16 @@ class Facts(msgspec.Struct, frozen=True):
     time: float | None = None
 
 
-PLAIN = Facts()
+PLAIN = LineFacts()
 
 
-def facts_of(event: AnyEvent, known: Facts = PLAIN) -> Facts:
+def facts_of(event: AnyEvent, known: LineFacts = PLAIN) -> LineFacts:
     """What an event says of its line, added to what others said: the worst level counts."""
     level = level_of(event)
     if LEVELS.index(level) < LEVELS.index(known.level):
         level = known.level
     rank = event.rank if isinstance(event, LogEvent) else None
-    return Facts(
+    return LineFacts(
         level=level,
         family=_family(event) if known.family in ("", "other") else known.family,
         rank=rank if rank is not None else known.rank,
@@ -97,9 +97,9 @@ def facts_of(event: AnyEvent, known: Facts = PLAIN) -> Facts:
     )
 
 
-def gathered(events: Iterable[AnyEvent]) -> dict[int, Facts]:
+def gathered(events: Iterable[AnyEvent]) -> dict[int, LineFacts]:
     """Facts by offset."""
-    facts: dict[int, Facts] = {}
+    facts: dict[int, LineFacts] = {}
     for event in events:
         if event.offset is not None:
             facts[event.offset] = facts_of(event, facts.get(event.offset, PLAIN))
@@ -134,7 +134,7 @@ _MEMBERS: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def readable(source: str, offset: int, text: bytes, facts: Facts = PLAIN, end: int | None = None) -> LogLine:
+def readable(source: str, offset: int, text: bytes, facts: LineFacts = PLAIN, end: int | None = None) -> LogLine:
     """A line for a screen. `end`: where it ends in its source, when `text` is only the beginning of it."""
     # A progress bar rewrites its line with carriage returns: what a terminal would show is its last state.
     last = wide.narrowed(text).rstrip(b"\r").rpartition(b"\r")[2]

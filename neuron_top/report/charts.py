@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from neuron_top.report.columns import metric_text, seconds_text, short
-from neuron_top.report.svg import Amount, Axis, Bar, Point, bars, lanes, lines, steps
+from neuron_top.report.svg import Amount, Axis, BarShape, Point, bars, lanes, lines, steps
 from neuron_top.units import bytes_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.report import Report
-from neuron_top.views.report_time import Segment, Step
+from neuron_top.views.report_time import ReportStep, Segment
 from neuron_top.views.timeline import Lane
 from neuron_top.views.torch_trace import OURS
 
@@ -66,7 +66,7 @@ def _parts(view: Report) -> Iterator[Chart]:
     reach, drawn, legend = 0.0, [], []
     for part in view.parts:
         text = f"{part.name}, {duration_text(part.seconds)} ({percent_text(part.seconds / whole)})"
-        drawn.append(Bar(reach, reach + part.seconds, _PARTS[part.name], text))
+        drawn.append(BarShape(reach, reach + part.seconds, _PARTS[part.name], text))
         legend.append((_PARTS[part.name], text))
         reach += part.seconds
     yield Chart(
@@ -149,11 +149,11 @@ def _of_graphs(view: Report) -> Iterator[Chart]:
         )
 
 
-def _points(points: Sequence[Step]) -> list[Point]:
+def _points(points: Sequence[ReportStep]) -> list[Point]:
     return [(point.time, point.value) for point in points]
 
 
-def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
+def _lanes(view: Report) -> list[tuple[str, list[BarShape]]]:
     end = view.timeline.end or 0.0
     path = [_segment(one) for one in view.critical_path]
     rows = [("critical path", path)] if path and len(view.timeline.lanes) > 1 else []
@@ -173,7 +173,7 @@ def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
             (
                 "training",
                 [
-                    Bar(start, stop, "train", f"training, {duration_text(stop - start)}")
+                    BarShape(start, stop, "train", f"training, {duration_text(stop - start)}")
                     for start, stop in view.training
                 ],
             )
@@ -181,9 +181,9 @@ def _lanes(view: Report) -> list[tuple[str, list[Bar]]]:
     return rows
 
 
-def _pytorch_lanes(view: Report) -> list[tuple[str, list[Bar]]]:
+def _pytorch_lanes(view: Report) -> list[tuple[str, list[BarShape]]]:
     """A lane for each process of which PyTorch compiled something by itself."""
-    rows: dict[str, list[Bar]] = {}
+    rows: dict[str, list[BarShape]] = {}
     for frame in view.torch.frames if view.torch is not None else ():
         if frame.backend == OURS or not frame.graphs:
             continue
@@ -191,7 +191,7 @@ def _pytorch_lanes(view: Report) -> list[tuple[str, list[Bar]]]:
         kind = "failed" if frame.state == "failed" else "interrupted" if frame.state == "unfinished" else "done"
         for (start, end), part in zip(frame.spans, ("compile", *["backward"] * len(frame.spans)), strict=False):
             told = f"{frame.function} {frame.compile_id}: {part}, {duration_text(end - start)}"
-            rows.setdefault(name, []).append(Bar(start, end, kind, told, frame.function))
+            rows.setdefault(name, []).append(BarShape(start, end, kind, told, frame.function))
     return sorted(rows.items())[:LANES_DRAWN]
 
 
@@ -201,15 +201,15 @@ def _name(lane: Lane) -> str:
     return f"pid {lane.pid}" if lane.pid is not None else "compiles"
 
 
-def _segment(one: Segment) -> Bar:
+def _segment(one: Segment) -> BarShape:
     kind = "done" if one.kind == "compile" else one.kind
     told = f"{short(one.graph)}: {one.kind}, {duration_text(one.end - one.start)}"
-    return Bar(one.start, one.end, kind, told, _label(one.graph))
+    return BarShape(one.start, one.end, kind, told, _label(one.graph))
 
 
-def _bar(graph: str, kind: str, outcome: str, start: float, end: float) -> Bar:
+def _bar(graph: str, kind: str, outcome: str, start: float, end: float) -> BarShape:
     what = "wait" if kind == "wait" else outcome or "running"
-    return Bar(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}", _label(graph))
+    return BarShape(start, end, what, f"{short(graph)}: {what}, {duration_text(end - start)}", _label(graph))
 
 
 def _label(key: str) -> str:
@@ -217,7 +217,7 @@ def _label(key: str) -> str:
     return key.removeprefix("MODULE_")
 
 
-def _longest(rows: list[tuple[str, list[Bar]]]) -> tuple[list[tuple[str, list[Bar]]], int]:
+def _longest(rows: list[tuple[str, list[BarShape]]]) -> tuple[list[tuple[str, list[BarShape]]], int]:
     lengths = sorted((bar.end - bar.start for _, bars in rows for bar in bars), reverse=True)
     if len(lengths) <= BARS_DRAWN:
         return rows, 0

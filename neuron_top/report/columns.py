@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neuron_top.report.table import Column, Table
+from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text
 from neuron_top.views.metric import Metric, Provenance
@@ -17,43 +17,45 @@ _PREFIX = {Provenance.AT_MOST: "≤ ", Provenance.AT_LEAST: "≥ ", Provenance.E
 _TRACED = " A trace is PyTorch's work for the back end neurontop, while nothing was compiled or waited for."
 
 
-def tables(view: Report) -> list[Table]:
+def tables(view: Report) -> list[ReportTable]:
     """The tables of a report that have rows, in the order of reading."""
     found = [
-        Table("Failures", FAILURES, view.failures, "What failed, whether a retry can help, and what to do."),
-        Table("Errors in the output", ERRORS, view.errors, "What went wrong and names no graph."),
-        Table("Parallel compile, as it told itself", PARALLEL, view.parallel),
-        Table("Why was that a miss?", MISSES, view.misses),
-        Table(
+        ReportTable("Failures", FAILURES, view.failures, "What failed, whether a retry can help, and what to do."),
+        ReportTable("Errors in the output", ERRORS, view.errors, "What went wrong and names no graph."),
+        ReportTable("Parallel compile, as it told itself", PARALLEL, view.parallel),
+        ReportTable("Why was that a miss?", MISSES, view.misses),
+        ReportTable(
             "Compiled after warm-up",
             LATE,
             view.after_warm_up,
             "Graphs that were new after the third reported step: shapes, branches or numbers that change.",
         ),
-        Table("Work done twice", DUPLICATES, view.duplicates),
-        Table("Lock waits", WAITS, view.waits),
-        Table(
+        ReportTable("Work done twice", DUPLICATES, view.duplicates),
+        ReportTable("Lock waits", WAITS, view.waits),
+        ReportTable(
             "Critical path",
             path_columns(view),
             sorted(view.critical_path, key=lambda one: one.start - one.end)[:20],
             "What the run waited for, the longest parts; overlaps belong to the compile that ended last."
             + _TRACED * any(one.kind == "trace" for one in view.critical_path),
         ),
-        Table(
+        ReportTable(
             "Compiling beforehand, simulated",
             PRECOMPILE,
             view.precompile,
             "An estimate from the durations above: longest first on so many workers, with memory for all of them.",
         ),
-        Table("Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."),
-        Table(
+        ReportTable(
+            "Stages of the compiler", STAGES, view.stages[:30], "Added up over the compiles whose logs tell of it."
+        ),
+        ReportTable(
             "Memory peaks",
             memory_columns(view),
             view.memory,
             "Highest sample of each core; kinds need not have peaked at one moment.",
         ),
-        Table("Device memory ran out", EXHAUSTED, view.exhausted),
-        Table(
+        ReportTable("Device memory ran out", EXHAUSTED, view.exhausted),
+        ReportTable(
             "Graphs",
             GRAPHS,
             view.graphs,
@@ -119,109 +121,115 @@ def _bytes(value: int | None) -> str:
 
 
 GRAPHS = (
-    Column("graph", lambda row: row.key),
-    Column("result", lambda row: row.result),
-    Column("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
-    Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
-    Column("ranks", lambda row: ranks_text(row.ranks), lambda row: len(row.ranks)),
-    Column("compiles", lambda row: _n(row.attempts), lambda row: row.attempts),
-    Column("hits", lambda row: _n(row.hits), lambda row: row.hits),
-    Column("failures", lambda row: _n(row.failures), lambda row: row.failures),
-    Column("longest wait", lambda row: seconds_text(row.wait_seconds), lambda row: row.wait_seconds),
-    Column("saved", lambda row: seconds_text(row.saved_seconds, Provenance.ESTIMATED), lambda row: row.saved_seconds),
-    Column("graph size", lambda row: _bytes(row.graph_bytes), lambda row: row.graph_bytes),
-    Column("artifact", lambda row: _bytes(row.artifact_bytes), lambda row: row.artifact_bytes),
-    Column("peak memory", lambda row: _bytes(row.peak_rss_bytes), lambda row: row.peak_rss_bytes),
-    Column("operators", lambda row: _optional(row.operators), lambda row: row.operators),
-    Column("equal blocks", lambda row: _n(row.block_hits or 0), lambda row: row.block_hits),
-    Column("flags", lambda row: flags_text(row.flags)),
+    ReportColumn("graph", lambda row: row.key),
+    ReportColumn("result", lambda row: row.result),
+    ReportColumn("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
+    ReportColumn("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+    ReportColumn("ranks", lambda row: ranks_text(row.ranks), lambda row: len(row.ranks)),
+    ReportColumn("compiles", lambda row: _n(row.attempts), lambda row: row.attempts),
+    ReportColumn("hits", lambda row: _n(row.hits), lambda row: row.hits),
+    ReportColumn("failures", lambda row: _n(row.failures), lambda row: row.failures),
+    ReportColumn("longest wait", lambda row: seconds_text(row.wait_seconds), lambda row: row.wait_seconds),
+    ReportColumn(
+        "saved", lambda row: seconds_text(row.saved_seconds, Provenance.ESTIMATED), lambda row: row.saved_seconds
+    ),
+    ReportColumn("graph size", lambda row: _bytes(row.graph_bytes), lambda row: row.graph_bytes),
+    ReportColumn("artifact", lambda row: _bytes(row.artifact_bytes), lambda row: row.artifact_bytes),
+    ReportColumn("peak memory", lambda row: _bytes(row.peak_rss_bytes), lambda row: row.peak_rss_bytes),
+    ReportColumn("operators", lambda row: _optional(row.operators), lambda row: row.operators),
+    ReportColumn("equal blocks", lambda row: _n(row.block_hits or 0), lambda row: row.block_hits),
+    ReportColumn("flags", lambda row: flags_text(row.flags)),
 )
 FAILURES = (
-    Column("graph", lambda row: row.key),
-    Column("class", lambda row: f"{row.kind}{', stored' if row.stored else ''}"),
-    Column("code", lambda row: row.code or ""),
-    Column("times", lambda row: count_text(row.count), lambda row: row.count),
-    Column("message", lambda row: row.message),
-    Column("what to do", lambda row: row.advice),
+    ReportColumn("graph", lambda row: row.key),
+    ReportColumn("class", lambda row: f"{row.kind}{', stored' if row.stored else ''}"),
+    ReportColumn("code", lambda row: row.code or ""),
+    ReportColumn("times", lambda row: count_text(row.count), lambda row: row.count),
+    ReportColumn("message", lambda row: row.message),
+    ReportColumn("what to do", lambda row: row.advice),
 )
-MISSES = (Column("graph", lambda row: row[0]), Column("most likely because", lambda row: row[1]))
+MISSES = (ReportColumn("graph", lambda row: row[0]), ReportColumn("most likely because", lambda row: row[1]))
 LATE = (
-    Column("graph", lambda row: row.key),
-    Column("after step", lambda row: _optional(row.step), lambda row: row.step),
-    Column("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
-    Column("ranks", lambda row: ranks_text(row.ranks)),
-    Column("log line", lambda row: row.lines[0] if row.lines else ""),
+    ReportColumn("graph", lambda row: row.key),
+    ReportColumn("after step", lambda row: _optional(row.step), lambda row: row.step),
+    ReportColumn("compile", lambda row: seconds_text(row.seconds, row.provenance), lambda row: row.seconds),
+    ReportColumn("ranks", lambda row: ranks_text(row.ranks)),
+    ReportColumn("log line", lambda row: row.lines[0] if row.lines else ""),
 )
 DUPLICATES = (
-    Column("what", lambda row: row.kind),
-    Column("graphs", lambda row: ", ".join(row.graphs)),
-    Column("seconds lost", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
-    Column("difference", lambda row: row.text),
+    ReportColumn("what", lambda row: row.kind),
+    ReportColumn("graphs", lambda row: ", ".join(row.graphs)),
+    ReportColumn("seconds lost", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
+    ReportColumn("difference", lambda row: row.text),
 )
 WAITS = (
-    Column("graph", lambda row: row.key),
-    Column("waits", lambda row: count_text(row.waits), lambda row: row.waits),
-    Column("longest", lambda row: seconds_text(row.longest_seconds), lambda row: row.longest_seconds),
-    Column("added up", lambda row: seconds_text(row.total_seconds), lambda row: row.total_seconds),
-    Column("ranks", lambda row: ranks_text(row.ranks)),
+    ReportColumn("graph", lambda row: row.key),
+    ReportColumn("waits", lambda row: count_text(row.waits), lambda row: row.waits),
+    ReportColumn("longest", lambda row: seconds_text(row.longest_seconds), lambda row: row.longest_seconds),
+    ReportColumn("added up", lambda row: seconds_text(row.total_seconds), lambda row: row.total_seconds),
+    ReportColumn("ranks", lambda row: ranks_text(row.ranks)),
 )
 PRECOMPILE = (
-    Column("workers", lambda row: count_text(row.workers), lambda row: row.workers),
-    Column("all compiled after", lambda row: seconds_text(row.seconds, Provenance.ESTIMATED), lambda row: row.seconds),
-    Column("would have saved", lambda row: _saved(row.saved_seconds), lambda row: row.saved_seconds),
-    Column("memory of the compilers", lambda row: _bytes(row.memory), lambda row: row.memory),
+    ReportColumn("workers", lambda row: count_text(row.workers), lambda row: row.workers),
+    ReportColumn(
+        "all compiled after", lambda row: seconds_text(row.seconds, Provenance.ESTIMATED), lambda row: row.seconds
+    ),
+    ReportColumn("would have saved", lambda row: _saved(row.saved_seconds), lambda row: row.saved_seconds),
+    ReportColumn("memory of the compilers", lambda row: _bytes(row.memory), lambda row: row.memory),
 )
 ERRORS = (
-    Column("kind", lambda row: row.kind),
-    Column("times", lambda row: count_text(row.count), lambda row: row.count),
-    Column("ranks", lambda row: ranks_text(row.ranks)),
-    Column("text", lambda row: row.text),
+    ReportColumn("kind", lambda row: row.kind),
+    ReportColumn("times", lambda row: count_text(row.count), lambda row: row.count),
+    ReportColumn("ranks", lambda row: ranks_text(row.ranks)),
+    ReportColumn("text", lambda row: row.text),
 )
 PARALLEL = (
-    Column("node", lambda row: row.node),
-    Column("graphs", lambda row: _optional(row.total), lambda row: row.total),
-    Column("compiled", lambda row: _optional(row.success), lambda row: row.success),
-    Column("failed", lambda row: _optional(row.failed), lambda row: row.failed),
-    Column("took", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
+    ReportColumn("node", lambda row: row.node),
+    ReportColumn("graphs", lambda row: _optional(row.total), lambda row: row.total),
+    ReportColumn("compiled", lambda row: _optional(row.success), lambda row: row.success),
+    ReportColumn("failed", lambda row: _optional(row.failed), lambda row: row.failed),
+    ReportColumn("took", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
 )
 STAGES = (
-    Column("stage", lambda row: row.name),
-    Column("seconds", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
+    ReportColumn("stage", lambda row: row.name),
+    ReportColumn("seconds", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
 )
 EXHAUSTED = (
-    Column("device", lambda row: _optional(row.device)),
-    Column("core", lambda row: _optional(row.core)),
-    Column("asked for", lambda row: _bytes(row.requested), lambda row: row.requested),
-    Column("in use", lambda row: ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items())),
+    ReportColumn("device", lambda row: _optional(row.device)),
+    ReportColumn("core", lambda row: _optional(row.core)),
+    ReportColumn("asked for", lambda row: _bytes(row.requested), lambda row: row.requested),
+    ReportColumn("in use", lambda row: ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items())),
 )
 
 
-def memory_columns(view: Report) -> tuple[Column, ...]:
+def memory_columns(view: Report) -> tuple[ReportColumn, ...]:
     """Core, rank, peak, and a column for each kind that anybody told of."""
     kinds = list(dict.fromkeys(kind for line in view.memory for kind in line.kinds))
     return (
-        Column("core", lambda row: f"{row.node}/{row.core}" if row.node else str(row.core), lambda row: row.core),
-        Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
-        Column("peak", lambda row: _bytes(row.peak), lambda row: row.peak),
-        Column("capacity", lambda row: _bytes(row.capacity), lambda row: row.capacity),
+        ReportColumn("core", lambda row: f"{row.node}/{row.core}" if row.node else str(row.core), lambda row: row.core),
+        ReportColumn("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+        ReportColumn("peak", lambda row: _bytes(row.peak), lambda row: row.peak),
+        ReportColumn("capacity", lambda row: _bytes(row.capacity), lambda row: row.capacity),
         *(_kind_column(kind) for kind in kinds),
     )
 
 
-def _kind_column(kind: str) -> Column:
+def _kind_column(kind: str) -> ReportColumn:
     def size(line: MemoryLine) -> float | None:
         return line.kinds.get(kind)
 
-    return Column(kind.replace("_", " "), lambda row: _bytes(row.kinds.get(kind)), size)
+    return ReportColumn(kind.replace("_", " "), lambda row: _bytes(row.kinds.get(kind)), size)
 
 
-def path_columns(view: Report) -> tuple[Column, ...]:
+def path_columns(view: Report) -> tuple[ReportColumn, ...]:
     """What was waited for, whose it was, when it began after the start, and for how long."""
     zero = view.start or 0.0
     return (
-        Column("graph", lambda row: row.graph),
-        Column("what", lambda row: row.kind),
-        Column("rank", lambda row: _optional(row.rank), lambda row: row.rank),
-        Column("begins after", lambda row: seconds_text(max(0.0, row.start - zero)), lambda row: row.start - zero),
-        Column("seconds", lambda row: seconds_text(row.end - row.start), lambda row: row.end - row.start),
+        ReportColumn("graph", lambda row: row.graph),
+        ReportColumn("what", lambda row: row.kind),
+        ReportColumn("rank", lambda row: _optional(row.rank), lambda row: row.rank),
+        ReportColumn(
+            "begins after", lambda row: seconds_text(max(0.0, row.start - zero)), lambda row: row.start - zero
+        ),
+        ReportColumn("seconds", lambda row: seconds_text(row.end - row.start), lambda row: row.end - row.start),
     )

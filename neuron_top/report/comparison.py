@@ -8,38 +8,42 @@ from neuron_top.report.charts import Chart
 from neuron_top.report.columns import seconds_text
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
-from neuron_top.report.svg import Axis, Bar, Point, lanes, lines
-from neuron_top.report.table import Column, Table
+from neuron_top.report.svg import Axis, BarShape, Point, lanes, lines
+from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, number_text, percent_text
 from neuron_top.views.compare import CacheComparison, Comparison, Curves, MemoryPair, Pair
 from neuron_top.views.metric import value_text
-from neuron_top.views.report_time import Step
+from neuron_top.views.report_time import ReportStep
 
 _MIB = 1024.0**2
 KIND_CLASSES = ("done", "train", "wait", "failed", "interrupted", "running")
 MOST_ROWS = 200
 
 METRICS = (
-    Column("", lambda row: row.label),
-    Column("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
-    Column("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
-    Column("change", lambda row: change_text(row.change), lambda row: row.change),
-    Column("known how", lambda row: _basis(row)),
+    ReportColumn("", lambda row: row.label),
+    ReportColumn("A", lambda row: value_text(row.a, row.unit), lambda row: row.a),
+    ReportColumn("B", lambda row: value_text(row.b, row.unit), lambda row: row.b),
+    ReportColumn("change", lambda row: change_text(row.change), lambda row: row.change),
+    ReportColumn("known how", lambda row: _basis(row)),
 )
 GRAPHS = (
-    Column("graph", lambda row: row.key),
-    Column("in A", lambda row: row.a or "—"),
-    Column("in B", lambda row: row.b or "—"),
-    Column("compile A", lambda row: seconds_text(row.a_seconds), lambda row: row.a_seconds),
-    Column("compile B", lambda row: seconds_text(row.b_seconds), lambda row: row.b_seconds),
+    ReportColumn("graph", lambda row: row.key),
+    ReportColumn("in A", lambda row: row.a or "—"),
+    ReportColumn("in B", lambda row: row.b or "—"),
+    ReportColumn("compile A", lambda row: seconds_text(row.a_seconds), lambda row: row.a_seconds),
+    ReportColumn("compile B", lambda row: seconds_text(row.b_seconds), lambda row: row.b_seconds),
 )
 MEMORY = (
-    Column("peak per core, mean", lambda row: row.kind.replace("_", " ")),
-    Column("A", lambda row: bytes_text(row.a), lambda row: row.a),
-    Column("B", lambda row: bytes_text(row.b), lambda row: row.b),
-    Column("change", lambda row: change_text(row.change), lambda row: row.change),
+    ReportColumn("peak per core, mean", lambda row: row.kind.replace("_", " ")),
+    ReportColumn("A", lambda row: bytes_text(row.a), lambda row: row.a),
+    ReportColumn("B", lambda row: bytes_text(row.b), lambda row: row.b),
+    ReportColumn("change", lambda row: change_text(row.change), lambda row: row.change),
 )
-ENVIRONMENT = (Column("", lambda row: row[0]), Column("A", lambda row: row[1]), Column("B", lambda row: row[2]))
+ENVIRONMENT = (
+    ReportColumn("", lambda row: row[0]),
+    ReportColumn("A", lambda row: row[1]),
+    ReportColumn("B", lambda row: row[2]),
+)
 
 
 def change_text(change: float | None) -> str:
@@ -67,15 +71,15 @@ def markdown(view: Comparison | CacheComparison) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def tables(view: Comparison | CacheComparison) -> list[Table]:
+def tables(view: Comparison | CacheComparison) -> list[ReportTable]:
     """Environment first: it most often explains the rest."""
     runs = view if isinstance(view, Comparison) else None
     note = f"{view.only_a} only in A, {view.only_b} only in B"
     found = [
-        Table("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
-        Table("Metrics", METRICS, view.metrics),
-        Table("Memory per core", MEMORY, runs.memory if runs is not None else ()),
-        Table("Graphs", GRAPHS, view.graphs[:MOST_ROWS], note),
+        ReportTable("What differs in the environment", ENVIRONMENT, runs.environment if runs is not None else ()),
+        ReportTable("Metrics", METRICS, view.metrics),
+        ReportTable("Memory per core", MEMORY, runs.memory if runs is not None else ()),
+        ReportTable("Graphs", GRAPHS, view.graphs[:MOST_ROWS], note),
     ]
     return [table for table in found if table.rows]
 
@@ -108,11 +112,11 @@ def _memory(view: Comparison) -> list[Chart]:
     return [Chart("Peak memory per core by category, MiB", lanes(axis, stacked, height=34.0), legend, note)]
 
 
-def _stack(kinds: Sequence[MemoryPair], sizes: Sequence[float | None]) -> list[Bar]:
+def _stack(kinds: Sequence[MemoryPair], sizes: Sequence[float | None]) -> list[BarShape]:
     bars, reach = [], 0.0
     for index, (one, size) in enumerate(zip(kinds, sizes, strict=True)):
         end = reach + (size or 0.0) / _MIB
-        bars.append(Bar(reach, end, KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
+        bars.append(BarShape(reach, end, KIND_CLASSES[index % 6], f"{one.kind.replace('_', ' ')}: {bytes_text(size)}"))
         reach = end
     return bars
 
@@ -132,7 +136,7 @@ def _axis(curves: Curves) -> Axis | None:
     return Axis(min(places), max(places), "by step" not in curves.name)
 
 
-def _points(points: Sequence[Step]) -> list[Point]:
+def _points(points: Sequence[ReportStep]) -> list[Point]:
     return [(point.time, point.value) for point in points]
 
 

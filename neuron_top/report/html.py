@@ -15,7 +15,7 @@ from neuron_top import __version__
 from neuron_top.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import metric_text, tables, unknown_words
-from neuron_top.report.table import Table
+from neuron_top.report.table import ReportTable
 from neuron_top.views.metric import Metric
 from neuron_top.views.report import Report
 
@@ -88,7 +88,7 @@ def chart_section(chart: Chart) -> str:
     return section(chart.heading, f'<div class="legend">{legend}</div>{drawn}' if legend else drawn, chart.note)
 
 
-def table_section(table: Table) -> str:
+def table_section(table: ReportTable) -> str:
     """A table that sorts by a click on a column's head; empty columns are left out."""
     cells = [[column.text(row) for column in table.columns] for row in table.rows[:MOST_ROWS]]
     used = [index for index, _ in enumerate(table.columns) if any(row[index] for row in cells)]
@@ -111,7 +111,7 @@ def pairs(items: Sequence[tuple[str, str]]) -> str:
     return f'<div class="scroll"><table class="pairs">{rows}</table></div>'
 
 
-def _cell(table: Table, row: object, content: str, index: int) -> str:
+def _cell(table: ReportTable, row: object, content: str, index: int) -> str:
     sort = table.columns[index].sort
     if sort is None:
         return f"<td>{text(content)}</td>"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from neuron_top.escapes import visible
 from neuron_top.report.columns import metric_text, tables, unknown_words
-from neuron_top.report.table import Table
-from neuron_top.views.gate import END, Verdict
+from neuron_top.report.table import ReportTable
+from neuron_top.views.gate import END, GateVerdict
 from neuron_top.views.report import Report
 
 MOST_ROWS = 50
@@ -55,7 +55,7 @@ def cell(text: str) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     shown = table.rows[:MOST_ROWS]
     lines = [tuple(column.text(row) for column in table.columns) for row in shown]
     used = [index for index, _ in enumerate(table.columns) if any(line[index] for line in lines)]
@@ -67,7 +67,7 @@ def _table(table: Table) -> str:
     return f"## {table.heading}\n\n{note}{text}" + (f"\n\n… and {more:,} more" if more else "")
 
 
-def gate(view: Report, verdicts: Sequence[Verdict]) -> str:
+def gate(view: Report, verdicts: Sequence[GateVerdict]) -> str:
     """What a gate found, as a summary for a job page."""
     broken = sum(not one.passed for one in verdicts)
     head = f"## {'❌' if broken else '✅'} {cell(view.title) or 'Run'}: "

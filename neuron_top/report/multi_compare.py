@@ -9,27 +9,29 @@ from neuron_top.report.columns import seconds_text
 from neuron_top.report.comparison import KIND_CLASSES, change_text
 from neuron_top.report.html import chart_section, listing, page, table_section, text
 from neuron_top.report.markdown import cell, rows
-from neuron_top.report.svg import LEFT, WIDTH, Axis, Bar, lanes
-from neuron_top.report.table import Column, Table
+from neuron_top.report.svg import LEFT, WIDTH, Axis, BarShape, lanes
+from neuron_top.report.table import ReportColumn, ReportTable
 from neuron_top.units import bytes_text, count_text, number_text
 from neuron_top.views.metric import value_text
-from neuron_top.views.multi_compare import MultiComparison, RunRow
+from neuron_top.views.multi_compare import ComparedRun, MultiComparison
 
 _MIB = 1024.0**2
 _HEIGHT = 34.0
 _ROOM = 1.45
 """The axis reaches so far beyond the longest bar: the words behind the bars stand there."""
 COLUMNS = (
-    Column("run", lambda row: row.title),
-    Column("cores", lambda row: count_text(row.cores), lambda row: row.cores),
-    Column("memory per core", lambda row: bytes_text(row.memory), lambda row: row.memory),
-    Column("change", lambda row: change_text(row.memory_change), lambda row: row.memory_change),
-    Column("throughput", lambda row: value_text(row.throughput, row.throughput_unit), lambda row: row.throughput),
-    Column("change ", lambda row: change_text(row.throughput_change), lambda row: row.throughput_change),
-    Column("step", lambda row: seconds_text(row.step_seconds), lambda row: row.step_seconds),
-    Column("compiling", lambda row: seconds_text(row.compile_seconds), lambda row: row.compile_seconds),
-    Column("graphs", lambda row: count_text(int(row.graphs)) if row.graphs is not None else "", lambda row: row.graphs),
-    Column("last loss", lambda row: number_text(row.loss) if row.loss is not None else "", lambda row: row.loss),
+    ReportColumn("run", lambda row: row.title),
+    ReportColumn("cores", lambda row: count_text(row.cores), lambda row: row.cores),
+    ReportColumn("memory per core", lambda row: bytes_text(row.memory), lambda row: row.memory),
+    ReportColumn("change", lambda row: change_text(row.memory_change), lambda row: row.memory_change),
+    ReportColumn("throughput", lambda row: value_text(row.throughput, row.throughput_unit), lambda row: row.throughput),
+    ReportColumn("change ", lambda row: change_text(row.throughput_change), lambda row: row.throughput_change),
+    ReportColumn("step", lambda row: seconds_text(row.step_seconds), lambda row: row.step_seconds),
+    ReportColumn("compiling", lambda row: seconds_text(row.compile_seconds), lambda row: row.compile_seconds),
+    ReportColumn(
+        "graphs", lambda row: count_text(int(row.graphs)) if row.graphs is not None else "", lambda row: row.graphs
+    ),
+    ReportColumn("last loss", lambda row: number_text(row.loss) if row.loss is not None else "", lambda row: row.loss),
 )
 
 
@@ -40,7 +42,8 @@ def html(view: MultiComparison) -> str:
     parts = [f"<h1>{text(title)}</h1>", listing(view.answer, "headline")]
     parts += [chart_section(drawn)] if drawn is not None else []
     return page(
-        title, "\n".join([*parts, table_section(Table("Runs", COLUMNS, view.rows, "Changes: against the first."))])
+        title,
+        "\n".join([*parts, table_section(ReportTable("Runs", COLUMNS, view.rows, "Changes: against the first."))]),
     )
 
 
@@ -76,23 +79,23 @@ def chart(view: MultiComparison) -> Chart | None:
     )
 
 
-def _words(row: RunRow, axis: Axis, index: int, reach: float) -> str:
+def _words(row: ComparedRun, axis: Axis, index: int, reach: float) -> str:
     change = f" ({change_text(row.throughput_change)})" if row.throughput_change is not None else ""
     told = f"{bytes_text(row.memory)} · {value_text(row.throughput, row.throughput_unit)}{change}"
     x = min(axis.x(reach) + 8, WIDTH - LEFT)
     return f'<text x="{x:.1f}" y="{index * _HEIGHT + _HEIGHT - 12:g}">{escape(told)}</text>'
 
 
-def _stack(row: RunRow, kinds: list[str]) -> list[Bar]:
+def _stack(row: ComparedRun, kinds: list[str]) -> list[BarShape]:
     bars, reach = [], 0.0
     for index, (kind, size) in enumerate(zip(kinds, _sizes(row, kinds), strict=True)):
         end = reach + size / _MIB
-        bars.append(Bar(reach, end, KIND_CLASSES[index % 6], f"{kind.replace('_', ' ')}: {bytes_text(size)}"))
+        bars.append(BarShape(reach, end, KIND_CLASSES[index % 6], f"{kind.replace('_', ' ')}: {bytes_text(size)}"))
         reach = end
     return bars
 
 
-def _sizes(row: RunRow, kinds: list[str]) -> list[float]:
+def _sizes(row: ComparedRun, kinds: list[str]) -> list[float]:
     return [row.kinds.get(kind, 0.0) if kind != "total" else row.memory or 0.0 for kind in kinds]
 
 

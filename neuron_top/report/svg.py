@@ -61,7 +61,7 @@ class Amount(msgspec.Struct, frozen=True):
     kind: str = "done"
 
 
-class Bar(msgspec.Struct, frozen=True):
+class BarShape(msgspec.Struct, frozen=True):
     """One bar of a lane: `kind` is its class, `text` what a hover says, `label` what stands in it where it has room."""
 
     start: float
@@ -71,7 +71,7 @@ class Bar(msgspec.Struct, frozen=True):
     label: str = ""
 
 
-def lanes(axis: Axis, rows: Sequence[tuple[str, Sequence[Bar]]], *, height: float = 16.0) -> str:
+def lanes(axis: Axis, rows: Sequence[tuple[str, Sequence[BarShape]]], *, height: float = 16.0) -> str:
     """Bars in named lanes, one below the other."""
     parts = [_vertical_lines(axis, len(rows) * height)]
     for index, (name, bars) in enumerate(rows):
@@ -136,7 +136,7 @@ def _before(points: Sequence[Point], index: int, top: float, height: float) -> f
     return height - points[index - 1][1] / top * (height - 8)
 
 
-def _rectangle(axis: Axis, bar: Bar, top: float, height: float) -> str:
+def _rectangle(axis: Axis, bar: BarShape, top: float, height: float) -> str:
     x = axis.x(bar.start)
     width = max(_NARROWEST, axis.x(bar.end) - x)
     drawn = (

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 
-class Column(msgspec.Struct, frozen=True):
+class ReportColumn(msgspec.Struct, frozen=True):
     """One column: its title, the text of a row's cell, and the value that the cell sorts by (None: by its text)."""
 
     title: str
@@ -16,10 +16,10 @@ class Column(msgspec.Struct, frozen=True):
     sort: Callable[[Any], float | None] | None = None
 
 
-class Table(msgspec.Struct, frozen=True):
+class ReportTable(msgspec.Struct, frozen=True):
     """A table with its heading; `note` is a sentence below the heading."""
 
     heading: str
-    columns: Sequence[Column]
+    columns: Sequence[ReportColumn]
     rows: Sequence[Any]
     note: str = ""

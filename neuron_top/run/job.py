@@ -55,7 +55,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A failed compile, which reports list with the graphs."""
 
 
-class Source(msgspec.Struct, kw_only=True):
+class SourceState(msgspec.Struct, kw_only=True):
     """A followed log: how far it was read."""
 
     path: str
@@ -87,7 +87,7 @@ class JobTracker:
         """Its recorder died: `finished` is when it was last heard of, and how the command ended is not known."""
         self.processes: dict[str, Process] = {}
         """By `<node>/<pid>`; of those that are gone the newest GONE_KEPT."""
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, SourceState] = {}
         self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
         self.warnings = 0
         self.errors = 0
@@ -199,8 +199,8 @@ class JobTracker:
             level, self.warnings = "warning", self.warnings + 1
         self.mark(event.time, level, event.text, source=event.source, offset=event.offset, rank=event.rank)
 
-    def _source(self, path: str) -> Source:
-        return self.sources.setdefault(path, Source(path=path))
+    def _source(self, path: str) -> SourceState:
+        return self.sources.setdefault(path, SourceState(path=path))
 
     def _forget_long_gone(self) -> None:
         gone = [key for key, process in self.processes.items() if process.gone is not None]

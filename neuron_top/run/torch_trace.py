@@ -77,7 +77,7 @@ class Break(msgspec.Struct, kw_only=True):
     functions: dict[str, int] = {}
 
 
-class CacheAnswers(msgspec.Struct, kw_only=True):
+class TorchCacheAnswers(msgspec.Struct, kw_only=True):
     """Answers of one of PyTorch's caches over the run."""
 
     hit: int = 0
@@ -112,7 +112,7 @@ class TorchTraceTracker:
     def __init__(self) -> None:
         self.frames: dict[str, FrameCompile] = {}
         self.breaks: dict[tuple[str, str], Break] = {}
-        self.caches: dict[str, CacheAnswers] = {}
+        self.caches: dict[str, TorchCacheAnswers] = {}
         self.phases: dict[str, tuple[int, float]] = {}
         """Times and seconds of each phase; phases nest."""
         self.met = 0
@@ -232,7 +232,7 @@ class TorchTraceTracker:
             known.functions[frame.function] = known.functions.get(frame.function, 0) + 1
 
     def _asked(self, event: TorchCacheLookedUp) -> None:
-        answers = self.caches.setdefault(event.cache, CacheAnswers())
+        answers = self.caches.setdefault(event.cache, TorchCacheAnswers())
         match event.outcome:
             case "hit":
                 answers.hit += 1

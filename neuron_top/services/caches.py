@@ -40,7 +40,7 @@ from neuron_top.settings import Settings
 
 if TYPE_CHECKING:
     from neuron_top.cache.scan.verify import Finding
-    from neuron_top.compile.parallel.compile_queue import Progress as CompileProgress
+    from neuron_top.compile.parallel.compile_queue import QueueProgress as CompileProgress
 
 __all__ = ["ACTIONS", "CacheAction", "CacheService", "Outcome", "Plan", "Progress", "Purge", "Verb", "action_of"]
 

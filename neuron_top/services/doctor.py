@@ -8,17 +8,17 @@ import msgspec
 
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
-from neuron_top.telemetry.doctor_checks import Finding, examine
-from neuron_top.telemetry.doctor_facts import Facts, gather
+from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
+from neuron_top.telemetry.doctor_facts import MachineFacts, gather
 
-__all__ = ["Examination", "Finding", "examine_machine"]
+__all__ = ["Examination", "DoctorFinding", "examine_machine"]
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
     """The findings, and the facts that they rest on."""
 
-    findings: tuple[Finding, ...]
-    facts: Facts
+    findings: tuple[DoctorFinding, ...]
+    facts: MachineFacts
 
     @property
     def problems(self) -> int:

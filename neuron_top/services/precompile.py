@@ -15,7 +15,7 @@ from neuron_top import programs
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.child_command import run_child
 from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome, Progress, Running
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress, Running
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
 from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command
@@ -26,7 +26,7 @@ from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 
-__all__ = ["Output", "PrecompileJob", "Progress", "Running", "TrialRunFailed", "run_sdk_tool", "sdk_tool"]
+__all__ = ["Output", "PrecompileJob", "QueueProgress", "Running", "TrialRunFailed", "run_sdk_tool", "sdk_tool"]
 
 RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 RESULTS_VARIABLE = "NEURON_PARALLEL_COMPILE_DUMP_RESULTS"
@@ -51,7 +51,7 @@ class Output(Protocol):
     def echo(self, descriptor: int, data: bytes) -> None:
         """Take what the command wrote to its standard output (1) or error (2)."""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: QueueProgress) -> None:
         """Show where the compiles are."""
 
     def close(self) -> None:
@@ -155,7 +155,7 @@ class _Compiles:
                 self._output.tell(f"skipped the graphs in {name}: {problem}")
         return compilers
 
-    def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, Outcome]:
+    def _compiled(self, collected: Collected, compilers: Mapping[str, Compiler]) -> dict[CollectedGraph, CompileResult]:
         import msgspec
 
         from neuron_top.compile.wrapper.get_or_compile import Wrapper
@@ -180,7 +180,7 @@ class _Compiles:
             for compiler in compilers.values():
                 compiler.close()
 
-    def _conclude(self, collected: Collected, outcomes: Mapping[CollectedGraph, Outcome]) -> int:
+    def _conclude(self, collected: Collected, outcomes: Mapping[CollectedGraph, CompileResult]) -> int:
         failures = [(graph.module, outcome.message) for graph, outcome in outcomes.items() if not outcome.ok]
         for module, message in failures:
             self._output.tell(f"{module} failed: {message}")

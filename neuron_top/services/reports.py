@@ -12,7 +12,7 @@ from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
 from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
 from neuron_top.settings import Settings
-from neuron_top.views.gate import Verdict, end, judge, judge_size
+from neuron_top.views.gate import GateVerdict, end, judge, judge_size
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
 
@@ -25,7 +25,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A report and what its thresholds found."""
 
     report: Report
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[GateVerdict, ...]
 
     @property
     def passed(self) -> bool:

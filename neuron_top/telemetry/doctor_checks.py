@@ -15,7 +15,7 @@ from neuron_top.cache.model.filenames import DEFAULT_ROOT
 from neuron_top.cache.roots import NEURON, user_root
 from neuron_top.parsers.sysfs_values import LIVE_COUNTERS_SINCE
 from neuron_top.telemetry import doctor_variables
-from neuron_top.telemetry.doctor_facts import Facts, Root
+from neuron_top.telemetry.doctor_facts import MachineFacts, RootFacts
 from neuron_top.telemetry.instances import generation
 from neuron_top.units import bytes_text
 
@@ -28,7 +28,7 @@ _LEAST_WATCHES = 8192
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class DoctorFinding(msgspec.Struct, frozen=True, kw_only=True):
     """What a check says. `level` is `ok`, `note` or `problem`; `next_step` is "" where nothing is to be done."""
 
     check: str
@@ -41,31 +41,31 @@ class Check(NamedTuple):
     """One row: `judge` yields (level, text, next step)."""
 
     name: str
-    judge: Callable[[Facts], Iterator[tuple[str, str, str]]]
+    judge: Callable[[MachineFacts], Iterator[tuple[str, str, str]]]
 
 
-def examine(facts: Facts) -> list[Finding]:
+def examine(facts: MachineFacts) -> list[DoctorFinding]:
     """All findings, in the order of the table."""
     return [
-        Finding(check=check.name, level=level, text=text, next_step=step)
+        DoctorFinding(check=check.name, level=level, text=text, next_step=step)
         for check in CHECKS
         for level, text, step in check.judge(facts)
     ]
 
 
-def is_neuron_machine(facts: Facts) -> bool:
+def is_neuron_machine(facts: MachineFacts) -> bool:
     """Neuron hardware is here, or ought to be by the instance's type."""
     by_type = generation(instance_type=facts.instance_type) is not None
     return by_type or bool(facts.nodes or facts.counted_devices or facts.listing.devices)
 
 
-def _machine(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _machine(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     kind = f" · {facts.instance_type}" if facts.instance_type else ""
     cpus = f"{facts.cpus} CPUs" if facts.cpus else "unknown CPUs"
     yield "ok", f"{facts.system} · {cpus} · {bytes_text(facts.memory)}{kind} · Python {facts.python}", ""
 
 
-def _devices(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _devices(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if not is_neuron_machine(facts):
         yield "note", "no Neuron device: graphs are compiled and trained locally, each worker stands for a core", ""
         if facts.listing.reason and facts.tools.get("neuron-ls"):
@@ -82,7 +82,7 @@ def _devices(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "problem", f"neuron-ls: {facts.listing.reason}", step
 
 
-def _driver(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _driver(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if facts.driver is None:
         if facts.nodes:
             yield "note", "the driver's version cannot be seen (a container without /sys/module/neuron?)", ""
@@ -101,14 +101,14 @@ def _driver(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "note", f"{len(facts.unreadable)} of the driver's files are readable by root alone before 2.28", ""
 
 
-def _nodes(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _nodes(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     closed = [node.path for node in facts.nodes if not node.usable]
     if closed:
         step = f"`ls -l {closed[0]}` shows who may; the driver's udev rule normally gives 0666"
         yield "problem", f"no permission to open {', '.join(closed)}", step
 
 
-def _sdk_tools(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _sdk_tools(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if not is_neuron_machine(facts):
         return
     for tool in ("neuron-monitor", "neuron-ls"):
@@ -124,7 +124,7 @@ def _sdk_tools(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "ok", f"{name} {version}", ""
 
 
-def _compilers(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _compilers(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     neuron = facts.tools.get("neuronx-cc")
     if neuron:
         yield "ok", f"{neuron} {facts.packages.get('neuronx-cc') or '(version unknown)'}", ""
@@ -143,13 +143,13 @@ def _compilers(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "ok", f"Inductor can compile with {found[0]}: {facts.compilers[found[0]]}", ""
 
 
-def _packages(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _packages(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     found = [f"{name} {version}" for name, version in facts.packages.items() if version]
     if found:
         yield "ok", ", ".join(found), ""
 
 
-def _roots(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _roots(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     for root in facts.roots:
         force = " · in force here" if root.path == facts.root_in_force and root.cache == NEURON else ""
         pids = f" · used by {', '.join(map(str, root.used_by))}" if root.used_by else ""
@@ -163,7 +163,7 @@ def _roots(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield "note", f"{title}: {root.lies}", ""
 
 
-def _root(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
+def _root(root: RootFacts, title: str) -> Iterator[tuple[str, str, str]]:
     if root.lies == "remote":
         yield "note", f"{title}: a remote cache; its contents are not read here", ""
         return
@@ -179,11 +179,11 @@ def _root(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
     yield from _disk(root)
 
 
-def _place(root: Root) -> str:
+def _place(root: RootFacts) -> str:
     return f"{root.filesystem or 'unknown file system'}, {bytes_text(root.free)} free"
 
 
-def _folder(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
+def _folder(root: RootFacts, title: str) -> Iterator[tuple[str, str, str]]:
     yield "ok", f"{title}: {_place(root)}", ""
     if not root.writable:
         step = f"ask {root.owner or 'its owner'}, or set NEURON_COMPILE_CACHE_URL to a folder of your own"
@@ -191,7 +191,7 @@ def _folder(root: Root, title: str) -> Iterator[tuple[str, str, str]]:
     yield from _trust(root)
 
 
-def _trust(root: Root) -> Iterator[tuple[str, str, str]]:
+def _trust(root: RootFacts) -> Iterator[tuple[str, str, str]]:
     """Others could place files there, and loading them is running code: local compiles refuse it."""
     if not root.untrusted:
         return
@@ -205,7 +205,7 @@ def _trust(root: Root) -> Iterator[tuple[str, str, str]]:
         yield "problem", f"local compiles refuse {root.path}: {root.untrusted}", step
 
 
-def _disk(root: Root) -> Iterator[tuple[str, str, str]]:
+def _disk(root: RootFacts) -> Iterator[tuple[str, str, str]]:
     if root.filesystem in _MEMORY_FILE_SYSTEMS:
         step = "set NEURON_COMPILE_CACHE_URL to a folder on a disk"
         yield "problem", f"{root.path} lies in memory ({root.filesystem}): it is lost at the next boot", step
@@ -215,7 +215,7 @@ def _disk(root: Root) -> Iterator[tuple[str, str, str]]:
     yield from _space(root)
 
 
-def _space(root: Root) -> Iterator[tuple[str, str, str]]:
+def _space(root: RootFacts) -> Iterator[tuple[str, str, str]]:
     if root.free is not None and root.total and root.free < max(_LEAST_SHARE * root.total, _LEAST_FREE):
         step = "make room: `neurontop cache ls --sort size` shows what is large"
         yield "problem", f"{root.path}: only {bytes_text(root.free)} of {bytes_text(root.total)} free", step
@@ -224,14 +224,14 @@ def _space(root: Root) -> Iterator[tuple[str, str, str]]:
         yield "problem", text, "remove what is not needed there; many small files are the cause"
 
 
-def _agreement(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _agreement(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     others = sorted({job.root for job in facts.jobs if job.root} - {facts.root_in_force})
     if others:
         text = f"running jobs use {', '.join(others)}, this shell would use {facts.root_in_force}"
         yield "note", text, "start jobs that should share a cache with the same NEURON_COMPILE_CACHE_URL"
 
 
-def _jobs(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _jobs(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     for job in facts.jobs:
         who = f"{job.pid} {job.name}" + (f" ({job.user})" if job.user else "")
         if job.variables is None:
@@ -242,7 +242,7 @@ def _jobs(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield "problem", f"{who}: {warning}", "restart the job with the right name"
 
 
-def _variables(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _variables(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     for name, value in facts.variables.items():
         if name in doctor_variables.EFFECTS:
             yield "ok", f"{name}={value}: {doctor_variables.EFFECTS[name]}", ""
@@ -253,7 +253,7 @@ def _variables(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "note", "NEURON_RT_NUM_CORES has no effect beside NEURON_RT_VISIBLE_CORES", ""
 
 
-def _unknown_variables(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _unknown_variables(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     for name in facts.variables:
         if doctor_variables.known(name) or any(name in warning for warning in facts.warnings):
             continue
@@ -262,7 +262,7 @@ def _unknown_variables(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "note", f"{name} is not a variable that the SDK documents", step
 
 
-def _state(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _state(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     state = facts.state
     if state.lies == "file" or not state.writable:
         step = "set NEURONTOP_STATE_DIR to a folder that you may write"
@@ -272,7 +272,7 @@ def _state(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield from _space(state)
 
 
-def _terminal(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _terminal(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     terminal = facts.terminal
     if not terminal.is_terminal:
         yield "note", "stdout is no terminal: commands print plain text", ""
@@ -286,7 +286,7 @@ def _terminal(facts: Facts) -> Iterator[tuple[str, str, str]]:
         yield "note", "smaller than 80×24: some panels will be left out", "enlarge the window"
 
 
-def _limits(facts: Facts) -> Iterator[tuple[str, str, str]]:
+def _limits(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if facts.open_files < _LEAST_OPEN_FILES and is_neuron_machine(facts):
         step = "ulimit -n 65536 before the job"
         yield "note", f"only {facts.open_files} open files are allowed: collectives over many cores need more", step

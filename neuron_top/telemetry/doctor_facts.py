@@ -44,7 +44,7 @@ Warn = Callable[[Mapping[str, str]], tuple[str, ...]]
 """Warnings about an environment's compile flags and look-alikes: `compile.flags` knows them, we may not import it."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
     """A running process that compiles or trains. `variables` is None when they may not be read."""
 
     pid: int
@@ -56,7 +56,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-class Root(msgspec.Struct, frozen=True, kw_only=True):
+class RootFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A cache root. `cache` is its kind as in `cache.roots`; `lies` is what is there; sizes in bytes."""
 
     path: str
@@ -78,7 +78,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     used_by: tuple[int, ...] = ()
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceNode(msgspec.Struct, frozen=True, kw_only=True):
     """A device node `/dev/neuron<N>`."""
 
     path: str
@@ -97,7 +97,7 @@ class Terminal(msgspec.Struct, frozen=True, kw_only=True):
     lines: int
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     """All that was found."""
 
     system: str
@@ -112,7 +112,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Where they lie there, for people; "" without devices."""
     unreadable: tuple[str, ...]
     listing: Listing
-    nodes: tuple[Node, ...]
+    nodes: tuple[DeviceNode, ...]
     tools: dict[str, str | None]
     on_path: dict[str, bool]
     compilers: dict[str, str | None]
@@ -120,11 +120,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     system_packages: dict[str, str]
     root_in_force: str
     """The compile cache that a job started from here would use."""
-    roots: tuple[Root, ...]
-    jobs: tuple[Job, ...]
+    roots: tuple[RootFacts, ...]
+    jobs: tuple[RunningJob, ...]
     variables: dict[str, str]
     warnings: tuple[str, ...]
-    state: Root
+    state: RootFacts
     terminal: Terminal
     open_files: int
     watches: int | None
@@ -137,13 +137,13 @@ def gather(
     environ: Mapping[str, str] = os.environ,
     sysfs_root: Path | str = "/sys",
     dev: Path = Path("/dev"),
-) -> Facts:
+) -> MachineFacts:
     """Look at this machine once; takes as long as neuron-ls does."""
     tree = SysfsTree(sysfs_root)
     listing = list_devices(tools.find("neuron-ls", environ))
     jobs = tuple(running_jobs(warn, {process.pid for device in listing.devices for process in device.processes}))
     tree.found()  # touches the files that only root may read on old drivers
-    return Facts(
+    return MachineFacts(
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
         instance_type=tree.machine().instance_type,
@@ -172,7 +172,7 @@ def gather(
     )
 
 
-def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[Job]:
+def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[RunningJob]:
     """Processes that compile, hold a device, or are Python programs started with a variable that matters."""
     named = set(holders)
     for pid in proc.process_ids():
@@ -185,7 +185,7 @@ def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[Job]:
         trains = "python" in command.split(" ")[0] and bool(variables)
         if not (trains or worker_placement.is_compiler(command) or pid in named):
             continue
-        yield Job(
+        yield RunningJob(
             pid=pid,
             name=program_name(command.split(" ")),
             user=_owner(f"/proc/{pid}"),
@@ -195,7 +195,7 @@ def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[Job]:
         )
 
 
-def cache_roots(environ: Mapping[str, str], jobs: Iterable[Job]) -> list[Root]:
+def cache_roots(environ: Mapping[str, str], jobs: Iterable[RunningJob]) -> list[RootFacts]:
     """Every cache that a default, our environment or a running process names, and who uses it."""
     jobs = list(jobs)
     found = []
@@ -212,10 +212,12 @@ def cache_roots(environ: Mapping[str, str], jobs: Iterable[Job]) -> list[Root]:
     return found
 
 
-def look_at_root(path: str, *, cache: str, origin: str, used_by: tuple[int, ...] = (), remote: bool = False) -> Root:
+def look_at_root(
+    path: str, *, cache: str, origin: str, used_by: tuple[int, ...] = (), remote: bool = False
+) -> RootFacts:
     """One root: what lies there, whose it is, and the file system below it."""
     place = Path(path)
-    root = Root(path=path, cache=cache, origin=origin, used_by=used_by, lies="remote" if remote else "missing")
+    root = RootFacts(path=path, cache=cache, origin=origin, used_by=used_by, lies="remote" if remote else "missing")
     if remote:
         return root
     try:
@@ -234,7 +236,7 @@ def look_at_root(path: str, *, cache: str, origin: str, used_by: tuple[int, ...]
     return _on_disk(found, place)
 
 
-def device_nodes(dev: Path) -> list[Node]:
+def device_nodes(dev: Path) -> list[DeviceNode]:
     """The device nodes and whether we may open them."""
     found = []
     for path in sorted(dev.glob("neuron[0-9]*"), key=lambda path: (len(path.name), path.name)):
@@ -242,7 +244,7 @@ def device_nodes(dev: Path) -> list[Node]:
             mode = stat.S_IMODE(path.stat().st_mode)
         except OSError:
             continue
-        found.append(Node(path=str(path), mode=mode, usable=os.access(path, os.R_OK | os.W_OK)))
+        found.append(DeviceNode(path=str(path), mode=mode, usable=os.access(path, os.R_OK | os.W_OK)))
     return found
 
 
@@ -251,7 +253,7 @@ def system_packages(status: str) -> dict[str, str]:
     return {match[1]: match[2] for match in _SYSTEM_PACKAGE.finditer(status)}
 
 
-def _on_disk(root: Root, path: Path) -> Root:
+def _on_disk(root: RootFacts, path: Path) -> RootFacts:
     disk = filesystem.describe(str(path))
     return msgspec.structs.replace(
         root,

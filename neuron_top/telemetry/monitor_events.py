@@ -27,7 +27,7 @@ from neuron_top.events import (
     NeuronProcessesSampled,
 )
 from neuron_top.parsers.json_fields import LONGEST_DOCUMENT
-from neuron_top.parsers.neuron_monitor import Hardware, Model, Record, Runtime, read_record
+from neuron_top.parsers.neuron_monitor import Hardware, Model, MonitorRecord, RuntimeRecord, read_record
 from neuron_top.telemetry.instances import Machine, machine
 
 SHORTEST_REQUEST = 1.0
@@ -86,7 +86,7 @@ class MonitorReader:
         self.records += 1
         return self.events(record)
 
-    def events(self, record: Record) -> list[AnyEvent]:
+    def events(self, record: MonitorRecord) -> list[AnyEvent]:
         """The events of one record, the machine first when it is new."""
         at = self._clock() if self._clock else None
         found = [*self._devices(record.hardware), *events_of(record, self._requested)]
@@ -130,7 +130,7 @@ def devices_found(hardware: Hardware) -> DevicesFound:
     )
 
 
-def events_of(record: Record, requested: float = SHORTEST_REQUEST) -> list[AnyEvent]:
+def events_of(record: MonitorRecord, requested: float = SHORTEST_REQUEST) -> list[AnyEvent]:
     """What one record says. A section that it lacks gives no event: it was not due."""
     found: list[AnyEvent] = []
     if record.runtimes is not None:
@@ -150,7 +150,7 @@ def events_of(record: Record, requested: float = SHORTEST_REQUEST) -> list[AnyEv
     return found
 
 
-def _runtimes(record: Record, runtimes: tuple[Runtime, ...], requested: float) -> Iterator[AnyEvent]:
+def _runtimes(record: MonitorRecord, runtimes: tuple[RuntimeRecord, ...], requested: float) -> Iterator[AnyEvent]:
     host = machine_of(record.hardware)
     usable = [runtime for runtime in runtimes if not runtime.error]
     processes = tuple(_process(runtime, host, requested) for runtime in runtimes)
@@ -173,7 +173,7 @@ def _runtimes(record: Record, runtimes: tuple[Runtime, ...], requested: float) -
 
 
 def core_samples(
-    runtimes: Iterable[Runtime], host: Machine, requested: float, pods: dict[int, str] | None = None
+    runtimes: Iterable[RuntimeRecord], host: Machine, requested: float, pods: dict[int, str] | None = None
 ) -> list[CoreSample]:
     """All processes merged into one sample per core; also the cores that no process mentions."""
     cores = {core: _Merged() for core in host.cores[:65536]}
@@ -202,7 +202,7 @@ class _Merged:
 
     def use(
         self,
-        runtime: Runtime,
+        runtime: RuntimeRecord,
         utilization: float | None,
         flops: float | None,
         physical: dict[int, float],
@@ -220,7 +220,7 @@ class _Merged:
         for core, share in physical.items():
             self.physical[core] = max(self.physical.get(core, 0.0), share)
 
-    def hold(self, runtime: Runtime, kinds: dict[str, int]) -> None:
+    def hold(self, runtime: RuntimeRecord, kinds: dict[str, int]) -> None:
         if not kinds:
             return
         self.kinds = self.kinds or {}
@@ -229,7 +229,7 @@ class _Merged:
         if any(kinds.values()) and runtime.pid is not None:
             self.held[runtime.pid] = self.held.get(runtime.pid, 0) + sum(kinds.values())
 
-    def load(self, runtime: Runtime, model: Model) -> None:
+    def load(self, runtime: RuntimeRecord, model: Model) -> None:
         self.models[model.key or model.name] = None
         if runtime.pid is not None:
             self.held.setdefault(runtime.pid, 0)
@@ -260,7 +260,7 @@ def model_cores(model: Model, host: Machine) -> tuple[int, ...]:
     return tuple(dict.fromkeys(places))
 
 
-def _process(runtime: Runtime, host: Machine, requested: float) -> NeuronProcess:
+def _process(runtime: RuntimeRecord, host: Machine, requested: float) -> NeuronProcess:
     models = tuple(
         LoadedModel(
             name=model.name,
@@ -283,7 +283,7 @@ def _process(runtime: Runtime, host: Machine, requested: float) -> NeuronProcess
     )
 
 
-def _cpu_failed(runtime: Runtime) -> bool:
+def _cpu_failed(runtime: RuntimeRecord) -> bool:
     """In a container the monitor cannot read the process and prints zeros beside the error: not a zero, unknown."""
     return any(problem.startswith("neuron_runtime_vcpu_usage:") for problem in runtime.problems)
 

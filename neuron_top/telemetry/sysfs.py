@@ -24,7 +24,7 @@ from neuron_top.events import (
 )
 from neuron_top.parsers import sysfs_values as values
 from neuron_top.telemetry.instances import Machine, machine
-from neuron_top.telemetry.sysfs_layout import Core, DeviceFiles, Layout, find_layout, names_in
+from neuron_top.telemetry.sysfs_layout import CoreFiles, DeviceFiles, Layout, find_layout, names_in
 
 _LONGEST = 4096
 
@@ -139,11 +139,11 @@ class SysfsTree:
             for core in device.cores
         ]
 
-    def _counts(self, core: Core) -> dict[str, int]:
+    def _counts(self, core: CoreFiles) -> dict[str, int]:
         named = ((name, self._text(f"{folder}/{name}/total")) for folder in core.counters for name in names_in(folder))
         return {name: count for name, text in named if (count := values.whole(text))}
 
-    def _level(self, core: Core) -> _Level:
+    def _level(self, core: CoreFiles) -> _Level:
         folder = core.memory
         total = values.level(self._text(f"{folder}/total"))
         kinds: dict[str, int] = {}

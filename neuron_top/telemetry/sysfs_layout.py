@@ -28,7 +28,7 @@ _FOLDERS_OF_A_MACHINE = 50_000
 _DEPTH = 10
 
 
-class Core(msgspec.Struct, frozen=True):
+class CoreFiles(msgspec.Struct, frozen=True):
     """A physical core: the folder of its memory counters, which categories it has, the folders of other counters."""
 
     physical: int
@@ -42,7 +42,7 @@ class DeviceFiles(msgspec.Struct, frozen=True):
 
     index: int
     path: str
-    cores: tuple[Core, ...]
+    cores: tuple[CoreFiles, ...]
     name: str = ""
     links: str = ""
     power: str = ""
@@ -113,7 +113,7 @@ def _usual_device(index: int, path: str) -> DeviceFiles | None:
     if not numbers or not Path(_usual_memory(path, numbers[0])).is_dir():
         return None
     cores = tuple(
-        Core(
+        CoreFiles(
             number,
             _usual_memory(path, number),
             tuple(_folders(_usual_memory(path, number))),
@@ -150,7 +150,9 @@ def _device(index: int, path: str) -> DeviceFiles | None:
         return None
     numbers = sorted({*memory, *counters})
     cores = tuple(
-        Core(number, memory.get(number, ""), tuple(_folders(memory.get(number, ""))), tuple(counters.get(number, ())))
+        CoreFiles(
+            number, memory.get(number, ""), tuple(_folders(memory.get(number, ""))), tuple(counters.get(number, ()))
+        )
         for number in numbers
     )
     return DeviceFiles(index, path, cores, **files)

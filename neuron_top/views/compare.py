@@ -12,7 +12,7 @@ from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
-from neuron_top.views.report_time import Step
+from neuron_top.views.report_time import ReportStep
 
 _COMPARED = ("wall", "compile_wall", "compile_share", "compile_sum", "waiting", "tracing", "graphs", "graphs_hit",
              "graphs_missed", "operators_compiled", "hit_rate", "block_hits", "failures", "cached_failures", "late",
@@ -63,8 +63,8 @@ class Curves(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     unit: str
-    a: tuple[Step, ...]
-    b: tuple[Step, ...]
+    a: tuple[ReportStep, ...]
+    b: tuple[ReportStep, ...]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -263,7 +263,7 @@ def _curves(a: Report, b: Report) -> tuple[Curves, ...]:
     return tuple(found)
 
 
-def _highest(view: Report) -> tuple[Step, ...]:
+def _highest(view: Report) -> tuple[ReportStep, ...]:
     return max(
         (line.series for line in view.memory),
         key=lambda series: max((p.value for p in series), default=0.0),
@@ -271,6 +271,6 @@ def _highest(view: Report) -> tuple[Step, ...]:
     )
 
 
-def _from_start(view: Report, points: Sequence[Step], *, by_time: bool) -> tuple[Step, ...]:
+def _from_start(view: Report, points: Sequence[ReportStep], *, by_time: bool) -> tuple[ReportStep, ...]:
     start = view.start or 0.0
-    return tuple(Step(point.time - start, point.value) for point in points) if by_time else tuple(points)
+    return tuple(ReportStep(point.time - start, point.value) for point in points) if by_time else tuple(points)

@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True):
     text: str
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class GateVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What one threshold found."""
 
     option: str
@@ -94,7 +94,7 @@ END = "exit-status"
 """Option of the verdict on how the command ended; nobody asks for it."""
 
 
-def end(view: Report) -> tuple[Verdict, ...]:
+def end(view: Report) -> tuple[GateVerdict, ...]:
     """A verdict on how a recorded command ended; none for logs, which do not tell, nor for a run that goes on."""
     summary = view.summary
     if summary.cut_off:
@@ -109,7 +109,7 @@ def end(view: Report) -> tuple[Verdict, ...]:
         return ()
     provenance = Provenance.UNKNOWN if summary.exit_code is None else Provenance.MEASURED
     return (
-        Verdict(
+        GateVerdict(
             option=END,
             what="exit status",
             value=summary.exit_code,
@@ -122,15 +122,15 @@ def end(view: Report) -> tuple[Verdict, ...]:
     )
 
 
-def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = False) -> tuple[Verdict, ...]:
+def judge(view: Report, limits: Mapping[str, float], *, allow_unknown: bool = False) -> tuple[GateVerdict, ...]:
     """A verdict for each threshold in `limits` (by option), in the order of RULES."""
     return tuple(_verdict(view, rule, limits[rule.option], allow_unknown) for rule in RULES if rule.option in limits)
 
 
-def judge_size(taken: int, limit: int) -> Verdict:
+def judge_size(taken: int, limit: int) -> GateVerdict:
     """Whether a cache of so many bytes is small enough."""
     reason = f"size of the cache: {bytes_text(taken)}, allowed is at most {bytes_text(limit)}"
-    return Verdict(
+    return GateVerdict(
         option="max-size",
         what="size of the cache",
         value=taken,
@@ -160,14 +160,14 @@ def growth_reasons(comparison: Comparison, newer: Report, limits: Mapping[str, f
     return tuple(reasons)
 
 
-def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Verdict:
+def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> GateVerdict:
     metrics = [one for one in view.metrics if one.name in rule.metrics]
     values = [one.value for one in metrics if one.value is not None]
     unit, provenance = metrics[0].unit, metrics[0].provenance
     what = " and ".join(one.label for one in metrics if one.value) or metrics[0].label
     value = sum(values) if metrics[0].value is not None else None
     if value is None:
-        return Verdict(
+        return GateVerdict(
             option=rule.option,
             what=what,
             value=None,
@@ -183,7 +183,7 @@ def _verdict(view: Report, rule: Rule, limit: float, allow_unknown: bool) -> Ver
         f" ({provenance.value})" if provenance not in (Provenance.COUNTED, Provenance.MEASURED) else ""
     )
     reason = f"{what}: {told}, allowed is {side} {value_text(limit, unit)}"
-    return Verdict(
+    return GateVerdict(
         option=rule.option,
         what=what,
         value=value,

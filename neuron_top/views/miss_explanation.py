@@ -34,7 +34,7 @@ class MissQuery(msgspec.Struct, frozen=True, kw_only=True):
     """When the run did, seconds since the epoch: what it put into the cache itself was not there before."""
 
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
+class MissReason(msgspec.Struct, frozen=True, kw_only=True):
     """One cause."""
 
     kind: str
@@ -50,7 +50,7 @@ class MissExplanation(msgspec.Struct, frozen=True, kw_only=True):
     module: str
     headline: str
     """One sentence: the likeliest cause."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[MissReason, ...]
     """The likeliest first."""
     footnote: str
     """What the answer rests on."""
@@ -108,7 +108,7 @@ def why(explanation: Explanation, seconds: float | None = None) -> MissExplanati
         module=explanation.module,
         headline=visible(first.text),
         reasons=tuple(
-            Reason(kind=cause.kind, text=visible(cause.text), entry=cause.entry or "")
+            MissReason(kind=cause.kind, text=visible(cause.text), entry=cause.entry or "")
             for cause in explanation.causes[:SHOWN]
         ),
         footnote=f"{compared}{took}" if explanation.compared else f"looked up in {explanation.root}{took}",

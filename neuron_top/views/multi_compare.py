@@ -12,7 +12,7 @@ from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
 
 
-class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run. Bytes per core are the mean over cores of each one's peak; None is unknown."""
 
     title: str
@@ -34,7 +34,7 @@ class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
     """All of them, in the order they were named."""
 
     answer: tuple[str, ...]
-    rows: tuple[RunRow, ...]
+    rows: tuple[ComparedRun, ...]
 
 
 def multi_compare(reports: Sequence[Report]) -> MultiComparison:
@@ -44,12 +44,12 @@ def multi_compare(reports: Sequence[Report]) -> MultiComparison:
     return MultiComparison(answer=tuple(_sentence(row, first) for row in rows[1:]), rows=rows)
 
 
-def _row(view: Report, first: RunRow | None) -> RunRow:
+def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
     known = {one.name: one for one in view.metrics}
     speed = known["throughput"]
     kinds = dict.fromkeys(kind for line in view.memory for kind in line.kinds)
     memory = _mean([line.peak for line in view.memory])
-    return RunRow(
+    return ComparedRun(
         title=view.title,
         cores=len(view.memory),
         memory=memory,
@@ -74,7 +74,7 @@ def _change(a: float | None, b: float | None) -> float | None:
     return (b - a) / a if a and b is not None else None
 
 
-def _sentence(row: RunRow, first: RunRow) -> str:
+def _sentence(row: ComparedRun, first: ComparedRun) -> str:
     memory = _told("memory per core", bytes_text(row.memory), row.memory_change)
     speed = _told("throughput", value_text(row.throughput, row.throughput_unit), row.throughput_change)
     return f"{row.title} against {first.title}: {memory}, {speed}."

@@ -15,7 +15,7 @@ from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_context, report_text
 from neuron_top.views.alerts import Limits
 from neuron_top.views.metric import Metric
-from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, Series, StageLine, SummaryLine
+from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, ReportSeries, StageLine, SummaryLine
 from neuron_top.views.report_graphs import (
     Duplicate,
     FailureLine,
@@ -30,8 +30,8 @@ from neuron_top.views.report_graphs import (
 from neuron_top.views.report_metrics import Prices, ReportBasis, report_metrics
 from neuron_top.views.report_time import (
     Precompile,
+    ReportStep,
     Segment,
-    Step,
     closed,
     concurrency,
     critical_path,
@@ -43,7 +43,7 @@ from neuron_top.views.timeline import Timeline, timeline
 from neuron_top.views.torch_trace import TorchView, torch_view
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ReportPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the wall time. The parts of a run add up to it."""
 
     name: str
@@ -63,7 +63,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Five lines that need no explanation."""
     recommendations: tuple[str, ...]
     metrics: tuple[Metric, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
     """Where the wall time went."""
     graphs: tuple[GraphLine, ...]
     failures: tuple[FailureLine, ...]
@@ -77,18 +77,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     timeline: Timeline
     training: tuple[Interval, ...]
     """From the first to the last step that was printed, less the time in which somebody compiled, waited or traced."""
-    concurrency: tuple[Step, ...]
+    concurrency: tuple[ReportStep, ...]
     critical_path: tuple[Segment, ...]
     precompile: tuple[Precompile, ...]
     parallel: tuple[SummaryLine, ...]
     """What parallel compiles said of themselves."""
     stages: tuple[StageLine, ...]
     memory: tuple[MemoryLine, ...]
-    compile_memory: tuple[Step, ...]
+    compile_memory: tuple[ReportStep, ...]
     """Peaks of the compiles that ran, added up: an upper bound."""
-    host_memory: tuple[Step, ...]
+    host_memory: tuple[ReportStep, ...]
     exhausted: tuple[ExhaustedLine, ...]
-    series: tuple[Series, ...]
+    series: tuple[ReportSeries, ...]
     environment: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     summary: Summary
@@ -175,7 +175,7 @@ def _training(run: Run, held: Sequence[Interval]) -> tuple[Interval, ...]:
 
 def _parts(
     run: Run, spans: Sequence[Span], tracing: Sequence[Interval], training: Sequence[Interval], end: float
-) -> tuple[Part, ...]:
+) -> tuple[ReportPart, ...]:
     """Each second of the wall time once: compiled, else waited, else traced, else trained, else the rest."""
     if run.started is None or end <= run.started:
         return ()
@@ -193,7 +193,7 @@ def _parts(
         ("training", trained),
         ("rest", without([whole], taken)),
     )
-    return tuple(Part(name=name, seconds=union_seconds(some)) for name, some in named if union_seconds(some) > 0)
+    return tuple(ReportPart(name=name, seconds=union_seconds(some)) for name, some in named if union_seconds(some) > 0)
 
 
 def _within(whole: Interval, intervals: Sequence[Interval]) -> list[Interval]:

@@ -9,7 +9,7 @@ import msgspec
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
-from neuron_top.views.report_time import Step, thinned
+from neuron_top.views.report_time import ReportStep, thinned
 
 POINTS = 600
 """Points of a curve at most."""
@@ -28,7 +28,7 @@ class MemoryLine(msgspec.Struct, frozen=True, kw_only=True):
     peak: int | None
     capacity: int | None
     kinds: dict[str, int]
-    series: tuple[Step, ...]
+    series: tuple[ReportStep, ...]
 
 
 class ExhaustedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,12 +53,12 @@ class ErrorLine(msgspec.Struct, frozen=True, kw_only=True):
     """Of the first."""
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True):
+class ReportSeries(msgspec.Struct, frozen=True, kw_only=True):
     """Values over time, or over steps."""
 
     name: str
     unit: str
-    points: tuple[Step, ...]
+    points: tuple[ReportStep, ...]
 
 
 class StageLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,16 +94,16 @@ def _memory_line(run: Run, core: Core) -> MemoryLine:
         peak=core.peak,
         capacity=core.sample.capacity,
         kinds=dict(core.kind_peaks),
-        series=tuple(Step(point.time, point.peak) for point in core.memory.points(most=POINTS)),
+        series=tuple(ReportStep(point.time, point.peak) for point in core.memory.points(most=POINTS)),
     )
 
 
-def host_memory(run: Run) -> tuple[Step, ...]:
+def host_memory(run: Run) -> tuple[ReportStep, ...]:
     """Memory in use on the host."""
-    return tuple(Step(point.time, point.peak) for point in run.cores.host_memory.points(most=POINTS))
+    return tuple(ReportStep(point.time, point.peak) for point in run.cores.host_memory.points(most=POINTS))
 
 
-def compile_memory(run: Run, spans: Sequence[Span]) -> tuple[Step, ...]:
+def compile_memory(run: Run, spans: Sequence[Span]) -> tuple[ReportStep, ...]:
     """Peaks of the compiles that ran, added up: what they can have taken together at most."""
     changes: dict[float, int] = {}
     for span in spans:
@@ -115,7 +115,7 @@ def compile_memory(run: Run, spans: Sequence[Span]) -> tuple[Step, ...]:
     steps, held = [], 0
     for time in sorted(changes):
         held += changes[time]
-        steps.append(Step(time, float(held)))
+        steps.append(ReportStep(time, float(held)))
     return thinned(steps)
 
 
@@ -163,16 +163,16 @@ def _errors(run: Run) -> Iterator[tuple[str, str, int | None, float | None]]:
             yield "error line", mark.text, mark.rank, mark.time
 
 
-def series_of(run: Run) -> tuple[Series, ...]:
+def series_of(run: Run) -> tuple[ReportSeries, ...]:
     """Loss and throughput."""
     training = run.training
     by_step = list(training.loss_by_step)
     every = -(-len(by_step) // POINTS) if by_step else 1
-    loss = tuple(Step(float(step), value) for step, value in by_step[::every])
-    pace = tuple(Step(point.time, point.mean) for point in training.throughputs.points(most=POINTS))
+    loss = tuple(ReportStep(float(step), value) for step, value in by_step[::every])
+    pace = tuple(ReportStep(point.time, point.mean) for point in training.throughputs.points(most=POINTS))
     found = (
-        Series(name="loss by step", unit="", points=loss),
-        Series(name="throughput", unit=training.throughput_unit, points=pace),
+        ReportSeries(name="loss by step", unit="", points=loss),
+        ReportSeries(name="throughput", unit=training.throughput_unit, points=pace),
     )
     return tuple(one for one in found if one.points)
 

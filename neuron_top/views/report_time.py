@@ -15,7 +15,7 @@ POINTS_KEPT = 1000
 WORKERS = (1, 2, 4, 8, 16, 32)
 
 
-class Step(msgspec.Struct, frozen=True):
+class ReportStep(msgspec.Struct, frozen=True):
     """From `time` on, `value` holds."""
 
     time: float
@@ -45,7 +45,7 @@ class Precompile(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that so many of the largest compiles take together; None where a peak was not measured."""
 
 
-class Job(Protocol):
+class ReportJob(Protocol):
     """A compile that was done: what the simulation packs."""
 
     @property
@@ -66,7 +66,7 @@ def intervals(spans: Sequence[Span]) -> list[Interval]:
     return [(span.start, span.end if span.end is not None else span.start) for span in spans]
 
 
-def concurrency(spans: Sequence[Span]) -> tuple[Step, ...]:
+def concurrency(spans: Sequence[Span]) -> tuple[ReportStep, ...]:
     """How many of the (closed) spans went on, over time."""
     changes: dict[float, int] = {}
     for start, end in intervals(spans):
@@ -77,11 +77,11 @@ def concurrency(spans: Sequence[Span]) -> tuple[Step, ...]:
     for time in sorted(changes):
         running += changes[time]
         if changes[time]:
-            steps.append(Step(time, float(running)))
+            steps.append(ReportStep(time, float(running)))
     return thinned(steps)
 
 
-def thinned(steps: Sequence[Step], most: int = POINTS_KEPT) -> tuple[Step, ...]:
+def thinned(steps: Sequence[ReportStep], most: int = POINTS_KEPT) -> tuple[ReportStep, ...]:
     """About so many steps at most; of neighbors that become one, the highest; the last stays as it is."""
     every = -(-len(steps) // most) if steps else 1
     if every == 1:
@@ -129,7 +129,7 @@ def _uncovered(one: Segment, covered: Sequence[Interval]) -> list[Segment]:
     return [msgspec.structs.replace(one, start=start, end=end) for start, end in left]
 
 
-def precompiled(graphs: Sequence[Job], spent: float, own: int | None = None) -> tuple[Precompile, ...]:
+def precompiled(graphs: Sequence[ReportJob], spent: float, own: int | None = None) -> tuple[Precompile, ...]:
     """Compile these graphs beforehand, each once, longest first: an estimate for 1, 2, 4, … and `own` workers.
 
     `spent`: seconds for which compiling held up the run. Longest first is within a third of the best possible order

@@ -9,7 +9,7 @@ import msgspec
 
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval
-from neuron_top.run.torch_trace import CacheAnswers, FrameCompile
+from neuron_top.run.torch_trace import FrameCompile, TorchCacheAnswers
 from neuron_top.units import count_text, counted, duration_text
 
 INDUCTOR, OURS, OTHER = "inductor", "neurontop", "other"
@@ -196,7 +196,7 @@ def _loads_of_ours(run: Run) -> Counter[str]:
     return found
 
 
-def _cache_row(name: str, one: CacheAnswers, hits: int) -> TorchCacheRow:
+def _cache_row(name: str, one: TorchCacheAnswers, hits: int) -> TorchCacheRow:
     return TorchCacheRow(
         cache=name,
         hit=hits,

@@ -22,7 +22,7 @@ from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model.entry import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
-from neuron_top.compile.parallel.compile_queue import Progress
+from neuron_top.compile.parallel.compile_queue import QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import reason_text
@@ -60,7 +60,7 @@ def planned(root: Path, *, deterministic: bool = False, folders: frozenset[str] 
 
 
 def compiled(
-    plan: Plan, one: Compiler, watch: Callable[[Progress], bool] = lambda progress: True, jobs: int = 2
+    plan: Plan, one: Compiler, watch: Callable[[QueueProgress], bool] = lambda progress: True, jobs: int = 2
 ) -> Outcome:
     log = ParallelLog(form="g3", level="ERROR", stream=io.StringIO())
     return compile_now(plan, Trash(plan.root), {one.graph_name: one}, jobs=jobs, log=log, watch=watch)
@@ -76,7 +76,7 @@ def test_what_need_not_fail_again_is_compiled_and_the_rest_is_explained(root: Pa
         "bound to fail again (NCC_EOOM002: a retry is useless: use a smaller batch, more parallelism or other flags); "
         "--include-deterministic tries all the same"
     ]
-    seen: list[Progress] = []
+    seen: list[QueueProgress] = []
     outcome = compiled(plan, sdk_compiler(tmp_path), lambda progress: seen.append(progress) is None)
     assert (outcome.done, outcome.refused, outcome.interrupted) == (2, (), False)
     assert seen[-1].done == 2
@@ -100,7 +100,7 @@ def test_a_failure_that_comes_again_stays_and_is_told_in_the_compilers_words(roo
 def test_no_more_compile_at_a_time_than_allowed(root: Path, tmp_path: Path) -> None:
     most = [0]
 
-    def watch(progress: Progress) -> bool:
+    def watch(progress: QueueProgress) -> bool:
         most[0] = max(most[0], progress.running_count)
         return True
 
@@ -180,7 +180,7 @@ def test_for_a_screen_it_runs_in_a_process_of_its_own(
     sdk_compiler(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     plan = planned(root)
-    seen: list[plans.Progress] = []
+    seen: list[plans.QueueProgress] = []
     outcome = compile_apart(plan, jobs=2, read_only=False, watch=lambda progress: seen.append(progress) is None)
     assert (outcome.done, outcome.refused) == (2, ())
     assert (seen[-1].done, seen[-1].total) == (2, 2)

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.dashboard.limits import Limits, client_of
+from neuron_top.dashboard.limits import ConnectionLimits, client_of
 from tests.adversary import web
 from tests.adversary.attacker import LONG
 from tests.dashboard.served import Served, serving
 from tests.tui.feeds import StillFeed, job
 
-SHORT = Limits(head_seconds=1.5, body_seconds=1.5, idle_seconds=1, stalled_seconds=1.0, connections=60,
+SHORT = ConnectionLimits(head_seconds=1.5, body_seconds=1.5, idle_seconds=1, stalled_seconds=1.0, connections=60,
                connections_of_one=40)  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from neuron_top.cache import roots, trust
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.graph_header import MAGIC
 from neuron_top.compile.parallel.collect import collect
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.errors import CacheUnusable, FileMalformed, RefusedForSafety
 from neuron_top.telemetry import doctor_facts
@@ -200,7 +200,7 @@ def test_a_pipe_in_a_files_place_stops_nobody(root: Path) -> None:
 
 
 def test_a_hard_link_to_another_entrys_artifact_is_noticed(root: Path) -> None:
-    other = Graph(key=GRAPH.key.__class__("f" * 20, GRAPH.key.flags), data=lambda: b"another")
+    other = GraphToCompile(key=GRAPH.key.__class__("f" * 20, GRAPH.key.flags), data=lambda: b"another")
     made = wrapper(root).get_or_compile(other).entry
     entry = next(path for path in root.glob("*/MODULE_0123*"))
     (entry / filenames.INDUCTOR_ARTIFACT).unlink()

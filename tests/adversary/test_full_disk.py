@@ -19,7 +19,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Lookup
 from neuron_top.compile import side_channel
 from neuron_top.compile.wrapper.compile_end import disk_full, failure, is_disk_full
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.scratch import Scratch
@@ -30,7 +30,7 @@ from tests.compile.fakes import GRAPH, Copying, wrapper
 from tests.compile.parallel import jobs
 
 PAGE = 4096
-LARGE = Graph(key=GRAPH.key, data=lambda: b"a graph " * 2048)
+LARGE = GraphToCompile(key=GRAPH.key, data=lambda: b"a graph " * 2048)
 """16 KiB, with an artifact of two files of 32 KiB each: every stage needs another page."""
 
 
@@ -168,7 +168,7 @@ def test_a_compile_in_the_job_that_finds_no_room_is_no_failure_of_the_graph(tmp_
         def compile(self, task, *, began):
             raise NotSerializable("an operator of the script")
 
-    graph = Graph(key=GRAPH.key, data=GRAPH.data, compile_inside=inside)
+    graph = GraphToCompile(key=GRAPH.key, data=GRAPH.data, compile_inside=inside)
     obtained = wrapper(tmp_path / "cache", Refusing()).get_or_compile(graph)
     assert obtained.entry.artifact.read_bytes() == b"the graphthe graph"
     check_nothing_half_made(tmp_path / "cache")

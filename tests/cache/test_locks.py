@@ -11,21 +11,21 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.locks import lock_owner, verdicts
-from neuron_top.cache.locks.verdicts import Evidence, lock_verdict
+from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
 from neuron_top.cache.model.entry import State, Verdict
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.scan import scanner
 from tests.builders import HLO_NAME, write_entry
 
 KEY = "MODULE_176283691422090868+f7f529f3"
 NOW = 1_000_000.0
-USED = Evidence(now=NOW, boot=NOW - 500_000, in_use="process 7 has /dev/neuron0 open")
+USED = LockEvidence(now=NOW, boot=NOW - 500_000, in_use="process 7 has /dev/neuron0 open")
 UNUSED = msgspec.structs.replace(USED, in_use=None)
 
 
-def process(*command: str) -> Process:
+def process(*command: str) -> CacheProcess:
     """A process with this command."""
-    return Process(pid=7, command=command, environ=None, cwd=None)
+    return CacheProcess(pid=7, command=command, environ=None, cwd=None)
 
 
 def test_a_compiler_that_names_the_key_is_proof_of_life() -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from neuron_top.cache import roots, s3
 from neuron_top.cache.model.filenames import DEFAULT_ROOT
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 from neuron_top.errors import UsageError
 
 
-def process(pid: int, cwd: Path, **environ: str) -> Process:
+def process(pid: int, cwd: Path, **environ: str) -> CacheProcess:
     """A running job with this environment."""
-    return Process(pid=pid, command=("python", "train.py"), environ=environ, cwd=str(cwd))
+    return CacheProcess(pid=pid, command=("python", "train.py"), environ=environ, cwd=str(cwd))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_neighbors_of_a_job_are_found_with_the_variable_that_names_them(tmp_path
 
 
 def test_a_process_whose_environment_is_hidden_names_nothing(tmp_path: Path) -> None:
-    hidden = Process(pid=5, command=("python",), environ=None, cwd=None)
+    hidden = CacheProcess(pid=5, command=("python",), environ=None, cwd=None)
     assert all(5 not in root.users for root in roots.find({}, [hidden]))
 
 

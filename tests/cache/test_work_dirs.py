@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from neuron_top.cache import work_dirs
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 
 KEY = "MODULE_12345678901234567890+e30acd3a"
 NOW = 1_800_000_000.0
@@ -22,12 +22,12 @@ def folder(tmp: Path, *parts: str, age: float, size: int = 5000) -> Path:
     return place
 
 
-def compiler(place: Path) -> Process:
+def compiler(place: Path) -> CacheProcess:
     """A compiler that works in the folder."""
-    return Process(pid=9, command=("neuronx-cc", "compile", f"{place}/model.pb"), environ={}, cwd="/")
+    return CacheProcess(pid=9, command=("neuronx-cc", "compile", f"{place}/model.pb"), environ={}, cwd="/")
 
 
-def found(tmp: Path, *processes: Process, **environ: str) -> dict[str, work_dirs.WorkDir]:
+def found(tmp: Path, *processes: CacheProcess, **environ: str) -> dict[str, work_dirs.WorkDir]:
     """Work folders by path below `tmp`."""
     listed = work_dirs.find(processes, environ, str(tmp), NOW)
     return {os.path.relpath(one.path, tmp): one for one in listed}

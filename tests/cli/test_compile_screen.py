@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_top.cli.compile_screen import ProgressScreen, live_lines, plain_line
-from neuron_top.compile.parallel.compile_queue import Progress, Running
+from neuron_top.compile.parallel.compile_queue import QueueProgress, Running
 
 MODULE = "MODULE_" + "a" * 20 + "+d7517139"
 
@@ -20,8 +20,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def progress(done: int = 0, elapsed: float = 0.0, **fields) -> Progress:
-    return Progress(total=12, done=done, failed=1, left=9 - done, running_count=2, elapsed=elapsed, **fields)
+def progress(done: int = 0, elapsed: float = 0.0, **fields) -> QueueProgress:
+    return QueueProgress(total=12, done=done, failed=1, left=9 - done, running_count=2, elapsed=elapsed, **fields)
 
 
 def test_a_line_says_all_counts_elapsed_time_and_estimate():
@@ -30,7 +30,7 @@ def test_a_line_says_all_counts_elapsed_time_and_estimate():
 
 
 def test_an_unknown_total_is_not_shown_as_zero():
-    unknown = Progress(total=None, done=3, failed=0, left=None, running_count=1, elapsed=1.0)
+    unknown = QueueProgress(total=None, done=3, failed=0, left=None, running_count=1, elapsed=1.0)
     assert plain_line(unknown) == "neurontop: 3 of — graphs: 3 done, 1 running, 0 failed, — left, 1.0 s"
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from neuron_top.cache.model import graph_header
 from neuron_top.cache.model.keys import module_key
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 
-GRAPH = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
+GRAPH = GraphToCompile(key=module_key("0123456789abcdef0123", []), data=lambda: b"the graph")
 
 
 class Copying:

@@ -20,7 +20,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Lookup
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
@@ -243,7 +243,7 @@ def test_a_graph_that_cannot_travel_is_compiled_in_the_job_and_that_is_told(
 
     told: list[Event] = []
     one = Wrapper(Copying(), WrapperOptions(cache_url=str(own_caches)), emit=told.append)
-    graph = Graph(key=GRAPH.key, data=cannot, compile_inside=inside)
+    graph = GraphToCompile(key=GRAPH.key, data=cannot, compile_inside=inside)
     assert one.get_or_compile(graph).entry.artifact.read_bytes() == b"made here"
     (began,) = [event for event in told if isinstance(event, CompileBegan)]
     (ended,) = [event for event in told if isinstance(event, CompileEnded)]

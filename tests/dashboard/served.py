@@ -17,7 +17,7 @@ from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
-from neuron_top.dashboard.limits import Limits
+from neuron_top.dashboard.limits import ConnectionLimits
 from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured
 from neuron_top.services.caches import CacheService
@@ -97,7 +97,7 @@ def serving(
     roots: tuple[str, ...] = (),
     port: int = 0,
     hosts: Mapping[str, None] | frozenset[str] = frozenset(),
-    limits: Limits = LIMITS,
+    limits: ConnectionLimits = LIMITS,
     service: CacheService | None = None,
 ) -> Iterator[Served]:
     """Serve until the block ends."""

@@ -17,7 +17,7 @@ from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.chart_colors import DARK, LIGHT
 from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.index import index_page
-from neuron_top.dashboard.page_diff import AppendChart, Chart, Rows
+from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.ingest.log_line import LogLine, LogPage
@@ -29,7 +29,7 @@ from neuron_top.views.cores import core_page
 from neuron_top.views.entries import EntryTable
 from neuron_top.views.graphs import graph_page, graph_table
 from neuron_top.views.memory import memory_kinds, memory_table
-from neuron_top.views.miss_explanation import MissExplanation, Reason
+from neuron_top.views.miss_explanation import MissExplanation, MissReason
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.overview import overview
 from neuron_top.views.summary import summary
@@ -70,7 +70,7 @@ def test_the_heat_map_has_a_cell_for_each_core_of_the_chosen_node() -> None:
     assert live.nodes_of(feed.read(overview)) == ["trn1", "trn2"]
     for node, cores in (("", 40), ("trn1", 32), ("trn2", 8)):
         heat = lived(feed, node=node)["live-heat"]
-        assert isinstance(heat, Chart)
+        assert isinstance(heat, PageChart)
         keys = {key for line in heat.figure["data"][0]["customdata"] for key in line if key}
         assert len(keys) == cores
 
@@ -102,7 +102,7 @@ def test_the_compile_page_has_a_row_per_graph_and_shows_the_failure_of_the_one_t
 
 
 def test_why_a_graph_missed_is_told_with_its_causes_or_with_what_to_do() -> None:
-    reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
+    reason = MissReason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
     told = compile_page.cache_details(
         MissExplanation(module="m", headline="another batch size", reasons=(reason,), footnote="compared with 5"), None
     )

@@ -9,7 +9,7 @@ from dash import Patch, no_update
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.dashboard.page_diff import AppendChart, Chart, Rows, outputs_of
+from neuron_top.dashboard.page_diff import AppendChart, PageChart, Rows, outputs_of
 
 
 def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def applied(patch: Patch, figure: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def heat(values: list[int], title: str = "a") -> Chart:
-    return Chart({"data": [{"z": values, "x": ["fixed"] * 50}], "layout": {"title": title}}, (("data", 0, "z"),))
+def heat(values: list[int], title: str = "a") -> PageChart:
+    return PageChart({"data": [{"z": values, "x": ["fixed"] * 50}], "layout": {"title": title}}, (("data", 0, "z"),))
 
 
 def test_what_has_not_changed_is_not_sent_again() -> None:

@@ -13,7 +13,7 @@ from neuron_top.cli.main import main
 from neuron_top.explain.flag_changes import differences
 from neuron_top.explain.graph_changes import changes
 from neuron_top.explain.kinds import CauseKind, FlagsChange
-from neuron_top.explain.miss_causes import NEAR, Cause
+from neuron_top.explain.miss_causes import NEAR, MissCause
 from neuron_top.explain.signature import GraphSignature, of_hlo, of_local, similarity
 from neuron_top.parsers.hlo import MalformedHlo
 from neuron_top.parsers.hlo_nodes import read_nodes
@@ -199,7 +199,7 @@ def test_a_convolution_with_another_stride_is_another_model_and_no_larger_image(
 
 
 def test_the_document_keeps_the_keys_and_the_kinds_of_the_first_release() -> None:
-    cause = Cause(kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY), text="other flags", score=0.97, entry="c/m")
+    cause = MissCause(kind=CauseKind.of_flags(FlagsChange.LOG_PATH_ONLY), text="other flags", score=0.97, entry="c/m")
     assert json.loads(msgspec.json.encode(cause)) == {
         "kind": "flags: log path only",
         "text": "other flags",

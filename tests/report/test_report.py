@@ -16,7 +16,7 @@ from neuron_top import events as ev
 from neuron_top.ingest.run_loader import end_of, read_logs
 from neuron_top.report.charts import charts
 from neuron_top.report.columns import tables
-from neuron_top.report.svg import Axis, Bar, lanes
+from neuron_top.report.svg import Axis, BarShape, lanes
 from neuron_top.report.torch_columns import torch_tables
 from neuron_top.run.spans import Span, merged, union_seconds, without
 from neuron_top.views.gate import judge
@@ -216,7 +216,7 @@ def test_a_graph_has_a_row_with_its_duration_ranks_result_size_flags_and_attempt
 
 def test_a_bar_carries_as_much_of_its_name_as_has_room() -> None:
     def drawn(seconds: float) -> list[str]:
-        bar = Bar(0.0, seconds, "done", "hover", "a name of twenty-six letter")
+        bar = BarShape(0.0, seconds, "done", "hover", "a name of twenty-six letter")
         return re.findall(r'class="label"[^>]*>([^<]*)<', lanes(Axis(0.0, 100.0), [("rank 0", [bar])]))
 
     assert drawn(40.0) == ["a name of twenty-six letter"]

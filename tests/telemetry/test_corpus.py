@@ -12,7 +12,7 @@ import pytest
 from neuron_top import events
 from neuron_top.parsers import sysfs_values
 from neuron_top.parsers.neuron_ls import read_devices
-from neuron_top.parsers.neuron_monitor import Record, record_in
+from neuron_top.parsers.neuron_monitor import MonitorRecord, record_in
 from neuron_top.telemetry.banks import bank_levels
 from neuron_top.telemetry.core_order import TRN2_ORDER, monitor_core, physical_cores
 from neuron_top.telemetry.instances import DEVICES, GIB, generation, machine
@@ -40,7 +40,7 @@ def raw(name: str) -> list[dict[str, Any]]:
     return [json.loads(text) for text in corpus("telemetry", name).read_text().splitlines() if text.strip()]
 
 
-def decoded(name: str) -> list[Record]:
+def decoded(name: str) -> list[MonitorRecord]:
     return [record_in(value) for value in raw(name)]
 
 

@@ -15,18 +15,18 @@ import pytest
 from neuron_top.services.doctor import flag_warnings
 from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
-from neuron_top.telemetry.doctor_checks import Finding, examine
-from neuron_top.telemetry.doctor_facts import Facts, Job, Node, Root, Terminal
+from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
+from neuron_top.telemetry.doctor_facts import DeviceNode, MachineFacts, RootFacts, RunningJob, Terminal
 from neuron_top.telemetry.doctor_variables import EFFECTS, nearest
 from tests.telemetry import trees
 from tests.telemetry.executables import executable
 
 GIB = 1024**3
-ROOT = Root(
+ROOT = RootFacts(
     path="/cache", cache="neuron", origin="default", lies="folder", owner="me", mode=0o755, writable=True,
     filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
 )  # fmt: skip
-SOUND = Facts(
+SOUND = MachineFacts(
     system="Linux 6", python="3.11", instance_type="", cpus=2, memory=8 * GIB, driver=None, counted_devices=0,
     unreadable=(), listing=Listing(reason="neuron-ls is not here"), nodes=(), tools={}, on_path={},
     compilers={"g++": "/usr/bin/g++"}, packages={"torch": "2.13.0"}, system_packages={}, root_in_force="/cache",
@@ -36,7 +36,7 @@ SOUND = Facts(
 )  # fmt: skip
 
 
-def problems(**changes: Any) -> list[Finding]:
+def problems(**changes: Any) -> list[DoctorFinding]:
     return [finding for finding in examine(msgspec.structs.replace(SOUND, **changes)) if finding.level == "problem"]
 
 
@@ -49,12 +49,12 @@ def test_a_machine_without_neuron_devices_is_no_problem() -> None:
     ("changes", "word"),
     [
         ({"instance_type": "trn1.2xlarge"}, "should have Neuron devices"),
-        ({"nodes": (Node(path="/dev/neuron0", mode=0o600, usable=False),)}, "no permission"),
+        ({"nodes": (DeviceNode(path="/dev/neuron0", mode=0o600, usable=False),)}, "no permission"),
         ({"counted_devices": 1, "tools": {"neuron-ls": "/x/neuron-ls"}, "listing": Listing(reason="boom")}, "boom"),
         ({"counted_devices": 1, "tools": {"neuron-ls": "/x/neuron-ls"}}, "neuron-monitor is not installed"),
         ({"compilers": {"g++": None}}, "C++ compiler"),
         ({"warnings": ("NEURON_CC_CACHE is not read",)}, "NEURON_CC_CACHE"),
-        ({"jobs": (Job(pid=7, name="t.py", user="me", variables={}, warnings=("odd",)),)}, "7 t.py (me): odd"),
+        ({"jobs": (RunningJob(pid=7, name="t.py", user="me", variables={}, warnings=("odd",)),)}, "7 t.py (me): odd"),
         ({"state": msgspec.structs.replace(ROOT, writable=False)}, "recordings cannot be kept"),
     ],
 )
@@ -89,7 +89,7 @@ def test_a_terminal_that_cannot_draw_is_a_problem(changes: dict[str, Any]) -> No
 
 
 def test_a_job_with_another_cache_is_noted() -> None:
-    job = Job(pid=7, name="t.py", user="me", variables={}, root="/other")
+    job = RunningJob(pid=7, name="t.py", user="me", variables={}, root="/other")
     notes = [finding for finding in examine(msgspec.structs.replace(SOUND, jobs=(job,))) if finding.level == "note"]
     assert any("/other" in finding.text and "/cache" in finding.text for finding in notes)
 

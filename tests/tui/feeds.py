@@ -15,7 +15,7 @@ from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.views.compare import Comparison, compare
 from neuron_top.views.entries import EntryRow, EntryTable
-from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, Reason
+from neuron_top.views.miss_explanation import Misses, MissExplanation, MissQuery, MissReason
 from neuron_top.views.other_caches import other_cache
 from neuron_top.views.report import report
 from neuron_top.views.runs import RunRow
@@ -243,7 +243,7 @@ class StillMisses:
 
     def why(self, asked: MissQuery) -> MissExplanation:
         self.asked.append(asked)
-        reason = Reason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
+        reason = MissReason(kind="batch size", text="batch 8 here, 4 there", entry="neuronxcc-2.21/x")
         headline = "another batch size was compiled: 8 here, 4 there"
         return MissExplanation(
             module=asked.module, headline=headline, footnote="compared with 5 graphs", reasons=(reason,)

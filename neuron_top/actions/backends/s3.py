@@ -51,7 +51,7 @@ class S3Backend:
         return BucketJournal(self.root, self._state)
 
     @cached_property
-    def _listing(self) -> s3.Listing:
+    def _listing(self) -> s3.BucketListing:
         return s3.take(self._bucket)
 
     def snapshot(self, *, rescan: bool = False) -> Snapshot:

@@ -103,7 +103,7 @@ def main() -> None:
 def _compiled(job: Job, stopped: Callable[[], bool]) -> plans.Outcome:
     from neuron_top.actions.execution.compile_now import compile_now
     from neuron_top.actions.execution.compilers import compilers_for
-    from neuron_top.compile.parallel.compile_queue import Progress as Compiling
+    from neuron_top.compile.parallel.compile_queue import QueueProgress as Compiling
     from neuron_top.compile.parallel.lines import ParallelLog
 
     def watch(now: Compiling) -> bool:

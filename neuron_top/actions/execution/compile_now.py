@@ -28,8 +28,7 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.collect import Counts, largest_peak
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Progress
-from neuron_top.compile.parallel.compile_queue import Outcome as Compiled
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
 from neuron_top.compile.wrapper.cache_root import check_root
@@ -45,7 +44,7 @@ def compile_now(
     *,
     jobs: int,
     log: ParallelLog,
-    watch: Callable[[Progress], bool],
+    watch: Callable[[QueueProgress], bool],
     read_only: bool = False,
 ) -> Outcome:
     """Compile the plan's graphs again, at most `jobs` at a time; when `watch` gives False every compile is ended.
@@ -75,7 +74,7 @@ class _Compiles:
         self.refused: list[tuple[int, str]] = []
         self.done = 0
         self.interrupted = True
-        self._ended: dict[CollectedGraph, Compiled] = {}
+        self._ended: dict[CollectedGraph, CompileResult] = {}
 
     def begin(self) -> None:
         """Look at every step again, and journal the plan. Raises RefusedForSafety."""
@@ -88,13 +87,13 @@ class _Compiles:
         self.trash.keep(self.plan)
         self.trash.write(plan_history.begun(self.plan, lock_owner.current()))
 
-    def run(self, jobs: int, log: ParallelLog, watch: Callable[[Progress], bool]) -> None:
+    def run(self, jobs: int, log: ParallelLog, watch: Callable[[QueueProgress], bool]) -> None:
         """Compile what may be compiled."""
         options = msgspec.structs.replace(parse_environment(), retry_failed=True)
         pids = CompilePids()
         wrappers = {name: Wrapper(each, options, log=log, emit=pids.emit) for name, each in self.compilers.items()}
 
-        def show(progress: Progress) -> None:
+        def show(progress: QueueProgress) -> None:
             if not watch(progress):
                 raise KeyboardInterrupt
 

@@ -140,7 +140,7 @@ def busy(path: str, since: float) -> str:
     return _user_of(path, processes.read_processes()) or ""
 
 
-def _user_of(path: str, running: Iterable[processes.Process]) -> str | None:
+def _user_of(path: str, running: Iterable[processes.CacheProcess]) -> str | None:
     below = path + os.sep
     for process in running:
         if any(path in word for word in process.command):

@@ -22,7 +22,7 @@ from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry, Lock, Verdict
-from neuron_top.cache.processes import Process
+from neuron_top.cache.processes import CacheProcess
 
 QUIET_AGE = 15 * 60.0
 """With nobody using the cache, a lock older than this is dead, seconds."""
@@ -33,14 +33,14 @@ LONGEST_COMPILE = 3 * 3600.0
 RECENT_CHANGE = 10 * 60.0
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class LockEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What was looked at, once for all locks of a root."""
 
     now: float
     boot: float | None = None
     shared: bool = False
     why_shared: str | None = None
-    processes: tuple[Process, ...] = ()
+    processes: tuple[CacheProcess, ...] = ()
     in_use: str | None = None
     """Why the root counts as used, in words; None = nobody seen uses it."""
     unseen: int = 0
@@ -52,7 +52,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lock_verdict(
-    module: str, since: float, evidence: Evidence, owner: Lock | None = None, held: Held | None = None
+    module: str, since: float, evidence: LockEvidence, owner: Lock | None = None, held: Held | None = None
 ) -> Lock:
     """The lock of `module`, held since `since`, in the light of the evidence.
 
@@ -75,7 +75,7 @@ def lock_verdict(
     return Lock(since, Verdict.UNKNOWN, None, named)
 
 
-def _life(module: str, evidence: Evidence) -> tuple[str, str | None] | None:
+def _life(module: str, evidence: LockEvidence) -> tuple[str, str | None] | None:
     for process in evidence.processes:
         if any(module in word for word in process.command):
             return f"process {process.pid} names the graph in its command", f"pid {process.pid}"
@@ -88,7 +88,7 @@ def _life(module: str, evidence: Evidence) -> tuple[str, str | None] | None:
     return None
 
 
-def _death(module: str, since: float, evidence: Evidence) -> str | None:
+def _death(module: str, since: float, evidence: LockEvidence) -> str | None:
     if evidence.shared:
         return None
     if evidence.boot is not None and since < evidence.boot:
@@ -111,7 +111,7 @@ def evidence_on(
     environ: Mapping[str, str] = os.environ,
     newest_change: float | None = None,
     now: float | None = None,
-) -> Evidence:
+) -> LockEvidence:
     """Look at the machine, for the locked `modules` of one root. `newest_change`: latest mtime seen below it.
 
     The locks themselves must not count as a change. Nothing is written; a few milliseconds per hundred processes.
@@ -123,7 +123,7 @@ def evidence_on(
     in_use, unseen, work_open = _users(root, modules, running, proc)
     if in_use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
         in_use = "a file below it changed in the last ten minutes"
-    return Evidence(
+    return LockEvidence(
         now=now,
         boot=processes.boot_time(proc),
         shared=disk.shared,
@@ -174,7 +174,9 @@ def _owned(since: float, owner: LockOwner) -> Lock:
     return Lock(since, Verdict.DEAD, f"its holder, process {owner.pid}, has ended", named)
 
 
-def _users(root: str, modules: list[str], running: list[Process], proc: str) -> tuple[str | None, int, dict[str, int]]:
+def _users(
+    root: str, modules: list[str], running: list[CacheProcess], proc: str
+) -> tuple[str | None, int, dict[str, int]]:
     """(why the root counts as used, processes not fully seen, key → pid with its work file open)."""
     real, unseen = os.path.realpath(root), 0
     reasons: list[str] = []
@@ -200,7 +202,7 @@ def _users(root: str, modules: list[str], running: list[Process], proc: str) -> 
     return (reasons[0] if reasons else None), unseen, work_open
 
 
-def names_root(process: Process, root: str) -> bool:
+def names_root(process: CacheProcess, root: str) -> bool:
     """True when the process's cache variables name `root` (a real path)."""
     environ = process.environ or {}
     url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")

@@ -18,7 +18,7 @@ from neuron_top.services.caches import CacheService
 from neuron_top.units import bytes_text, count_text
 
 if TYPE_CHECKING:
-    from neuron_top.services.precompile import Progress as CompileProgress
+    from neuron_top.services.precompile import QueueProgress as CompileProgress
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -150,7 +150,7 @@ def check_work_folder() -> None:
         pass
 
 
-def _work_folder() -> trust.Folder:
+def _work_folder() -> trust.CheckedFolder:
     place = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache_dir()
     try:
         return trust.open_folder(place, make=True)
@@ -223,7 +223,7 @@ def _place_kernels(archive: bytes) -> None:
                 _place_kernel(folder, name, zipped.read(name))
 
 
-def _place_kernel(folder: trust.Folder, name: str, data: bytes) -> None:
+def _place_kernel(folder: trust.CheckedFolder, name: str, data: bytes) -> None:
     above, _, base = name.partition("/")
     target = Path(folder.path, name)
     trust.make_folders(str(target.parent))

@@ -2,8 +2,8 @@
 
 All of it goes into a graph's key and to the process that compiles it. A field of a configuration module counts unless
 it stands in `WITHOUT_EFFECT` with its reason, so a field that a new version of PyTorch brings counts by itself. A value
-that has no exact description (a pass, a class, a function of the script) cannot be keyed: `Settings.reason` says so,
-and the graph is compiled in the job's own process and shared with nobody.
+that has no exact description (a pass, a class, a function of the script) cannot be keyed:
+`TorchSettings.reason` says so, and the graph is compiled in the job's own process and shared with nobody.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _ABSENT = "absent in this PyTorch"
 _FAILS = "cannot be read: "
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class TorchSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What was in force when it was collected."""
 
     config: dict[str, dict[str, Any]]
@@ -144,7 +144,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return {"config": self.config, "state": self.state, "variables": self.variables}
 
 
-def collect(patches: Mapping[str, Any] | None = None) -> Settings:
+def collect(patches: Mapping[str, Any] | None = None) -> TorchSettings:
     """The settings in force in this process, with `patches` to Inductor's configuration."""
     patched = config_module(INDUCTOR).patch(dict(patches)) if patches else contextlib.nullcontext()
     with patched:
@@ -156,7 +156,7 @@ def collect(patches: Mapping[str, Any] | None = None) -> Settings:
     ]
     state = {name: _read(read) for name, (read, _) in STATE.items()}
     variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-    return Settings(config=config, state=state, variables=variables, reason=", ".join(reasons))
+    return TorchSettings(config=config, state=state, variables=variables, reason=", ".join(reasons))
 
 
 def fields(module: ModuleType) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class CollectedGraph(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class CompileResult(msgspec.Struct, frozen=True, kw_only=True):
     """How one graph ended, over all its attempts. `retries` counts the attempts after the first."""
 
     ok: bool
@@ -46,7 +46,7 @@ class Running(msgspec.Struct, frozen=True):
     retries: int = 0
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class QueueProgress(msgspec.Struct, frozen=True, kw_only=True):
     """What a progress display shows. `left` counts neither finished nor running graphs; None is unknown."""
 
     total: int | None
@@ -71,7 +71,7 @@ class Queue:
         self._waiting = sorted(graphs, key=lambda graph: graph.bytes)
         self.total = len(self._waiting)
         self.workers = workers
-        self.outcomes: dict[CollectedGraph, Outcome] = {}
+        self.outcomes: dict[CollectedGraph, CompileResult] = {}
         self._running: dict[int, tuple[CollectedGraph, float]] = {}
         self._began = began
         self._peak = observed_peak
@@ -106,17 +106,17 @@ class Queue:
         self._running[free] = (graph, now)
         return free, graph
 
-    def finish(self, worker: int, outcome: Outcome) -> None:
+    def finish(self, worker: int, outcome: CompileResult) -> None:
         """The worker's compile ended."""
         graph, _ = self._running.pop(worker)
         self.outcomes[graph] = outcome
         if outcome.peak_rss_bytes is not None:
             self._peak = max(self._peak or 0, outcome.peak_rss_bytes)
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float) -> QueueProgress:
         """Where things stand at `now`."""
         failed = sum(not outcome.ok for outcome in self.outcomes.values())
-        return Progress(
+        return QueueProgress(
             total=self.total,
             done=len(self.outcomes) - failed,
             failed=failed,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
 from neuron_top.compile.wrapper.log_lines import WrapperLog
 
 TAG = "NEURON_PARALLEL_COMPILE"
@@ -78,7 +78,7 @@ class ParallelLog(WrapperLog):
         self._say("INFO", TAG, report_text(report))
 
 
-def report_of(outcomes: Mapping[CollectedGraph, Outcome], started: float, seconds: float) -> dict[str, Any]:
+def report_of(outcomes: Mapping[CollectedGraph, CompileResult], started: float, seconds: float) -> dict[str, Any]:
     """The SDK's results: status counted, then status, retries and compile time by graph file."""
     statuses = [outcome.ok for outcome in outcomes.values()]
     summary = {word: statuses.count(ok) for word, ok in (("true", True), ("false", False)) if ok in statuses}

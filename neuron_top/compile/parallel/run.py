@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 from neuron_top.cache.model.record import Stats
 from neuron_top.compile import side_channel
 from neuron_top.compile.parallel.collect import Counts
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome, Progress, Queue
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Queue, QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.compile.parallel.memory import available_bytes, resident_bytes
 from neuron_top.errors import NeuronTopError
@@ -60,7 +60,7 @@ class EntryCompiler(Protocol):
 
 class _Ended(NamedTuple):
     worker: int
-    outcome: Outcome
+    outcome: CompileResult
 
 
 class CompilePids:
@@ -92,7 +92,7 @@ class ParallelCompile:
         workers: int,
         retries: int,
         log: ParallelLog,
-        show: Callable[[Progress], None],
+        show: Callable[[QueueProgress], None],
         pids: CompilePids,
     ) -> None:
         self._wrappers, self._workers, self._retries = wrappers, workers, retries
@@ -101,12 +101,12 @@ class ParallelCompile:
         self._threads: list[threading.Thread] = []
         self._tasks: dict[int, int] = {}
         self._stopped = False
-        self.ended: dict[CollectedGraph, Outcome] = {}
+        self.ended: dict[CollectedGraph, CompileResult] = {}
         """How each graph ended so far; also after an interrupt."""
 
     def run(
         self, graphs: Sequence[CollectedGraph], counts: Counts, observed_peak: int | None
-    ) -> dict[CollectedGraph, Outcome]:
+    ) -> dict[CollectedGraph, CompileResult]:
         """Compile them all; gives how each ended. Raises KeyboardInterrupt after everything has been ended."""
         line = Queue(graphs, min(self._workers, len(graphs)), time.monotonic(), observed_peak)
         self.ended = line.outcomes
@@ -149,7 +149,7 @@ class ParallelCompile:
             self._log.gave_up(graph.path, retries)
         peak = stats.peak_rss_bytes if stats else None
         seconds = time.monotonic() - began
-        outcome = Outcome(ok=not message, seconds=seconds, retries=retries, peak_rss_bytes=peak, message=message)
+        outcome = CompileResult(ok=not message, seconds=seconds, retries=retries, peak_rss_bytes=peak, message=message)
         self._ended.put(_Ended(worker, outcome))
 
     def _attempt(self, graph: CollectedGraph) -> tuple[Stats | None, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neuron_top.compile.parallel.compile_queue import Progress
+from neuron_top.compile.parallel.compile_queue import QueueProgress
 from neuron_top.events import (
     AnyEvent,
     CompileCompleted,
@@ -70,16 +70,16 @@ class SdkProgress:
                 case _:
                     pass
 
-    def progress(self, now: float) -> Progress:
+    def progress(self, now: float) -> QueueProgress:
         """Where the tool is, as far as its lines tell; `now` is of the same clock as `began`."""
         elapsed = now - self._began
         if self._summary is not None:
             total, failed = self._summary.total, self._summary.failed or 0
-            return Progress(total=total, done=total - failed, failed=failed, left=0, elapsed=elapsed)
+            return QueueProgress(total=total, done=total - failed, failed=failed, left=0, elapsed=elapsed)
         done = max(self._completed, self._passed)  # the newer format prints both, the older one only passes
         running = self._running(done)
         left = self._left
-        return Progress(
+        return QueueProgress(
             total=None if left is None else done + self._failed + running + left,
             done=done,
             failed=self._failed,

@@ -41,7 +41,7 @@ from neuron_top.compile.torch import dispatch_cache, equal_blocks, in_job, loadi
 from neuron_top.compile.torch.dispatch_cache import CachedGraph
 from neuron_top.compile.torch.empty_outputs import empty_runner
 from neuron_top.compile.torch.opaque_values import cut_opaque
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError
 from neuron_top.events import CompileFellBack
@@ -200,7 +200,7 @@ def _here(run: Callable[[list[Any]], Any]) -> CachedGraph:
 
 def _graph(
     job: _Job, settings: Mapping[str, Any], direction: str, copy: fx.GraphModule, inputs: Sequence[Any]
-) -> tuple[Graph, bool]:
+) -> tuple[GraphToCompile, bool]:
     """Key and, for a miss, content of a graph; whether process groups have other names in it than in this process.
 
     `copy` is ours: it is stripped to what is serialized.
@@ -216,7 +216,7 @@ def _graph(
     compiler = wrapper.compiler.directory()
     text = description.describe(copy, module=key.name, direction=direction, compiler=compiler)
     loading.describe(wrapper, text)
-    graph = Graph(
+    graph = GraphToCompile(
         key=key,
         digest=digest,
         data=functools.partial(_dumped, copy, inputs, settings),

@@ -22,7 +22,7 @@ from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.graphs import hashing, inductor_compile
 from neuron_top.compile.graphs.description import GraphDescription
 from neuron_top.compile.torch import worker_memory
-from neuron_top.compile.wrapper.compiling import CompiledEntry, Graph
+from neuron_top.compile.wrapper.compiling import CompiledEntry, GraphToCompile
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
 from neuron_top.errors import CompileError, RefusedForSafety
@@ -65,7 +65,7 @@ def compile_begins(waited_seconds: float = 0.0) -> None:
     _thread_state.waited = waited_seconds
 
 
-def load(wrapper: Wrapper, graph: Graph, inputs: Sequence[Any]) -> Runner:
+def load(wrapper: Wrapper, graph: GraphToCompile, inputs: Sequence[Any]) -> Runner:
     """The compiled function; an artifact that does not load is compiled once more, and then it is an error.
 
     Raises NotSerializable where the compiled code assumes other sizes, else as `Wrapper.get_or_compile`.

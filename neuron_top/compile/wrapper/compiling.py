@@ -23,7 +23,7 @@ from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, N
 from neuron_top.compile.wrapper import compile_end, log_lines
 from neuron_top.compile.wrapper.cache_root import unusable
 from neuron_top.compile.wrapper.flags import WrapperOptions
-from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock, discard
+from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry, discard
 from neuron_top.compile.wrapper.scratch import Scratch
 from neuron_top.compile.wrapper.workdirs import kept_folder
 from neuron_top.errors import CacheUnusable, CompileError, CompilerKilled, CompilerMissing
@@ -31,7 +31,7 @@ from neuron_top.events import CompileBegan, CompileCause, CompileEnded, GraphDes
 from neuron_top.parsers.hlo import MalformedHlo, read_hlo
 
 
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
+class GraphToCompile(msgspec.Struct, frozen=True, kw_only=True):
     """A graph that wants to be compiled. The functions are called only on a miss."""
 
     key: ModuleKey
@@ -47,7 +47,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
 class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A complete artifact: where it is, whether it was a hit, how long a lock was waited for."""
 
-    entry: Entry
+    entry: WritableEntry
     hit: bool
     waited_seconds: float = 0.0
     guards: str = ""
@@ -75,14 +75,14 @@ class Compiling:
         self.interrupted = False
         """Set once every compile under way has been ended on purpose: a compiler's death is no failure then."""
 
-    def store(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> str:
+    def store(self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None) -> str:
         """Store the graph with its flags; gives the digest of its file. Raises NotSerializable, CacheUnusable."""
         description = graph.description() if graph.description else None
         flags = self._options.compiler_flags if flags is None else flags
         return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
 
     def compile(
-        self, entry: Entry, graph: Graph, lock: EntryLock | None, flags: tuple[str, ...] | None = None
+        self, entry: WritableEntry, graph: GraphToCompile, lock: EntryLock | None, flags: tuple[str, ...] | None = None
     ) -> CompiledEntry:
         """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
         if entry.failure.exists():
@@ -122,7 +122,9 @@ class Compiling:
         """A folder that the user wants a compile's work in; given up once disks have turned out to be full."""
         return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
 
-    def _compile_twice(self, entry: Entry, graph: Graph, task: CompileTask, inside: bool) -> CompiledEntry:
+    def _compile_twice(
+        self, entry: WritableEntry, graph: GraphToCompile, task: CompileTask, inside: bool
+    ) -> CompiledEntry:
         """Compile, and once more when the compile was killed: that says nothing about the graph.
 
         The second death is logged and raised, but not stored: whoever waits for this graph tries it, too.
@@ -143,7 +145,7 @@ class Compiling:
             self._log.compile_failed(self._failure_text(task, f"{why}\n{death.log}".strip()))
             raise CompilerKilled(why, module=death.module, log=death.log) from death
 
-    def _describe(self, entry: Entry, graph: Graph) -> None:
+    def _describe(self, entry: WritableEntry, graph: GraphToCompile) -> None:
         """Emit what an HLO module consists of, for estimates. PyTorch's graphs are described when they are traced."""
         if graph.description is not None:
             return
@@ -166,7 +168,7 @@ class Compiling:
         )
 
     def _compile_task(
-        self, entry: Entry, graph: Graph, task: CompileTask, inside: bool, *, last: bool
+        self, entry: WritableEntry, graph: GraphToCompile, task: CompileTask, inside: bool, *, last: bool
     ) -> CompiledEntry:
         self._log.compile_started(self._compiler.command(task))
         before, started = entry.stats(), time.time()
@@ -203,7 +205,7 @@ class Compiling:
         self._log.compile_passed(entry.module, self._compiler.graph_name)
         return CompiledEntry(entry=entry, hit=False, guards=outcome.guards)
 
-    def _run(self, graph: Graph, task: CompileTask, inside: bool) -> CompileOutcome:
+    def _run(self, graph: GraphToCompile, task: CompileTask, inside: bool) -> CompileOutcome:
         if not inside:
             try:
                 return self._compiler.compile(task, began=lambda pid: self._began(task, pid))
@@ -214,7 +216,7 @@ class Compiling:
             raise _OnlyInTheJob("the graph can only be compiled in the job it came from", module=task.module)
         return graph.compile_inside(task)
 
-    def _inside(self, graph: Graph, reason: str) -> bool:
+    def _inside(self, graph: GraphToCompile, reason: str) -> bool:
         if graph.compile_inside is None:
             raise _OnlyInTheJob(
                 f"the graph can only be compiled in the job it came from: {reason}", module=graph.key.name
@@ -224,7 +226,7 @@ class Compiling:
         )
         return True
 
-    def _record_failure(self, entry: Entry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
+    def _record_failure(self, entry: WritableEntry, task: CompileTask, failure: CompileError, stats: Stats) -> None:
         message = f"{failure}\n{failure.log}".strip()
         text = self._failure_text(task, message)
         self._log.compile_failed(text)
@@ -247,7 +249,7 @@ class Compiling:
         )
 
     @contextlib.contextmanager
-    def _emitting_end(self, entry: Entry, task: CompileTask, *, last: bool) -> Iterator[None]:
+    def _emitting_end(self, entry: WritableEntry, task: CompileTask, *, last: bool) -> Iterator[None]:
         """Emit how the compile in the block ended, whichever way it does. `last`: it is not tried again."""
         start, cause = time.monotonic(), CompileCause.INTERRUPTED
         try:

@@ -27,10 +27,10 @@ from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.compile_end import full_place, is_disk_full
-from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, Graph
+from neuron_top.compile.wrapper.compiling import CompiledEntry, Compiling, GraphToCompile
 from neuron_top.compile.wrapper.flags import WrapperOptions
 from neuron_top.compile.wrapper.lock_wait import wait_for_lock
-from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock, PersistentCache
+from neuron_top.compile.wrapper.persistent_cache import EntryLock, PersistentCache, WritableEntry
 from neuron_top.compile.wrapper.scratch import Scratch, process_scratch
 from neuron_top.errors import (
     CachedFailure,
@@ -60,7 +60,7 @@ class Wrapper:
         self._keys = keys_in_force()
         self._root: Path | None = None
 
-    def get_or_compile(self, graph: Graph) -> CompiledEntry:
+    def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
         """A complete artifact for `graph`.
 
         Raises CachedFailure, CompileError (CompilerKilled, CompilerMissing), CacheUnusable for a root that is no
@@ -88,7 +88,7 @@ class Wrapper:
         except Unsound:
             return None
 
-    def extract(self, graph: Graph) -> bool:
+    def extract(self, graph: GraphToCompile) -> bool:
         """Store the graph for a later compile; True when the cache has its artifact already.
 
         Raises CacheUnusable, RefusedForSafety, NotSerializable.
@@ -118,10 +118,10 @@ class Wrapper:
             raise FileMalformed(path, f"a cache entry with a {self.compiler.graph_name}")
         check_root(entry.root)
         digest, body = entry.stored_graph()
-        graph = Graph(key=key, data=lambda: body, digest=digest)
+        graph = GraphToCompile(key=key, data=lambda: body, digest=digest)
         return self._with_room(entry, graph, entry.stored_flags())
 
-    def entry(self, key: ModuleKey) -> Entry:
+    def entry(self, key: ModuleKey) -> WritableEntry:
         """The entry of a key in this wrapper's cache. Raises CacheUnusable, RefusedForSafety, UsageError."""
         root = self._checked_root()
         cache = PersistentCache(root, self.compiler.directory(), keys=self._keys)
@@ -149,7 +149,9 @@ class Wrapper:
             self.log.remark_once(f"{problem}; compilers of this process work in {folder} from now on")
         return folder is not None
 
-    def _with_room(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> CompiledEntry:
+    def _with_room(
+        self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
+    ) -> CompiledEntry:
         """Through the cache; once more with another scratch, where it was not the cache's disk that had no room."""
         scratch = self._scratch.moved_to
         try:
@@ -159,8 +161,8 @@ class Wrapper:
                 raise
         return self._through_cache(entry, graph, flags)
 
-    def _entry_at(self, path: Path) -> Entry:
-        return Entry(
+    def _entry_at(self, path: Path) -> WritableEntry:
+        return WritableEntry(
             path,
             path.parent.parent,
             graph_name=self.compiler.graph_name,
@@ -175,7 +177,9 @@ class Wrapper:
             self._root = root
         return self._root
 
-    def _through_cache(self, entry: Entry, graph: Graph, flags: tuple[str, ...] | None = None) -> CompiledEntry:
+    def _through_cache(
+        self, entry: WritableEntry, graph: GraphToCompile, flags: tuple[str, ...] | None = None
+    ) -> CompiledEntry:
         began, waited = time.time(), 0.0
         while True:
             found = self._looked_up(entry, graph.digest, began)
@@ -191,7 +195,7 @@ class Wrapper:
                 lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
 
-    def _looked_up(self, entry: Entry, digest: str, began: float) -> CompiledEntry | None:
+    def _looked_up(self, entry: WritableEntry, digest: str, began: float) -> CompiledEntry | None:
         state = entry.state()
         if state is Lookup.HIT:
             try:
@@ -215,7 +219,7 @@ class Wrapper:
             )
         return None
 
-    def _may_retry(self, entry: Entry, began: float) -> bool:
+    def _may_retry(self, entry: WritableEntry, began: float) -> bool:
         """A failure is retried once for all who asked before it happened, not once by each of them."""
         if not self.options.retry_failed:
             return False
@@ -224,7 +228,7 @@ class Wrapper:
         except OSError:
             return True
 
-    def _set_aside(self, entry: Entry, digest: str) -> None:
+    def _set_aside(self, entry: WritableEntry, digest: str) -> None:
         lock = EntryLock(entry)
         try:
             if not lock.acquire():
@@ -235,7 +239,7 @@ class Wrapper:
         finally:
             lock.release()
 
-    def reject(self, entry: Entry, reason: str) -> None:
+    def reject(self, entry: WritableEntry, reason: str) -> None:
         """The artifact of a hit could not be loaded: set it aside, so that the next `get_or_compile` compiles again."""
         lock = EntryLock(entry)
         try:
@@ -245,7 +249,7 @@ class Wrapper:
         finally:
             lock.release()
 
-    def _compile_apart(self, graph: Graph) -> CompiledEntry:
+    def _compile_apart(self, graph: GraphToCompile) -> CompiledEntry:
         """Compile into a folder of this process, gone with it; on the next disk while one after the other is full."""
         while True:
             scratch = self._scratch.moved_to
@@ -255,7 +259,7 @@ class Wrapper:
                 if not self._moved(problem, scratch):
                     raise
 
-    def _compile_in(self, folder: Path, graph: Graph) -> CompiledEntry:
+    def _compile_in(self, folder: Path, graph: GraphToCompile) -> CompiledEntry:
         cache = PersistentCache(folder, self.compiler.directory(), private=True)
         names = self.compiler.artifact_names
         entry = cache.entry(graph.key, graph_name=self.compiler.graph_name, artifact_names=names)
@@ -265,5 +269,5 @@ class Wrapper:
         return self._compiling.compile(entry, graph, None)
 
 
-def _hit(entry: Entry, artifact: Artifact) -> CompiledEntry:
+def _hit(entry: WritableEntry, artifact: Artifact) -> CompiledEntry:
     return CompiledEntry(entry=entry, hit=True, guards=artifact.guards, artifact=artifact)

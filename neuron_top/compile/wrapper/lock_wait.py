@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from neuron_top.compile.wrapper.log_lines import WrapperLog
-from neuron_top.compile.wrapper.persistent_cache import Entry, EntryLock
+from neuron_top.compile.wrapper.persistent_cache import EntryLock, WritableEntry
 
 SAY_EVERY_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
@@ -18,7 +18,7 @@ _OWNER_CHECK_SECONDS = 1.0
 
 
 def wait_for_lock(
-    entry: Entry,
+    entry: WritableEntry,
     log: WrapperLog,
     *,
     interrupted: Callable[[], bool] = lambda: False,

@@ -32,7 +32,7 @@ from neuron_top.plain_files import open_plain
 _OTHERS_WRITE = 0o022
 
 
-class Entry(StoredEntry):
+class WritableEntry(StoredEntry):
     """An entry that is written to."""
 
     def make(self) -> None:
@@ -154,7 +154,7 @@ class Entry(StoredEntry):
 class EntryLock:
     """The right to work on one entry. `acquire` never blocks; `release` removes only what this object took."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: WritableEntry) -> None:
         self._entry, self._owner, self._folder = entry, lock_owner.current(), EntryFolder.at(entry.path)
 
     @property
@@ -200,9 +200,9 @@ class PersistentCache:
         self.root, self.directory = root, root / compiler_directory
         self._keys, self._private = keys, private
 
-    def entry(self, key: ModuleKey, *, graph_name: str, artifact_names: Sequence[str]) -> Entry:
+    def entry(self, key: ModuleKey, *, graph_name: str, artifact_names: Sequence[str]) -> WritableEntry:
         """The entry of `key`, which need not exist."""
-        return Entry(
+        return WritableEntry(
             self.directory / key.name,
             self.root,
             graph_name=graph_name,

@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from neuron_top.errors import UsageError
 from neuron_top.tui.host import Host, host_of
-from neuron_top.tui.widgets.header import Header, Tabs
+from neuron_top.tui.widgets.header import HeaderLine, Tabs
 from neuron_top.tui.widgets.keybar import KeyBar
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.views.model import Run
@@ -61,7 +61,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """Two lines of header, the body, the line of keys."""
-        yield Header()
+        yield HeaderLine()
         yield Tabs(self.NAME)
         yield from self.body()
         yield KeyBar(self.NAME)
@@ -74,7 +74,7 @@ class LiveScreen(Screen[None], inherit_bindings=False):
 
     def update(self, header: Any, view: Any) -> None:
         """Take a newer view; called by the application, never while paused."""
-        self.query_one(Header).show(header)
+        self.query_one(HeaderLine).show(header)
         self.query_one(Tabs).redraw()
         self.show(view)
 

@@ -11,21 +11,21 @@ from neuron_top.tui.keys import SCREENS
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
-from neuron_top.views.overview import Header as HeaderView
+from neuron_top.views.overview import Header
 from neuron_top.views.states import JobState
 
 _LEAST = 8
 """A name of fewer cells tells nothing."""
 
 
-class Header(Lines):
+class HeaderLine(Lines):
     """The first line: program, state, job, command, elapsed time."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
-        self._view: HeaderView | None = None
+        self._view: Header | None = None
 
-    def show(self, view: HeaderView) -> None:
+    def show(self, view: Header) -> None:
         """Take a newer view."""
         self._view = view
         self.redraw()
@@ -35,7 +35,7 @@ class Header(Lines):
         return [header_line(self.theme, self._view, width)]
 
 
-def header_line(theme: Theme, view: HeaderView | None, width: int) -> Strip:
+def header_line(theme: Theme, view: Header | None, width: int) -> Strip:
     """The first line for a view; without one, the program is still looking."""
     line = Line(theme, width).gap().put("neuron-top", theme.title).gap(2)
     if view is None:
@@ -57,7 +57,7 @@ def header_line(theme: Theme, view: HeaderView | None, width: int) -> Strip:
     return line.end(end, theme.text).strip()
 
 
-def state_sign(theme: Theme, view: HeaderView) -> tuple[str, Style]:
+def state_sign(theme: Theme, view: Header) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
     glyphs = theme.glyphs
     if view.silent is not None:

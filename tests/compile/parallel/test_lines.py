@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.compile.parallel.compile_queue import CollectedGraph, Outcome
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.events import GraphReported, GraphsListed, QueueCounted, SummaryReported, WorkerFinished, WorkerStarted
 from neuron_top.parsers.reader import LogReader
@@ -16,8 +16,8 @@ from neuron_top.parsers.reader import LogReader
 FOLDER = "/var/tmp/neuron-compile-cache/inductor-2.13.0+0a1b2c3d"
 PATHS = [f"{FOLDER}/MODULE_{digit * 20}+d7517139/model.fxgraph" for digit in "ab"]
 OUTCOMES = {
-    CollectedGraph(path=Path(PATHS[0]), module="MODULE_" + "a" * 20 + "+d7517139"): Outcome(ok=True, seconds=2.5),
-    CollectedGraph(path=Path(PATHS[1]), module="MODULE_" + "b" * 20 + "+d7517139"): Outcome(
+    CollectedGraph(path=Path(PATHS[0]), module="MODULE_" + "a" * 20 + "+d7517139"): CompileResult(ok=True, seconds=2.5),
+    CollectedGraph(path=Path(PATHS[1]), module="MODULE_" + "b" * 20 + "+d7517139"): CompileResult(
         ok=False, seconds=7.0, retries=2
     ),
 }

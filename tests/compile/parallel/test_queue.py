@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_top.compile.parallel.compile_queue import FIRST_GUESS, CollectedGraph, Outcome, Queue
+from neuron_top.compile.parallel.compile_queue import FIRST_GUESS, CollectedGraph, CompileResult, Queue
 
 GIB = 1024**3
 
@@ -19,8 +19,8 @@ def graphs(*sizes: int) -> list[CollectedGraph]:
     ]
 
 
-def good(seconds: float = 10.0, peak: int | None = None) -> Outcome:
-    return Outcome(ok=True, seconds=seconds, peak_rss_bytes=peak)
+def good(seconds: float = 10.0, peak: int | None = None) -> CompileResult:
+    return CompileResult(ok=True, seconds=seconds, peak_rss_bytes=peak)
 
 
 def test_the_largest_graph_starts_first():
@@ -95,7 +95,7 @@ def test_every_graph_is_started_once_and_the_counts_always_add_up(sizes, workers
             started.append(given_work[1])
         if worker in running:
             running.discard(worker)
-            queue.finish(worker, Outcome(ok=ok, seconds=1.0, peak_rss_bytes=available or None))
+            queue.finish(worker, CompileResult(ok=ok, seconds=1.0, peak_rss_bytes=available or None))
         now = queue.progress(float(place))
         assert now.done + now.failed + now.running_count + (now.left or 0) == len(sizes)
         assert now.running_count == len(running) <= workers
