@@ -1,17 +1,19 @@
-"""Check a run against thresholds, for CI: prints one line per exceeded threshold, and exits with status 1.
+"""Check a run, for CI: prints why it failed, one line per exceeded threshold, and exits with status 1.
 
 RUN is a recording (id, unique prefix of one, name; default: last), or log files of one run.
 
+  neurontop check train.log                                      did the job fail? why?
   neurontop check last --max-failed 0 --min-hit-rate 0.9 --max-compile-share 0.2
   neurontop check train.log --max-failed 0 --max-late-compiles 0
   neurontop check --cache /data/neuron-cache --max-size 200GB     the last run, and the size of a cache
   neurontop check --max-failed 0 --markdown >> "$GITHUB_STEP_SUMMARY"
 
-Without a threshold, --max-failed 0 applies. A recording whose command failed, or whose recorder died before its end,
-never passes; logs do not say how a command ended. A metric that is unknown exceeds its threshold, unless
---allow-unknown is given.
+A job that failed never passes, and the line that says so names the cause, as `neurontop diagnose` does; a failed
+compile that it overcame counts only against --max-failed. A recording whose command failed, or whose recorder died
+before its end, never passes either; logs do not say how a command ended. A metric that is unknown exceeds its
+threshold, unless --allow-unknown is given.
 
-exit status: 0 passed · 1 a threshold is exceeded, or the run did not end well · 2 usage · 3 recording not found
+exit status: 0 passed · 1 the job failed, or a threshold is exceeded · 2 usage · 3 recording not found
 """
 
 from __future__ import annotations
@@ -51,8 +53,6 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UsageError("--max-size needs --cache ROOT: specify the cache to measure")
     asked = {rule.option: getattr(arguments, rule.option.replace("-", "_")) for rule in RULES}
     limits = {option: value for option, value in asked.items() if value is not None}
-    if not limits and arguments.max_size is None:
-        limits = {"max-failed": 0.0}
     checked = reports.ReportService(settings, log_stderr).check(
         arguments.names or [LAST],
         limits,
@@ -62,7 +62,14 @@ def execute(arguments: argparse.Namespace) -> int:
         allow_unknown=arguments.allow_unknown,
     )
     if arguments.json:
-        print_json({"run": checked.report.title, "passed": checked.passed, "verdicts": checked.verdicts})
+        print_json(
+            {
+                "run": checked.report.title,
+                "passed": checked.passed,
+                "diagnosis": checked.diagnosis,
+                "verdicts": checked.verdicts,
+            }
+        )
     elif arguments.markdown:
         print_text(reports.check_markdown(checked))
     else:

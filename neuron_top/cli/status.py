@@ -7,8 +7,9 @@ else of the last recording.
     until [ "$(neurontop status --json | jq .training.step)" -ge 100 ]; do sleep 5; done
 
 JSON: bytes, seconds, shares 0…1, times in seconds since the epoch; what is unknown is null.
+A job that failed says why in the first line; "diagnosis" in the JSON is the answer of `neurontop diagnose`.
 
-exit status: 0 fine · 1 the job failed or was cut off, or a compile of it failed · 3 not found
+exit status: 0 fine · 1 the job failed or was cut off · 3 not found
 """
 
 from __future__ import annotations
@@ -32,4 +33,5 @@ def execute(arguments: argparse.Namespace) -> int:
     view = status(configuration.load()[0], arguments.run)
     print_json(view) if arguments.json else print_text(overview_text(view))
     ended_well = view.header.active or view.header.exit_code == 0 or not view.header.run
-    return 0 if ended_well and not view.compile.failed else 1
+    failed = view.compile.failed > 0 if view.diagnosis is None else view.diagnosis.failed
+    return 0 if ended_well and not failed else 1

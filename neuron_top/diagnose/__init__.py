@@ -15,5 +15,6 @@ from __future__ import annotations
 
 from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
 from neuron_top.diagnose.model import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
+from neuron_top.diagnose.ranking import combined
 
-__all__ = ["Cause", "CauseClass", "Confidence", "Diagnoser", "Diagnosis", "Evidence", "JobEnd", "diagnose"]
+__all__ = ["Cause", "CauseClass", "Confidence", "Diagnoser", "Diagnosis", "Evidence", "JobEnd", "combined", "diagnose"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -23,16 +23,25 @@ from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import Store
 from neuron_top.views.report_graphs import Remembered
 
+Listener = Callable[[str, bytes], None]
+"""Takes the name and the bytes of a console log while it is read."""
 
-def load(names: Sequence[str], settings: Settings, standard_input: IO[bytes] | None = None, tell: Tell = quiet) -> Run:
+
+def load(
+    names: Sequence[str],
+    settings: Settings,
+    standard_input: IO[bytes] | None = None,
+    tell: Tell = quiet,
+    listener: Listener | None = None,
+) -> Run:
     """The run that these names tell: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
-    `tell`: takes remarks for the person.
+    `tell`: takes remarks for the person. `listener`: is given what console logs hold.
     """
     logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
-        return read_logs(names, settings.history_seconds, standard_input, tell)
+        return read_logs(names, settings.history_seconds, standard_input, tell, listener)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
@@ -50,16 +59,20 @@ def is_log(name: str) -> bool:
 
 
 def read_logs(
-    names: Sequence[str], history_seconds: float, standard_input: IO[bytes] | None = None, tell: Tell = quiet
+    names: Sequence[str],
+    history_seconds: float,
+    standard_input: IO[bytes] | None = None,
+    tell: Tell = quiet,
+    listener: Listener | None = None,
 ) -> Run:
     """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
     run = Run(history_seconds)
     for name in dict.fromkeys(names):
-        _read(run, name, portions(name, tell, standard_input))
+        _read(run, name, portions(name, tell, standard_input), listener)
     return run
 
 
-def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
+def _read(run: Run, name: str, portions: Iterator[bytes], listener: Listener | None) -> None:
     """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
     first = next(portions, b"")
     trace = is_trace(first)
@@ -67,6 +80,8 @@ def _read(run: Run, name: str, portions: Iterator[bytes]) -> None:
     size = 0
     for data in itertools.chain((first,), portions):
         size += len(data)
+        if listener is not None and not trace:
+            listener(name, data)
         for event in reader.feed(data):
             run.apply(event)
     for event in reader.flush():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from neuron_top.escapes import visible
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
-from neuron_top.views.gate import END, GateVerdict
+from neuron_top.views.gate import DIAGNOSIS, END, GateVerdict
 from neuron_top.views.report import Report
 
 MOST_ROWS = 50
@@ -73,7 +73,11 @@ def gate(view: Report, verdicts: Sequence[GateVerdict]) -> str:
     head = f"## {'❌' if broken else '✅'} {cell(view.title) or 'Run'}: "
     head += f"{broken} of {len(verdicts)} thresholds broken" if broken else f"all {len(verdicts)} thresholds kept"
     lines = [
-        ("kept" if one.passed else "**broken**", one.what if one.option == END else f"--{one.option}", one.reason)
+        (
+            "kept" if one.passed else "**broken**",
+            one.what if one.option in (END, DIAGNOSIS) else f"--{one.option}",
+            one.reason,
+        )
         for one in verdicts
     ]
     facts = "\n".join(f"- {cell(line)}" for line in view.headline)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
-from neuron_top.diagnose import Diagnoser, Diagnosis
+from neuron_top.diagnose import Diagnoser, Diagnosis, combined
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
 from neuron_top.ingest.run_loader import is_log
-from neuron_top.processes.log_input import portions
+from neuron_top.processes.log_input import portions, quiet
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 
@@ -29,11 +29,38 @@ class DiagnosisService:
         if is_log(name):
             return _read(f"log:{name}", portions(name, self._tell, standard_input), None)
         record = self._runs.find(name)
-        output = run_folder(self._settings, record.id) / OUTPUT_NAME
-        if not output.exists():
+        diagnosis = recorded_diagnosis(self._settings, record.id, None if record.open else record.exit_code)
+        if diagnosis is None:
             raise NothingToShow(f"recording {record.id} has kept no output; give the log file of its job instead")
-        exit_code = None if record.open else record.exit_code
-        return _read(f"log:{output}", portions(str(output), self._tell), exit_code)
+        return diagnosis
+
+
+class JobDiagnoser:
+    """Fed with the logs of one job, by name, while something else reads them."""
+
+    def __init__(self) -> None:
+        self._diagnosers: dict[str, Diagnoser] = {}
+
+    def feed(self, name: str, data: bytes) -> None:
+        """Read these bytes of a log."""
+        self._diagnosers.setdefault(name, Diagnoser(f"log:{name}")).feed(data)
+
+    def diagnosis(self) -> Diagnosis | None:
+        """The diagnosis of the job at the end of its logs; None where none was read."""
+        for diagnoser in self._diagnosers.values():
+            diagnoser.flush()
+        diagnoses = [diagnoser.diagnosis() for diagnoser in self._diagnosers.values()]
+        if len(diagnoses) > 1:
+            return combined(diagnoses)
+        return diagnoses[0] if diagnoses else None
+
+
+def recorded_diagnosis(settings: Settings, run: str, exit_code: int | None) -> Diagnosis | None:
+    """The diagnosis of a recording by its id, out of the output it has kept; None where it has kept none."""
+    output = run_folder(settings, run) / OUTPUT_NAME
+    if not run or not output.exists():
+        return None
+    return _read(f"log:{output}", portions(str(output), quiet), exit_code)
 
 
 def _read(source: str, log: Iterator[bytes], exit_code: int | None) -> Diagnosis:

@@ -8,11 +8,13 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
+from neuron_top.services.diagnosis import JobDiagnoser, recorded_diagnosis
 from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
 from neuron_top.settings import Settings
-from neuron_top.views.gate import GateVerdict, end, judge, judge_size
+from neuron_top.views.gate import GateVerdict, end, job, judge, judge_size
 from neuron_top.views.report import Report, report
 from neuron_top.views.report_metrics import Prices
 
@@ -25,6 +27,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A report and what its thresholds found."""
 
     report: Report
+    diagnosis: Diagnosis | None
+    """None for a recording that has kept no output, and for traces."""
     verdicts: tuple[GateVerdict, ...]
 
     @property
@@ -50,6 +54,16 @@ class ReportService:
         """
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
         return run_loader.load(names, self._settings, standard_input, self._tell)
+
+    def load_diagnosed(
+        self, names: Sequence[str], standard_input: IO[bytes] | None = None
+    ) -> tuple[Run, Diagnosis | None]:
+        """As `load`, with what went wrong in the run: read from the same bytes, or from what a recording has kept."""
+        names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
+        diagnoser = JobDiagnoser()
+        run = run_loader.load(names, self._settings, standard_input, self._tell, diagnoser.feed)
+        recorded = recorded_diagnosis(self._settings, run.job.run, run.job.exit_code)
+        return run, recorded or diagnoser.diagnosis()
 
     def full(
         self, run: Run, now: float | None = None, cache: str | None = None, prices: Prices | None = None
@@ -89,15 +103,23 @@ class ReportService:
         max_bytes: int | None = None,
         allow_unknown: bool = False,
     ) -> Checked:
-        """A run, and the size of `cache`, judged by thresholds. Raises NothingToShow, UsageError, StoreUnusable."""
-        view = self.with_cache(self.load(names, standard_input), cache)
+        """A run, and the size of `cache`, judged by its diagnosis and by thresholds; without both, by failed compiles.
+
+        Raises NothingToShow, UsageError, StoreUnusable.
+        """
+        run, diagnosis = self.load_diagnosed(names, standard_input)
+        view = self.with_cache(run, cache)
+        if diagnosis is None and not limits and max_bytes is None:
+            limits = {"max-failed": 0.0}
         verdicts = (*end(view), *judge(view, limits, allow_unknown=allow_unknown))
+        if diagnosis is not None:
+            verdicts = (job(diagnosis), *verdicts)
         if cache is not None and max_bytes is not None:
             from neuron_top.cache.scan.catalog import sums
 
             taken = sums(os.path.realpath(cache), self._settings.state_path).totals.all.bytes
             verdicts += (judge_size(taken, max_bytes),)
-        return Checked(report=view, verdicts=verdicts)
+        return Checked(report=view, diagnosis=diagnosis, verdicts=verdicts)
 
     def of_recording(self, run: str) -> Report:
         """The full report of a recording. Raises NothingToShow, StoreUnusable."""

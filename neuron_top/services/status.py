@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from neuron_top.errors import NothingToShow
 from neuron_top.run.model import Run
+from neuron_top.services.diagnosis import recorded_diagnosis
 from neuron_top.services.feeds import estimator
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
@@ -33,7 +36,9 @@ def status(settings: Settings, name: str | None = None) -> Overview:
 
 
 def _overview(settings: Settings, run: Run) -> Overview:
-    return overview(run, time.time(), estimator(settings))
+    view = overview(run, time.time(), estimator(settings))
+    diagnosis = recorded_diagnosis(settings, run.job.run, run.job.exit_code)
+    return msgspec.structs.replace(view, diagnosis=diagnosis)
 
 
 def _workers_here() -> Overview | None:

@@ -8,6 +8,7 @@ from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.units import count_text
 
 _MOST_OTHERS = 8
+_LONGEST_LINE = 300
 _WORDS = {
     CauseClass.COMPILE_ERROR: "the compiler rejected a graph",
     CauseClass.COMPILE_KILLED: "the compiler was killed",
@@ -68,6 +69,16 @@ class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
 def describe(cause_class: CauseClass) -> str:
     """A class in words."""
     return _WORDS[cause_class]
+
+
+def one_line(diagnosis: Diagnosis) -> str:
+    """A diagnosis on one line: `failed: the compiler was killed: <what the log says> (line 12)`."""
+    view = diagnosis_view(diagnosis)
+    if not diagnosis.causes:
+        return view.verdict
+    text = view.text if len(view.text) <= _LONGEST_LINE else f"{view.text[: _LONGEST_LINE - 1]}…"
+    certainty = f", {view.certainty}" if view.certainty else ""
+    return f"{view.verdict}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
 
 
 def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:

@@ -1,4 +1,4 @@
-"""Thresholds on a report: what a continuous-integration job fails on, one reason a line.
+"""What a continuous-integration job fails on, one reason a line: a job that failed, and thresholds on its report.
 
 A metric that is not known breaks its threshold: a gate that passes because nothing was measured guards nothing. And
 whatever was asked for, a recorded run that did not end well passes no gate.
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.diagnosis import one_line
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
 
@@ -92,6 +94,8 @@ GROWTH_RULES = (
 )
 END = "exit-status"
 """Option of the verdict on how the command ended; nobody asks for it."""
+DIAGNOSIS = "diagnosis"
+"""Option of the verdict on whether the job failed; nobody asks for it."""
 
 
 def end(view: Report) -> tuple[GateVerdict, ...]:
@@ -119,6 +123,20 @@ def end(view: Report) -> tuple[GateVerdict, ...]:
             passed=summary.exit_code == 0,
             reason=reason,
         ),
+    )
+
+
+def job(diagnosis: Diagnosis) -> GateVerdict:
+    """A verdict on whether the job failed, with the cause; what it has overcome is no failure."""
+    return GateVerdict(
+        option=DIAGNOSIS,
+        what="the job",
+        value=float(diagnosis.failed),
+        unit="",
+        provenance=Provenance.COMPUTED,
+        limit=0,
+        passed=not diagnosis.failed,
+        reason=f"the job: {one_line(diagnosis)}",
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.events import ProcessRole
 from neuron_top.run.cores import SourceStatus
 from neuron_top.run.estimate import Estimator
@@ -102,6 +103,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[SourceStatus, ...]
     torch: TorchSummary | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
+    diagnosis: Diagnosis | None = None
+    """What went wrong; None where no log was read for it."""
 
 
 def overview(run: Run, now: float, estimator: Estimator | None = None, limits: Limits | None = None) -> Overview:

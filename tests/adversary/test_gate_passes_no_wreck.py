@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.views.gate import END
+from neuron_top.views.gate import DIAGNOSIS, END
 from tests.adversary.test_killed_watcher import Attack, numbered, until
 
 LOG = b"step 1\n"
@@ -41,20 +41,22 @@ def recorded(attack: Attack, code: str, name: str = "it") -> None:
 def test_a_run_that_failed(attack: Attack, code: str, words: bytes) -> None:
     recorded(attack, code)
     done = neurontop(attack, "check")
-    assert (done.returncode, done.stdout.count(b"\n")) == (1, 1)
+    assert (done.returncode, done.stdout.count(b"\n")) == (1, 2)
+    assert done.stdout.startswith(b"the job: failed")
     assert words in done.stdout
     assert neurontop(attack, "check", "last", "--max-wall-seconds", "1000", "--allow-unknown").returncode == 1
     found = json.loads(neurontop(attack, "check", "--json").stdout)
     assert found["passed"] is False
-    assert [(one["option"], one["passed"]) for one in found["verdicts"]] == [(END, False), ("max-failed", True)]
+    assert [(one["option"], one["passed"]) for one in found["verdicts"]] == [(DIAGNOSIS, False), (END, False)]
     assert b"exit status" in neurontop(attack, "check", "--markdown").stdout
 
 
 def test_a_run_that_ended_well_passes(attack: Attack) -> None:
     recorded(attack, "print('step 1')")
     assert neurontop(attack, "check").returncode == 0
-    (first, _) = json.loads(neurontop(attack, "check", "--json").stdout)["verdicts"]
-    assert (first["option"], first["value"], first["passed"]) == (END, 0, True)
+    job, end = json.loads(neurontop(attack, "check", "--json").stdout)["verdicts"]
+    assert (job["option"], job["passed"]) == (DIAGNOSIS, True)
+    assert (end["option"], end["value"], end["passed"]) == (END, 0, True)
 
 
 def test_a_run_that_was_cut_off_is_told_as_such_everywhere(attack: Attack) -> None:
@@ -69,7 +71,7 @@ def test_a_run_that_was_cut_off_is_told_as_such_everywhere(attack: Attack) -> No
         assert (done.returncode, done.stdout.count(b"\n")) == (1, 1), done
         assert b"cut off" in done.stdout
     found = json.loads(neurontop(attack, "check", "--json").stdout)
-    assert (found["verdicts"][0]["option"], found["verdicts"][0]["value"]) == (END, None)
+    assert [(each["option"], each["value"]) for each in found["verdicts"]] == [(DIAGNOSIS, 0), (END, None)]
     status = neurontop(attack, "status", "last", "--json")
     header = json.loads(status.stdout)["header"]
     assert (status.returncode, header["state"], header["active"], header["finished"]) == (1, "cut off", False, None)

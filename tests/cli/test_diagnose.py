@@ -107,6 +107,25 @@ def test_a_name_of_nothing_is_exit_status_3_and_a_file_that_is_not_there_2(tmp_p
     assert neurontop("diagnose", f"{tmp_path}/none.log", home=tmp_path).returncode in (2, 3)
 
 
+def test_the_status_of_a_recording_begins_with_the_cause_and_carries_the_diagnosis(tmp_path: Path) -> None:
+    command = f"print({FAILED!r}, end=''); raise SystemExit(1)"
+    neurontop("run", "--plain", "--", sys.executable, "-c", command, home=tmp_path)
+    result = neurontop("status", "last", home=tmp_path)
+    assert result.returncode == 1
+    first = result.stdout.splitlines()[0]
+    assert first == "failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    document = json.loads(neurontop("status", "last", "--json", home=tmp_path).stdout)
+    assert document["diagnosis"] == json.loads(neurontop("diagnose", "--json", "last", home=tmp_path).stdout)
+
+
+def test_the_status_of_a_job_that_ended_well_begins_with_its_name_and_has_no_cause(tmp_path: Path) -> None:
+    neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print('step 1')", home=tmp_path)
+    result = neurontop("status", "last", home=tmp_path)
+    assert (result.returncode, result.stdout.split(" ", 1)[0]) == (0, "fine")
+    diagnosis = json.loads(neurontop("status", "last", "--json", home=tmp_path).stdout)["diagnosis"]
+    assert (diagnosis["failed"], diagnosis["job_ended"], diagnosis["causes"]) == (False, "finished", [])
+
+
 def test_the_tally_carries_the_same_diagnosis_and_its_check_exits_by_it(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(FAILED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd, diagnose
+from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd, combined, diagnose
 from tests.parsers.logs import M1, g3
 
 OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"
@@ -114,3 +114,12 @@ def test_nothing_is_known_of_an_empty_log() -> None:
 def test_the_lines_around_a_cause_are_its_evidence() -> None:
     (cause,) = of("one\ntwo\nthree\nValueError: x\nfour\nfive\nsix\n").causes
     assert [(line.line, line.text) for line in cause.evidence] == [(2, "two"), (3, "three"), (5, "four"), (6, "five")]
+
+
+def test_of_several_logs_of_one_job_the_surest_cause_comes_first_and_fine_logs_change_nothing() -> None:
+    wrapper = diagnose(b"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n", "log:launcher")
+    fine = diagnose(b"Training completed successfully\n", "log:rank1")
+    rank = diagnose(b"2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031] the sort is not supported\n", "log:rank0")
+    whole = combined([wrapper, fine, rank])
+    assert (whole.failed, whole.recovered, whole.causes[0].source) == (True, False, "log:rank0")
+    assert combined([fine, fine]) == fine

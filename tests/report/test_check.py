@@ -11,6 +11,7 @@ from neuron_top import events as ev
 from neuron_top.cli.main import main
 from neuron_top.views.gate import RULES, judge
 from neuron_top.views.report import report
+from tests.parsers.logs import M1, g3
 from tests.report.samples import T0, made, sample
 
 LOG = """\
@@ -80,7 +81,43 @@ def test_a_job_page_gets_markdown_and_a_program_json(log: str, capsys: pytest.Ca
     assert main(["check", log, "--min-throughput", "5", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["passed"] is False
-    assert found["verdicts"][0]["option"] == "min-throughput"
+    assert [verdict["option"] for verdict in found["verdicts"]] == ["diagnosis", "min-throughput"]
+
+
+FAILED = g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR") + (
+    "2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031] the sort is not supported\n[libneuronxla 9.9.1+ab]\n"
+)
+
+
+def test_a_job_that_failed_breaks_the_gate_with_its_cause_first(
+    tmp_path: Path, log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = tmp_path / "failed.log"
+    failed.write_text(LOG + FAILED)
+    assert main(["check", str(failed)]) == 1
+    reason = "the job: failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    assert capsys.readouterr().out.splitlines() == [reason]
+    assert main(["check", log, str(failed), "--json", "--max-failed", "9"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["passed"], document["diagnosis"]["causes"][0]["source"]) == (False, f"log:{failed}")
+    assert [(each["option"], each["passed"]) for each in document["verdicts"]] == [
+        ("diagnosis", False),
+        ("max-failed", True),
+    ]
+    assert main(["check", str(failed), "--markdown"]) == 1
+    assert f"| **broken** | the job | {reason} |" in capsys.readouterr().out
+
+
+def test_a_job_that_died_of_no_compile_fails_the_gate_and_one_that_recovered_passes(
+    tmp_path: Path, log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = tmp_path / "job.log"
+    job.write_text(LOG + "ValueError: the batch is empty\n")
+    assert main(["check", str(job)]) == 1
+    assert "ValueError: the batch is empty" in capsys.readouterr().out
+    job.write_text(FAILED + g3(f"Compilation Successfully Completed for model.{M1}.hlo_module.pb"))
+    assert main(["check", str(job)]) == 0
+    assert main(["check", str(job), "--max-failed", "0"]) == 1
 
 
 def test_the_size_of_a_cache_is_a_threshold_too(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +132,7 @@ def test_the_size_of_a_cache_is_a_threshold_too(log: str, tmp_path: Path, capsys
 
 def test_the_spelling_of_the_first_release_is_taken_and_not_shown(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", log, "--max-late", "0", "--allow-unknown", "--json"]) == 0
-    (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
+    _, verdict = json.loads(capsys.readouterr().out)["verdicts"]
     assert (verdict["option"], verdict["limit"]) == ("max-late-compiles", 0)
     with pytest.raises(SystemExit):
         main(["check", "--help"])

@@ -53,6 +53,7 @@ def test_a_check_judges_a_run_and_a_cache_together(service: ReportService, log: 
     write_entry(tmp_path / "cache", {"model.neff": neff()})
     checked = service.check([log], {"max-failed": 0.0}, cache=str(tmp_path / "cache"), max_bytes=1)
     assert [(verdict.option, verdict.passed) for verdict in checked.verdicts] == [
+        ("diagnosis", True),
         ("max-failed", True),
         ("max-size", False),
     ]
