@@ -25,7 +25,7 @@ from neuron_top.cli.output import log_stderr, print_json, print_text, standard_i
 from neuron_top.escapes import visible
 from neuron_top.services.diagnosis import DiagnosisService
 from neuron_top.units import count_text
-from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 
 _WIDTH = 118
 _LONGEST = 400
@@ -66,18 +66,10 @@ def _text(name: str, view: DiagnosisView) -> str:
     if view.next_step:
         parts.append(f"next\n{_wrapped(view.next_step)}")
     if view.others:
-        others = [
-            f"  line {count_text(other.line)}: {other.what}: {other.text[:_WIDTH]}{_times(other.count)}"
-            for other in view.others
-        ]
-        others += [f"  … and {count_text(view.more)} more"] if view.more else []
+        others = (f"  {other}" for other in other_findings(view, _WIDTH))
         parts.append("\n".join(("also seen", *others)))
     return "\n\n".join(parts)
 
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(text[:_LONGEST], _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _times(count: int) -> str:
-    return f" (× {count_text(count)})" if count > 1 else ""

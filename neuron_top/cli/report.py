@@ -9,6 +9,8 @@ gzip, or a file that PyTorch wrote to TORCH_TRACE; several logs are read as one 
   neurontop report traces/dedicated_log_torch_trace_*.log -o report.html
   neurontop report last --cache /data/neuron-cache --price 21.5 -o report.html
 
+The first section is the answer of `neurontop diagnose`: whether the job failed, why, and what to do next.
+
 Every number states its provenance: measured, counted, at most (a bound between two log lines), computed from those,
 or estimated. The compile cache adds flags, sizes and compile times of the graphs, and the cause of each miss: the cache
 that the recording used, or the one given with --cache. The format follows the suffix of -o (default: Markdown).
@@ -41,8 +43,8 @@ def execute(arguments: argparse.Namespace) -> int:
     settings, _ = configuration.load()
     service = ReportService(settings, log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
-    run = service.load(arguments.names, standard_input_bytes())
-    view = service.full(run, cache=arguments.cache or None, prices=prices)
+    run, diagnosis = service.load_diagnosed(arguments.names, standard_input_bytes())
+    view = service.full(run, cache=arguments.cache or None, prices=prices, diagnosis=diagnosis)
     write(render(view, chosen_format(arguments)), arguments.output)
     return 0
 

@@ -16,6 +16,7 @@ from neuron_top.escapes import visible
 from neuron_top.report.charts import Chart, charts
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.metric import Metric
 from neuron_top.views.report import Report
 
@@ -35,6 +36,7 @@ def html(view: Report) -> str:
     parts = [
         f"<h1>{text(title)} <small>{text(view.state or 'read from a log')}</small></h1>",
         f'<p class="when">{when}</p>',
+        _diagnosis(diagnosis_view(view.diagnosis)) if view.diagnosis is not None else "",
         listing(view.headline, "headline"),
         _cards(view.metrics),
         section("What to do next time", advice(view.recommendations)) if view.recommendations else "",
@@ -109,6 +111,25 @@ def pairs(items: Sequence[tuple[str, str]]) -> str:
     """Names with values."""
     rows = "".join(f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>' for name, value in items)
     return f'<div class="scroll"><table class="pairs">{rows}</table></div>'
+
+
+def _diagnosis(view: DiagnosisView) -> str:
+    """Verdict, cause with the lines around it, next step, and what else was seen."""
+    parts = [f'<p class="verdict{" failure" if view.failed else ""}">{text(view.verdict)}</p>']
+    if view.text:
+        certainty = f" · {view.certainty}" if view.certainty else ""
+        parts.append(f'<p>{text(view.text)}</p><p class="note">{text(view.where + certainty)}</p>')
+        lines = (
+            f'<tr{" class=cause" if line.is_cause else ""}><td class="number">{line.line}</td>'
+            f"<td>{text(line.text)}</td></tr>"
+            for line in view.lines
+        )
+        parts.append(f'<div class="scroll"><table class="evidence">{"".join(lines)}</table></div>')
+    if view.next_step:
+        parts.append(f"<p><b>Next:</b> {text(view.next_step)}</p>")
+    if view.others:
+        parts.append(f'<p class="note">Also seen</p>{listing(other_findings(view))}')
+    return section("Diagnosis", "".join(parts))
 
 
 def _cell(table: ReportTable, row: object, content: str, index: int) -> str:

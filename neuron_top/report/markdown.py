@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from neuron_top.escapes import visible
 from neuron_top.report.columns import metric_text, tables, unknown_words
 from neuron_top.report.table import ReportTable
+from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view, other_findings
 from neuron_top.views.gate import DIAGNOSIS, END, GateVerdict
 from neuron_top.views.report import Report
 
@@ -20,6 +21,8 @@ def markdown(view: Report) -> str:
     parts = [f"# {cell(view.title) or 'Run'}: {view.state or 'read from a log'}"]
     if view.start is not None:
         parts.append(datetime.fromtimestamp(view.start, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+    if view.diagnosis is not None:
+        parts.append(_diagnosis(diagnosis_view(view.diagnosis)))
     parts.append("\n".join(f"- {cell(line)}" for line in view.headline))
     if view.recommendations:
         parts.append("## What to do next time\n\n" + "\n".join(f"1. {cell(line)}" for line in view.recommendations))
@@ -39,6 +42,21 @@ def markdown(view: Report) -> str:
     if view.notes:
         parts.append("## Notes\n\n" + "\n".join(f"- {cell(note)}" for note in view.notes))
     return "\n\n".join(parts) + "\n"
+
+
+def _diagnosis(view: DiagnosisView) -> str:
+    """Verdict, cause with the lines around it, next step, and what else was seen."""
+    parts = ["## Diagnosis", f"**{cell(view.verdict)}**"]
+    if view.text:
+        certainty = f" · {view.certainty}" if view.certainty else ""
+        parts.append(f"{cell(view.text)}\n\n{cell(view.where + certainty)}")
+        lines = [("**cause**" if line.is_cause else "", str(line.line), line.text) for line in view.lines]
+        parts.append(rows(("", "line", "text"), lines))
+    if view.next_step:
+        parts.append(f"**Next:** {cell(view.next_step)}")
+    if view.others:
+        parts.append("Also seen:\n\n" + "\n".join(f"- {cell(other)}" for other in other_findings(view)))
+    return "\n\n".join(parts)
 
 
 def rows(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -66,12 +66,17 @@ class ReportService:
         return run, recorded or diagnoser.diagnosis()
 
     def full(
-        self, run: Run, now: float | None = None, cache: str | None = None, prices: Prices | None = None
+        self,
+        run: Run,
+        now: float | None = None,
+        cache: str | None = None,
+        prices: Prices | None = None,
+        diagnosis: Diagnosis | None = None,
     ) -> Report:
         """A report with what a cache and earlier recordings know of its graphs, and why each miss was one.
 
         `now`: the moment to look from; by default the end of the run. `cache`: a root; by default the one that a
-        recorded run used, where that is a folder of this machine.
+        recorded run used, where that is a folder of this machine. `diagnosis`: what went wrong in the run.
         """
         if cache is None and run.job.run:
             from neuron_top.views.miss_explanation import roots
@@ -80,7 +85,7 @@ class ReportService:
         memory = run_loader.memory(run, self._settings, cache)
         misses = self._misses(run, cache) if cache is not None else []
         now = run_loader.end_of(run) if now is None else now
-        return report(run, now, memory=memory, prices=prices, misses=misses)
+        return report(run, now, memory=memory, prices=prices, misses=misses, diagnosis=diagnosis)
 
     def _misses(self, run: Run, cache: str) -> list[tuple[str, str]]:
         """Module and likeliest cause of the misses that took longest."""
@@ -123,7 +128,9 @@ class ReportService:
 
     def of_recording(self, run: str) -> Report:
         """The full report of a recording. Raises NothingToShow, StoreUnusable."""
-        return self.full(self._runs.load(run))
+        recorded = self._runs.load(run)
+        diagnosis = recorded_diagnosis(self._settings, recorded.job.run, recorded.job.exit_code)
+        return self.full(recorded, diagnosis=diagnosis)
 
     def plain(self, name: str) -> Report:
         """The report of a recording or a log file, from its events alone. Raises NothingToShow, StoreUnusable."""

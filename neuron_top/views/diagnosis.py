@@ -81,6 +81,16 @@ def one_line(diagnosis: Diagnosis) -> str:
     return f"{view.verdict}: {text} (line {count_text(diagnosis.causes[0].line)}{certainty})"
 
 
+def other_findings(view: DiagnosisView, longest: int = _LONGEST_LINE) -> tuple[str, ...]:
+    """What else was seen, a line each; `longest`: characters of what a log says."""
+    told = tuple(
+        f"line {count_text(other.line)}: {other.what}: {other.text[:longest]}"
+        + (f" (× {count_text(other.count)})" if other.count > 1 else "")
+        for other in view.others
+    )
+    return (*told, f"… and {count_text(view.more)} more") if view.more else told
+
+
 def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
     """A diagnosis as it is shown."""
     if not diagnosis.causes:

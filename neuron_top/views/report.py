@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.views import report_context, report_text
@@ -94,6 +95,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     torch: TorchView | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
+    diagnosis: Diagnosis | None = None
+    """What went wrong; None where no log was read for it."""
 
 
 def report(
@@ -104,6 +107,7 @@ def report(
     prices: Prices | None = None,
     misses: Sequence[tuple[str, str]] = (),
     limits: Limits | None = None,
+    diagnosis: Diagnosis | None = None,
 ) -> Report:
     """The report of a run as it stands; one that goes on is taken up to `now`."""
     run_summary = summary(run, now, limits)
@@ -163,6 +167,7 @@ def report(
         notes=report_text.notes(run, spans),
         summary=run_summary,
         torch=torch_view(run, end),
+        diagnosis=diagnosis,
     )
 
 

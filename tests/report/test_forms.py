@@ -20,9 +20,11 @@ from neuron_top.ingest.recordings import load_run, store_path
 from neuron_top.ingest.run_loader import end_of
 from neuron_top.report.html import html
 from neuron_top.report.markdown import markdown
+from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
 from neuron_top.store.sqlite import Store
 from neuron_top.views.report import report
+from tests.parsers.logs import M1, g3
 from tests.report.samples import T0, A, made, sample
 from tests.torch_trace.traces import WHOLE, context, record
 
@@ -181,6 +183,47 @@ def test_the_command_writes_each_form_and_follows_the_name(
     assert main(["report", str(log)]) == 0
     assert "1 of 1 graph came from the compile cache" in capsys.readouterr().out
     assert not list(tmp_path.glob(".*.partial"))
+
+
+FAILED = g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR") + (
+    "2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031] the <b>sort</b> is not supported\n[libneuronxla 9.9.1+ab]\n"
+)
+
+
+def test_a_report_begins_with_why_the_job_failed_in_each_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURONTOP_STATE_DIR", str(tmp_path / "state"))
+    log = tmp_path / "train.log"
+    log.write_text(FAILED)
+    assert main(["report", str(log), "--format", "html"]) == 0
+    page = capsys.readouterr().out
+    first = page[page.index("<section>") : page.index("</section>")]
+    assert page.index("<section>") < page.index('class="headline"')
+    assert '<p class="verdict failure">failed: the compiler rejected a graph</p>' in first
+    assert "[NCC_EVRF031] the &lt;b&gt;sort&lt;/b&gt; is not supported" in first
+    assert first.count("<tr") >= 3
+    assert "<b>Next:</b>" in first
+    assert main(["report", str(log)]) == 0
+    section = capsys.readouterr().out.split("\n## ", 2)[1]
+    assert section.startswith("Diagnosis\n\n**failed: the compiler rejected a graph**\n\n[NCC_EVRF031] the &lt;b>sort")
+    assert "| **cause** | 2 |" in section
+    assert "**Next:** " in section
+    assert main(["report", str(log), "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert main(["diagnose", str(log), "--json"]) == 1
+    assert document["diagnosis"] == json.loads(capsys.readouterr().out)
+
+
+def test_the_report_of_a_recording_knows_its_exit_code(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    recording = Recording([sys.executable, "-c", "print('loading'); raise SystemExit(3)"], settings, shown=False)
+    recording.start()
+    recording.finish()
+    diagnosis = ReportService(settings).of_recording(recording.run).diagnosis
+    assert diagnosis is not None
+    assert (diagnosis.failed, diagnosis.job_ended) == (True, "failed")
+    assert "exit code 3" in diagnosis.causes[0].advice
 
 
 def test_a_report_that_cannot_be_written_whole_leaves_the_one_before(tmp_path: Path) -> None:
