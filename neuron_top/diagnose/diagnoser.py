@@ -121,13 +121,33 @@ class Diagnoser:
         self._close_message()
 
     def diagnosis(self, exit_code: int | None = None) -> Diagnosis:
-        """What is known so far; `exit_code` where the job's own is known."""
+        """The diagnosis of the log after `flush`; `exit_code` where the job's own is known."""
+        return self._diagnosis(self._findings, exit_code)
+
+    def so_far(self, exit_code: int | None = None) -> Diagnosis:
+        """The diagnosis of a log that is still written, as if it ended behind its last whole line.
+
+        A failed compile whose message is still open counts; reading goes on as if nobody had asked.
+        """
+        findings = self._findings
+        if self._message is not None:
+            findings = findings.copy()
+            finding, is_new = findings.add(*_statement_of(self._message), self._progress)
+            if is_new and self._wide is None:
+                position = finding.offset - self._offset + len(self._tail)
+                self._keep_before(finding, self._tail, position)
+                behind = self._tail[max(0, position) :].split(b"\n")[1 : 1 + _CONTEXT]
+                for line, raw in enumerate(behind, finding.line + 1):
+                    self._keep(finding, line, raw)
+        return self._diagnosis(findings, exit_code)
+
+    def _diagnosis(self, findings: Findings, exit_code: int | None) -> Diagnosis:
         whole = self._tail[-ending.TAIL_BYTES :]
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
         return ranking.diagnosis(
-            self._findings.all,
+            findings.all,
             self._progress,
             end,
             self._lines,
@@ -283,12 +303,7 @@ class Diagnoser:
         message, self._message = self._message, None
         if message is None:
             return None
-        flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
-        if message.best is None:
-            finding = self._add(message.header, messages.unreasoned(**flags))
-        else:
-            finding = self._add(message.best, messages.verdict(message.best, **flags))
-        return self._with_modules(finding, message.header)
+        return self._with_modules(self._add(*_statement_of(message)), message.header)
 
     def _with_modules(self, finding: Finding, statement: Statement) -> Finding:
         for module in messages.MODULE.findall(statement.text):
@@ -329,12 +344,16 @@ class Diagnoser:
         position = finding.offset - self._offset + len(self._tail)
         if position < 0 or (self._wide is not None and finding.offset < self._offset):
             return
-        before = near[max(0, position - 2 * LINE_LIMIT) : position].split(b"\n")[:-1][-_CONTEXT:]
-        for line, raw in enumerate(before, finding.line - len(before)):
-            self._keep(finding, line, raw)
+        self._keep_before(finding, near, position)
         self._wanted.append(_Wanted(finding, finding.line + _CONTEXT))
         end = near.find(b"\n", position)
         self._take_behind(near, len(near) if end < 0 else end + 1, finding.line + 1)
+
+    def _keep_before(self, finding: Finding, near: bytes, position: int) -> None:
+        """Keep the lines in front of a finding, which stands at this position of what was read last."""
+        before = near[max(0, position - 2 * LINE_LIMIT) : max(0, position)].split(b"\n")[:-1][-_CONTEXT:]
+        for line, raw in enumerate(before, finding.line - len(before)):
+            self._keep(finding, line, raw)
 
     def _take_wanted(self, block: bytes) -> None:
         """Lines that findings of earlier blocks still want."""
@@ -358,6 +377,14 @@ class Diagnoser:
         text = strip_ansi(raw[:2000].decode("utf-8", "replace"))
         if text.strip() and all(one.line != line for one in finding.evidence):
             finding.evidence.append(evidence(line, text))
+
+
+def _statement_of(message: Message) -> tuple[Statement, Verdict]:
+    """What the message of a failed compile says, as far as it has come."""
+    flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
+    if message.best is None:
+        return message.header, messages.unreasoned(**flags)
+    return message.best, messages.verdict(message.best, **flags)
 
 
 def diagnose(data: bytes, source: str = "", exit_code: int | None = None) -> Diagnosis:

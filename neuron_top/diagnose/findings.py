@@ -66,6 +66,17 @@ class Findings:
         self.all: list[Finding] = []
         self._by_key: dict[str, Finding] = {}
 
+    def copy(self) -> Findings:
+        """The same findings, to be added to while these stay as they are."""
+        twin = Findings()
+        copies = {
+            id(each): msgspec.structs.replace(each, ranks=set(each.ranks), evidence=list(each.evidence))
+            for each in self.all
+        }
+        twin.all = list(copies.values())
+        twin._by_key = {key: copies[id(each)] for key, each in self._by_key.items()}
+        return twin
+
     def add(self, statement: Statement, verdict: Verdict, progress: Progress) -> tuple[Finding, bool]:
         """The finding for a statement, and whether it is new."""
         key = _key(statement.text)

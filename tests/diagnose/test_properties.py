@@ -46,6 +46,20 @@ def test_the_portions_of_a_real_log_do_not_change_its_diagnosis(path) -> None:
     assert in_portions(data, sizes) == diagnose(data, "log:x")
 
 
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_a_log_that_is_still_written_is_diagnosed_at_each_line_as_if_it_ended_there(case: Case) -> None:
+    live, written = Diagnoser("log:x"), b""
+    for line in case.log.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        live.feed(line)
+        written += line
+        assert live.so_far() == diagnose(written, "log:x")
+    live.feed(case.log[len(written) :])
+    live.flush()
+    assert live.diagnosis() == diagnose(case.log, "log:x")
+
+
 @pytest.mark.parametrize("case", ALL[::5], ids=lambda case: case.name)
 def test_a_log_in_utf_16_is_diagnosed_like_any_other(case: Case) -> None:
     wide = diagnose(("\ufeff" + case.log.decode()).encode("utf-16-le"), "log:x")

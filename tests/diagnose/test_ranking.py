@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose import CauseClass, Confidence, Diagnosis, JobEnd, combined, diagnose
+from neuron_top.diagnose import CauseClass, Confidence, Diagnoser, Diagnosis, JobEnd, combined, diagnose
 from tests.parsers.logs import M1, g3
 
 OOM = "2026-Mar-03 10:00:00.123456 9:9 ERROR TDRV:log_dev_mem  Failed to allocate 4.0MB (usage: tensors) on ND 2:NC 1\n"
@@ -123,3 +123,16 @@ def test_of_several_logs_of_one_job_the_surest_cause_comes_first_and_fine_logs_c
     whole = combined([wrapper, fine, rank])
     assert (whole.failed, whole.recovered, whole.causes[0].source) == (True, False, "log:rank0")
     assert combined([fine, fine]) == fine
+
+
+def test_a_failed_compile_whose_message_is_still_open_counts_before_the_end_of_the_log() -> None:
+    diagnoser = Diagnoser("log:x")
+    diagnoser.feed(g3(f"Failed compilation with ['neuronx-cc', 'model.{M1}.hlo_module.pb']:", level="ERROR").encode())
+    assert diagnoser.diagnosis().failed is False
+    assert diagnoser.so_far().failed
+    diagnoser.feed(b"2026-03-04T10:00:00Z [ERROR] [NCC_EVRF031] the sort is not supported\n")
+    for _ in range(2):  # asking changes nothing
+        (cause,) = diagnoser.so_far().causes
+        assert (cause.text, cause.count) == ("[NCC_EVRF031] the sort is not supported", 1)
+    diagnoser.flush()
+    assert [(each.text, each.count) for each in diagnoser.diagnosis().causes] == [(cause.text, cause.count)]
