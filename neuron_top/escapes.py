@@ -6,6 +6,7 @@ title or worse. Color codes are dropped before parsing; whatever else is not pri
 
 from __future__ import annotations
 
+import os
 import re
 
 LINE_JOIN = "⏎"
@@ -42,6 +43,11 @@ def visible_lines(text: str) -> str:
 def without_secret(text: str) -> str:
     """The text with whoever and whatever stands before the `@` of an address (`s3://user:password@bucket`) left out."""
     return _IN_ADDRESS.sub("://…@", text) if "@" in text else text
+
+
+def name_text(name: str) -> str:
+    """A file name as text that can be stored: bytes that are no UTF-8 become visible escapes."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _shown(character: str) -> str:

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import fnmatch
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,9 +18,11 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.actions.journal.records import user_name
+from neuron_top.cache.model.entry import MODULE
 from neuron_top.errors import FileMalformed, RefusedForSafety
 
 FILE_NAME = "cache-pins.json"
+_IS_PATTERN = re.compile(r"[*?\[]")
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -30,6 +33,11 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`run <id>`, a person's note, or empty."""
     by: str = ""
     at: float = 0.0
+
+
+def can_match(text: str) -> bool:
+    """Whether a pin of that text can name a module: it is a whole name or a pattern."""
+    return bool(MODULE.match(text) or _IS_PATTERN.search(text))
 
 
 _pins = msgspec.json.Decoder(tuple[Pin, ...])  # made once, in one thread: see `cache/scan/index.py`

@@ -156,7 +156,7 @@ def plan_broken(
 
     broken: dict[str, str] = {}
     for finding in findings:
-        if finding.level == verify.BROKEN_LEVEL:
+        if finding.level is verify.Level.BROKEN:
             broken.setdefault(finding.entry.path, finding.what)
     return plan_quarantine([entry for entry in entries if entry.path in broken], snapshot.root, context, broken)
 

@@ -19,8 +19,9 @@ from contextlib import closing, suppress
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.tree import FILES_LIMIT, measure
+from neuron_top.escapes import name_text
 from neuron_top.folders import Descent
 
 FX_GRAPH, AOT_AUTOGRAD, CODE, TRITON = "fx-graph", "aot-autograd", "code", "triton"

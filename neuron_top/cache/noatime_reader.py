@@ -44,8 +44,3 @@ class NoAtimeReader:
             descriptor = os.open(path, flags, dir_fd=dir_fd)
             self.atime_fallbacks += 1
             return descriptor
-
-
-def name_text(name: str) -> str:
-    """A file name as text that can be stored: bytes that are no UTF-8 become visible escapes."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

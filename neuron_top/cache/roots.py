@@ -17,12 +17,13 @@ import msgspec
 
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
-from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cache.processes import CacheProcess
-from neuron_top.escapes import without_secret
+from neuron_top.escapes import name_text, without_secret
 
 NEURON = "neuron"
 """The kind of root that the catalog lists entry by entry."""
+INDUCTOR = "inductor"
+"""PyTorch's own cache: looked at, never changed."""
 VLLM_NEURON = "vllm-neuron"
 """The kind whose entries carry completion markers of their own."""
 _CACHE_DIR = "--cache_dir"
@@ -146,7 +147,7 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
         ("torch-neuronx", "TORCH_NEURONX_NEFF_CACHE_DIR", "", f"{tmp}/neff_cache"),
         ("torch-neuronx", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR", "", f"{tmp}/local_cache"),
         ("nki", None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
-        ("inductor", "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
+        (INDUCTOR, "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
         ("triton", "TRITON_CACHE_DIR", "", home / ".triton/cache"),
         ("jax", "JAX_COMPILATION_CACHE_DIR", "", None),
         ("vllm", "VLLM_CACHE_ROOT", "torch_compile_cache", home / ".cache/vllm/torch_compile_cache"),

@@ -28,7 +28,7 @@ class OtherCaches:
         """Inductor's caches that exist, as they are or were a moment ago."""
         began = self._clock()
         if began >= self._next:
-            there = [root for root in self._find() if root.kind == "inductor" and root.exists]
+            there = [root for root in self._find() if root.kind == roots.INDUCTOR and root.exists]
             self._seen = tuple(other_cache(root.path, root.origin, inductor.entries(root.path)) for root in there)
             ended = self._clock()
             self._next = ended + max(LEAST_SECONDS, PATIENCE * (ended - began))

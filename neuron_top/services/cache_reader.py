@@ -5,13 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBackend, open_backend
-from neuron_top.actions.usage_history import UsageHistory
+from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.snapshot import Snapshot, total
+from neuron_top.cache.model.entry import FAILURES, MEANINGS, Entry, Lock, State
+from neuron_top.cache.model.failures import Failure
+from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals, total
 from neuron_top.cache.scan.catalog import Sums, sums_of
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
+
+__all__ = [
+    "FAILURES",
+    "MEANINGS",
+    "NOTHING_RECORDED",
+    "BackendKind",
+    "CacheBackend",
+    "CacheReader",
+    "Entry",
+    "Failure",
+    "Filesystem",
+    "Lock",
+    "Snapshot",
+    "State",
+    "Tally",
+    "Totals",
+    "UsageHistory",
+]
 
 
 class CacheReader:
@@ -45,11 +65,20 @@ class CacheReader:
         """The entries of a cache. Raises NothingToShow for one that is gone."""
         return self.backend(root).snapshot(rescan=rescan)
 
+    def usage_history(self) -> UsageHistory:
+        """What recordings tell of modules, beside their entries' own files."""
+        return UsageHistory.load(self._settings.state_path)
+
+    @staticmethod
+    def totals(snapshot: Snapshot, past: UsageHistory) -> Totals:
+        """The sums of a snapshot, with recorded compile times where an entry's own files tell none."""
+        return total(past.added_to(snapshot.entries))
+
     def sums(self, root: str, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
         """The sums of a cache, with recorded compile times where an entry's own files tell none; and its disk."""
-        past = UsageHistory.load(self._settings.state_path)
+        past = self.usage_history()
         if not past.compiled:
             return self.backend(root).sums(rescan=rescan)
         # A recording tells by module: the index's sums don't know which modules they are made of.
         snapshot = self.snapshot(root, rescan=rescan)
-        return sums_of(snapshot, total(past.added_to(snapshot.entries))), snapshot.filesystem
+        return sums_of(snapshot, self.totals(snapshot, past)), snapshot.filesystem

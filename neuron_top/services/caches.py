@@ -20,7 +20,7 @@ from neuron_top.actions.execution import copy as copying
 from neuron_top.actions.journal.plan_history import UNDOABLE, PlanHistory
 from neuron_top.actions.journal.records import PlanPurged, PlanRestored
 from neuron_top.actions.journal.trash import CannotPurge
-from neuron_top.actions.pins import Pins
+from neuron_top.actions.pins import Pin, Pins, can_match
 from neuron_top.actions.plan import Outcome, Plan, Progress, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners import sweep
@@ -30,7 +30,6 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.planners.retry import for_memory
 from neuron_top.actions.reasons import Caveat, CaveatCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
-from neuron_top.actions.usage_history import UsageHistory
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
@@ -42,7 +41,21 @@ if TYPE_CHECKING:
     from neuron_top.cache.scan.verify import Finding
     from neuron_top.compile.parallel.compile_queue import QueueProgress as CompileProgress
 
-__all__ = ["ACTIONS", "CacheAction", "CacheService", "Outcome", "Plan", "Progress", "Purge", "Verb", "action_of"]
+__all__ = [
+    "ACTIONS",
+    "CacheAction",
+    "CacheService",
+    "EvictCriteria",
+    "Executor",
+    "Outcome",
+    "Pin",
+    "Plan",
+    "PlanHistory",
+    "Progress",
+    "Purge",
+    "Verb",
+    "action_of",
+]
 
 READ_ONLY = "read-only mode: nothing is changed"
 
@@ -96,7 +109,7 @@ class CacheService(CacheReader):
 
     def context(self, backend: CacheBackend, snapshot: Snapshot, *, assume_exclusive: bool = False) -> PlanContext:
         """What planners know besides the newest snapshot of `backend`."""
-        past = UsageHistory.load(self._settings.state_path)
+        past = self.usage_history()
         facts = ContextFacts(
             pins=self.pinned(),
             used=past.used,
@@ -398,6 +411,11 @@ class CacheService(CacheReader):
         if set(modules) <= set(self.pins.patterns()):
             return f"{len(self.pins.remove(modules))} unpinned"
         return f"{len(self.pins.add(modules))} pinned"
+
+    @staticmethod
+    def can_pin(text: str) -> bool:
+        """Whether a pin of that text can protect a module: it is a whole name or a pattern."""
+        return can_match(text)
 
     @property
     def pins(self) -> Pins:

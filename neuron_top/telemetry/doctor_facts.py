@@ -35,7 +35,7 @@ PACKAGES = (
     "torch", "torch-neuronx", "torch-xla", "neuronx-cc", "libneuronxla", "neuronx-distributed", "optimum-neuron",
     "transformers", "jax", "vllm",
 )  # fmt: skip
-EXECUTED = (roots.NEURON, "inductor")
+EXECUTED = (roots.NEURON, roots.INDUCTOR)
 """Kinds of caches that our compile component loads code from."""
 _SYSTEM_PACKAGE = re.compile(r"^Package: (aws-neuron\S*)\n(?:(?!\n\n)[\s\S])*?^Version: (\S+)", re.MULTILINE)
 

@@ -15,8 +15,9 @@ import msgspec
 from neuron_top.cache.model import filenames, graph_header
 from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.record import Stats, file_facts, stats_decoder
-from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.signing import Keys
+from neuron_top.escapes import name_text
 from neuron_top.parsers.hlo import HloSummary, MalformedHlo, read_hlo
 from neuron_top.parsers.hlo_nodes import HloNode, read_nodes
 from neuron_top.parsers.neff import HEAD_BYTES, NeffHeader, read_header

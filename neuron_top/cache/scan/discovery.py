@@ -13,8 +13,9 @@ import re
 
 import msgspec
 
-from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.errors import NothingToShow
+from neuron_top.escapes import name_text
 
 _BARE_VERSION = re.compile(r"\d+(?:\.\d+)+\+[0-9a-f]+\Z")
 _PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")

@@ -23,9 +23,10 @@ from neuron_top.cache.model.entry import (
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder
-from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader, name_text
+from neuron_top.cache.noatime_reader import FILE_FLAGS, NoAtimeReader
 from neuron_top.cache.scan.fast_scan import FLAGS_LIMIT, FORMAT, REGULAR, FolderFacts
 from neuron_top.cache.tree import measure
+from neuron_top.escapes import name_text
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 
 _NO_ATIME = getattr(os, "O_NOATIME", 0)

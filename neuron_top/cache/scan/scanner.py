@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from neuron_top.cache import filesystem
 from neuron_top.cache.model.entry import MODULE, TRACED, Entry, Lock
 from neuron_top.cache.model.snapshot import Folder, Other, Snapshot, to_look_at
-from neuron_top.cache.noatime_reader import NoAtimeReader, name_text
+from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.scan import discovery
 from neuron_top.cache.scan.entry_reader import EntryReader, with_verdict
 from neuron_top.cache.scan.legacy import read_old
 from neuron_top.cache.tree import measure
+from neuron_top.escapes import name_text
 
 OTHERS_LIMIT = 200_000
 """How many files of the registry and of unknown folders are counted before the walk gives up and says so."""

@@ -15,13 +15,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import msgspec
-
-from neuron_top.actions.plan import Plan, decode
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
-from neuron_top.errors import FileMalformed, UsageError
-from neuron_top.services.caches import CacheService
+from neuron_top.services.caches import CacheService, Plan
+from neuron_top.services.saved_plans import read_plans
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,14 +40,5 @@ def execute(arguments: argparse.Namespace) -> int:
 def _named(arguments: argparse.Namespace, service: CacheService) -> tuple[Plan, ...]:
     path = Path(arguments.plan)
     if path.is_file():
-        return _saved(path)
+        return read_plans(path)
     return (service.interrupted(service.resolve(arguments.root), arguments.plan),)
-
-
-def _saved(path: Path) -> tuple[Plan, ...]:
-    try:
-        return decode(path.read_bytes())
-    except (ValueError, msgspec.MsgspecError) as problem:
-        raise FileMalformed(path, f"a plan that this program saved ({problem})") from None
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror}") from None

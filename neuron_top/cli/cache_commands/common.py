@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from neuron_top import settings
-from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
-from neuron_top.cache import roots
-from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import Entry, Lock, State
-from neuron_top.cache.model.failures import Failure
-from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals
-from neuron_top.cache.noatime_reader import name_text
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.services.cache_reader import CacheReader
+from neuron_top.services.cache_places import other_neuron_caches
+from neuron_top.services.cache_reader import (
+    NOTHING_RECORDED,
+    CacheReader,
+    Entry,
+    Failure,
+    Filesystem,
+    Lock,
+    Snapshot,
+    State,
+    Tally,
+    Totals,
+    UsageHistory,
+)
 from neuron_top.units import bytes_text
 
 
@@ -80,20 +84,8 @@ def name_others(root: str) -> None:
     """Tell a person which other Neuron caches exist here."""
     if not sys.stderr.isatty():
         return
-    own = os.path.realpath(root)
-    for other in roots.find():
-        if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != own:
-            log_stderr(f"neurontop: another cache lies in {other.path} ({other.origin})")
-
-
-def state_path() -> Path:
-    """Where the index is kept, by the settings in force."""
-    return settings.load()[0].state_path
-
-
-def root_text(root: str) -> str:
-    """A root's path as text that can be encoded."""
-    return name_text(root)
+    for other in other_neuron_caches(root):
+        log_stderr(f"neurontop: another cache lies in {other.path} ({other.origin})")
 
 
 def state_names(text: str) -> frozenset[State]:
@@ -134,11 +126,6 @@ def instant(seconds: float | None) -> str | None:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
         return None
-
-
-def usage_history() -> UsageHistory:
-    """What earlier runs recorded, by the settings in force."""
-    return UsageHistory.load(state_path())
 
 
 def entry_json(entry: Entry, now: float, past: UsageHistory = NOTHING_RECORDED) -> dict[str, Any]:

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.backends import BackendKind
-from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
+from neuron_top.services.cache_reader import BackendKind
+from neuron_top.services.caches import EvictCriteria
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

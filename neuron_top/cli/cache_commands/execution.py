@@ -9,12 +9,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from neuron_top.actions.plan import Outcome, Plan, Progress
-from neuron_top.actions.registry import Executor, action_of
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
-from neuron_top.services.caches import CacheService
+from neuron_top.services.caches import CacheService, Executor, Outcome, Plan, Progress, action_of
 from neuron_top.units import bytes_text, count_text
 
 if TYPE_CHECKING:

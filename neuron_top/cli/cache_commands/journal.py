@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import visible
+from neuron_top.services.caches import PlanHistory
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
 

@@ -17,12 +17,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from neuron_top.actions.usage_history import UsageHistory
-from neuron_top.cache.model.entry import FAILURES, MEANINGS, Entry, State
-from neuron_top.cache.model.snapshot import total
 from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.escapes import visible
+from neuron_top.escapes import name_text, visible
+from neuron_top.services.cache_reader import FAILURES, MEANINGS, Entry, State, UsageHistory
 from neuron_top.units import UNKNOWN, bytes_text, count_text, counted, duration_text
 
 _LAST = float("-inf")
@@ -66,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     service = options.reader()
     root = service.resolve(arguments.root)
     snapshot = common.take_snapshot(service, root, rescan=arguments.rescan)
-    past = common.usage_history()
+    past = service.usage_history()
     key, largest_first = SORTS[arguments.sort]
     entries = sorted(snapshot.entries, key=lambda entry: key(entry, past), reverse=largest_first)
     if arguments.state:
@@ -75,10 +73,10 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(
             {
-                "root": common.root_text(snapshot.root),
+                "root": name_text(snapshot.root),
                 "as_of": common.instant(snapshot.taken_at),
                 "entries": [common.entry_json(entry, now, past) for entry in entries],
-                "totals": common.totals_json(total(past.added_to(snapshot.entries)), snapshot.filesystem),
+                "totals": common.totals_json(service.totals(snapshot, past), snapshot.filesystem),
                 "problems": list(snapshot.problems),
             }
         )
@@ -124,4 +122,4 @@ def _age(at: float | None, now: float) -> str:
 
 def _closing(shown: int, there: int, root: str) -> str:
     of = "" if shown == there else f"{count_text(shown)} of "
-    return f"{of}{counted(there, 'entry', 'entries')} in {visible(common.root_text(root))}"
+    return f"{of}{counted(there, 'entry', 'entries')} in {visible(name_text(root))}"

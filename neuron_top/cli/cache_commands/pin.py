@@ -13,15 +13,11 @@ exit status: 0 · 2 a name that no module can have · 3 no such recording
 from __future__ import annotations
 
 import argparse
-import re
 
-from neuron_top.actions.pins import Pin
-from neuron_top.cache.model.entry import MODULE
 from neuron_top.cli.cache_commands import options
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
-
-_IS_PATTERN = re.compile(r"[*?\[]")
+from neuron_top.services.caches import Pin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +37,11 @@ def add_what(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Pin."""
     wanted, why = chosen(arguments)
+    service = options.service_of(arguments)
     for each in arguments.pattern:
-        if not (MODULE.match(each) or _IS_PATTERN.search(each)):
+        if not service.can_pin(each):
             raise UsageError(f"{each!r} would protect nothing: give a whole name, or a pattern ('{each}*')")
-    fresh = options.service_of(arguments).pins.add(wanted, arguments.note or why)
+    fresh = service.pins.add(wanted, arguments.note or why)
     report(arguments, fresh, "pinned")
     return 0
 

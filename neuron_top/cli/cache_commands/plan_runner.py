@@ -11,14 +11,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from neuron_top.actions import plan as plans
-from neuron_top.actions.plan import Outcome, Plan, Verb
 from neuron_top.cli.cache_commands.execution import execute_plan
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.escapes import visible
-from neuron_top.services.caches import CacheService
+from neuron_top.services.caches import CacheService, Outcome, Plan, Verb
 from neuron_top.services.confirmation import ForcedUnlockPrompt, confirmation_of
+from neuron_top.services.saved_plans import SCHEMA, write_plans
 from neuron_top.units import bytes_text, counted
 from neuron_top.views.plan import many_text, outcome_lines, plan_lines, warning_text, with_texts
 from neuron_top.views.plan_sentences import refusal_text
@@ -78,7 +77,7 @@ def _report_nothing(made: Sequence[Plan], arguments: argparse.Namespace) -> int:
 
 def _save(path: Path, made: Sequence[Plan]) -> None:
     try:
-        path.write_bytes(plans.encode(*made))
+        write_plans(path, made)
     except OSError as problem:
         raise UsageError(f"--save-plan {path}: {problem.strerror}") from None
     log_stderr(f"neurontop: the plan was saved; execute it with: neurontop cache apply {path}")
@@ -90,7 +89,7 @@ def _print(made: Sequence[Plan], most: int | None) -> None:
 
 
 def _print_json(made: Sequence[Plan], outcomes: Sequence[Outcome] | None) -> None:
-    print_json({"schema": plans.SCHEMA, "plans": list(map(with_texts, made)), "outcomes": outcomes})
+    print_json({"schema": SCHEMA, "plans": list(map(with_texts, made)), "outcomes": outcomes})
 
 
 def _confirmed(wanted: Sequence[Plan], *, asked: bool) -> list[Plan]:

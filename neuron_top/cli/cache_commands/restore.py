@@ -15,13 +15,13 @@ from __future__ import annotations
 import argparse
 import re
 
-from neuron_top.actions.backends import BackendKind
-from neuron_top.actions.journal.plan_history import PlanHistory
 from neuron_top.cli.cache_commands import common, options
 from neuron_top.cli.cache_commands.plan_runner import confirm
 from neuron_top.cli.output import log_stderr, print_json
 from neuron_top.errors import RefusedForSafety
 from neuron_top.escapes import visible
+from neuron_top.services.cache_reader import BackendKind
+from neuron_top.services.caches import PlanHistory
 from neuron_top.units import bytes_text, counted
 
 _PLAN = re.compile(r"[0-9a-f]{1,10}\Z")

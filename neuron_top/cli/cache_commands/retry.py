@@ -17,13 +17,12 @@ from __future__ import annotations
 import argparse
 import fnmatch
 
-from neuron_top.actions.backends import BackendKind
-from neuron_top.actions.plan import Verb
-from neuron_top.cache.model.entry import Entry
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
+from neuron_top.services.cache_reader import BackendKind, Entry
+from neuron_top.services.caches import Verb
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

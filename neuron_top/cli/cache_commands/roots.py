@@ -11,11 +11,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from neuron_top.cache import inductor, roots, vllm_neuron, work_dirs
-from neuron_top.cache.processes import read_processes
-from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
+from neuron_top.services.cache_places import CachePlace, InductorEntry, VllmEntry, VllmState, cache_places
+from neuron_top.services.inductor_cache import KINDS
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
 
@@ -27,33 +26,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print them."""
-    processes = read_processes()
-    rows = [(root, _size(root, wanted=not arguments.no_sizes)) for root in roots.find(processes=processes)]
-    left = work_dirs.find(processes)
+    places = cache_places(sizes=not arguments.no_sizes)
     if arguments.json:
-        print_json({"roots": [_json(root, size) for root, size in rows], "work_dirs": left})
+        print_json({"roots": list(map(_json, places.caches)), "work_dirs": places.work_dirs})
         return 0
-    print(table(("kind", "size", "files", "users", "path", "known from"), [_row(*row) for row in rows], right=(1, 2)))
-    for root, _ in rows:
-        if root.kind == roots.VLLM_NEURON and root.exists:
-            print(f"\n{visible(root.path)}: {_judged(vllm_neuron.entries(root.path))}")
-        elif root.kind == "inductor" and root.exists and not arguments.no_sizes:
-            print(f"\n{visible(root.path)}: {_by_kind(inductor.entries(root.path))}")
-    dead = [one for one in left if one.alive is False]
-    if left:
-        size = bytes_text(sum(one.allocated or 0 for one in dead))
-        print(f"\nwork folders: {count_text(len(left))}, of which {count_text(len(dead))} of dead compiles hold {size}")
+    header = ("kind", "size", "files", "users", "path", "known from")
+    print(table(header, map(_row, places.caches), right=(1, 2)))
+    for place in places.caches:
+        if place.vllm is not None:
+            print(f"\n{visible(place.root.path)}: {_by_state(place.vllm)}")
+        elif place.inductor is not None:
+            print(f"\n{visible(place.root.path)}: {_by_kind(place.inductor)}")
+    if places.work_dirs:
+        dead = places.abandoned
+        size = bytes_text(sum(folder.allocated or 0 for folder in dead))
+        all_of_them = count_text(len(places.work_dirs))
+        print(f"\nwork folders: {all_of_them}, of which {count_text(len(dead))} of dead compiles hold {size}")
     return 0
 
 
-def _size(root: roots.Root, *, wanted: bool) -> TreeSize | None:
-    return measure(root.path) if wanted and root.exists else None
-
-
-def _judged(entries: list[vllm_neuron.VllmEntry]) -> str:
+def _by_state(entries: list[VllmEntry]) -> str:
     """`12 complete, 1 incomplete holding 130 MiB`."""
     parts = []
-    for state in vllm_neuron.VllmState:
+    for state in VllmState:
         of_it = [entry for entry in entries if entry.state is state]
         if of_it:
             held = bytes_text(sum(entry.bytes for entry in of_it))
@@ -61,17 +56,18 @@ def _judged(entries: list[vllm_neuron.VllmEntry]) -> str:
     return ", ".join(parts) or "no entries"
 
 
-def _by_kind(entries: list[inductor.InductorEntry]) -> str:
+def _by_kind(entries: list[InductorEntry]) -> str:
     """`8 fx-graph holding 1.2 MiB, …`."""
     parts = []
-    for kind in inductor.KINDS:
+    for kind in KINDS:
         of_it = [entry for entry in entries if entry.kind == kind]
         if of_it:
             parts.append(f"{count_text(len(of_it))} {kind} holding {bytes_text(sum(entry.bytes for entry in of_it))}")
     return ", ".join(parts) or "no entries"
 
 
-def _json(root: roots.Root, size: TreeSize | None) -> dict[str, Any]:
+def _json(place: CachePlace) -> dict[str, Any]:
+    root, size = place.root, place.size
     return {
         "kind": root.kind,
         "path": root.path,
@@ -82,11 +78,12 @@ def _json(root: roots.Root, size: TreeSize | None) -> dict[str, Any]:
         "bytes": size.allocated if size else None,
         "files": size.files if size else None,
         "complete": size.complete if size else None,
-        "entries": vllm_neuron.entries(root.path) if root.kind == roots.VLLM_NEURON and root.exists else None,
+        "entries": place.vllm,
     }
 
 
-def _row(root: roots.Root, size: TreeSize | None) -> tuple[str, ...]:
+def _row(place: CachePlace) -> tuple[str, ...]:
+    root, size = place.root, place.size
     missing = "remote" if root.remote else "not there"
     return (
         root.kind,

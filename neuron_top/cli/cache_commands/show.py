@@ -17,14 +17,11 @@ from typing import Any
 
 import msgspec
 
-from neuron_top.actions.backends import BackendKind, CacheBackend
-from neuron_top.actions.usage_history import UsageHistory
-from neuron_top.cache.model.entry import MEANINGS, Entry
-from neuron_top.cache.scan.contents import Contents, File, LocalGraph, Neff
 from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import print_json, table
-from neuron_top.escapes import visible
-from neuron_top.parsers.hlo import HloSummary
+from neuron_top.escapes import name_text, visible
+from neuron_top.services.cache_reader import MEANINGS, BackendKind, CacheBackend, Entry, UsageHistory
+from neuron_top.services.entry_contents import Contents, File, HloSummary, LocalGraph, Neff, contents_of
 from neuron_top.units import UNKNOWN, bytes_text, count_text, duration_text, number_text
 
 _OPCODES_SHOWN = 12
@@ -48,19 +45,18 @@ def execute(arguments: argparse.Namespace) -> int:
     snapshot = common.take_snapshot(service, root)
     entry = common.one_entry(snapshot, text or "")
     backend = service.backend(root)
-    with backend.local_copy(entry) as (folder, local):
-        return _shown(backend, Contents(folder, local), arguments)
+    with contents_of(backend, entry) as contents:
+        return _shown(backend, contents, service.usage_history(), arguments)
 
 
-def _shown(backend: CacheBackend, contents: Contents, arguments: argparse.Namespace) -> int:
+def _shown(backend: CacheBackend, contents: Contents, past: UsageHistory, arguments: argparse.Namespace) -> int:
     root, in_bucket = backend.root, backend.kind is BackendKind.BUCKET
     entry = contents.entry
     neff, graph, log = contents.neff(payload=arguments.payload), contents.graph(), contents.log()
-    past = common.usage_history()
     if arguments.json:
         print_json(
             {
-                "root": common.root_text(root),
+                "root": name_text(root),
                 **common.entry_json(entry, common.now(), past),
                 "files": _files_of(contents, in_bucket=in_bucket),
                 "neff": None if neff is None else _neff_json(neff),

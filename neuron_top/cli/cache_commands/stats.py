@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.cache.model.entry import MEANINGS, State
-from neuron_top.cache.model.snapshot import Tally
 from neuron_top.cli.cache_commands import common, inductor, options
 from neuron_top.cli.output import print_json, table
-from neuron_top.escapes import visible
+from neuron_top.escapes import name_text, visible
+from neuron_top.services.cache_reader import MEANINGS, State, Tally
 from neuron_top.units import bytes_text, count_text, duration_text
 
 
@@ -37,13 +36,13 @@ def execute(arguments: argparse.Namespace) -> int:
         totals = common.totals_json(sums.totals, disk)
         print_json(
             {
-                "root": common.root_text(sums.root),
+                "root": name_text(sums.root),
                 "as_of": common.instant(sums.as_of),
                 "totals": {**totals, "other_bytes": sums.other_bytes, "other_files": sums.other_files},
             }
         )
         return 0
-    print(f"{visible(common.root_text(sums.root))}  ({common.disk_text(disk)})\n")
+    print(f"{visible(name_text(sums.root))}  ({common.disk_text(disk)})\n")
     print(_part("state", sums.totals.states, meanings=True))
     print("\n" + _part("compiler", sums.totals.compilers, meanings=False))
     if sums.other_files:

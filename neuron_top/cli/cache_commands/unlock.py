@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top.actions.plan import Verb
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
+from neuron_top.services.caches import Verb
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -20,14 +20,13 @@ import argparse
 import sys
 from typing import Any
 
-from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.model.snapshot import Snapshot
-from neuron_top.cache.scan import verify
 from neuron_top.cli.cache_commands import common, execution, options
 from neuron_top.cli.cache_commands.plan_runner import run_plans
 from neuron_top.cli.output import log_stderr, print_json, table
-from neuron_top.escapes import visible
+from neuron_top.escapes import name_text, visible
+from neuron_top.services.cache_reader import Snapshot
 from neuron_top.services.caches import CacheService
+from neuron_top.services.verification import Level, Verification, verify_entries
 from neuron_top.units import bytes_text, counted
 
 
@@ -51,27 +50,29 @@ def execute(arguments: argparse.Namespace) -> int:
     common.report_problems(snapshot)
     entries = snapshot.entries if text is None else (common.one_entry(snapshot, text),)
     with _ReadBytes() as progress:
-        findings = list(backend.verify(entries, deep=arguments.deep, watch=progress.show))
+        verification = verify_entries(backend, entries, deep=arguments.deep, watch=progress.show)
     if arguments.quarantine:
-        return _quarantine(snapshot, findings, arguments, service)
-    broken = {finding.entry.path for finding in findings if finding.level == verify.BROKEN_LEVEL}
+        return _quarantine(snapshot, verification, arguments, service)
     if arguments.json:
-        print_json(_json(snapshot, entries, findings, deep=arguments.deep))
+        print_json(_json(snapshot.root, verification, deep=arguments.deep))
     else:
-        if findings:
-            rows = [(each.level, each.entry.module, each.entry.compiler, visible(each.what)) for each in findings]
+        if verification.findings:
+            rows = [
+                (each.level, each.entry.module, each.entry.compiler, visible(each.what))
+                for each in verification.findings
+            ]
             print(table(("", "module", "compiler", "what"), rows))
         how = "read in full" if arguments.deep else "checked"
-        warned = {finding.entry.path for finding in findings} - broken
         checked = counted(len(entries), "entry", "entries")
-        log_stderr(f"{checked} {how}: {len(broken)} broken, {len(warned)} with a warning")
-    return 1 if broken else 0
+        broken, warned = len(verification.broken), len(verification.warned)
+        log_stderr(f"{checked} {how}: {broken} broken, {warned} with a warning")
+    return 1 if verification.broken else 0
 
 
 def _quarantine(
-    snapshot: Snapshot, findings: list[verify.Finding], arguments: argparse.Namespace, service: CacheService
+    snapshot: Snapshot, verification: Verification, arguments: argparse.Namespace, service: CacheService
 ) -> int:
-    plan = service.plan_quarantine(service.look(snapshot.root), findings)
+    plan = service.plan_quarantine(service.look(snapshot.root), verification.findings)
     return run_plans([plan], arguments, service)
 
 
@@ -96,21 +97,23 @@ class _ReadBytes:
             print(f"\r{bytes_text(done)} of {bytes_text(total)} read\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _json(
-    snapshot: Snapshot, entries: tuple[Entry, ...], findings: list[verify.Finding], *, deep: bool
-) -> dict[str, Any]:
+def _json(root: str, verification: Verification, *, deep: bool) -> dict[str, Any]:
     now = common.now()
     return {
-        "root": common.root_text(snapshot.root),
+        "root": name_text(root),
         "full": deep,
         "entries": [
             {**common.entry_json(entry, now), "findings": listed}
-            for entry in entries
-            if (listed := [{"level": each.level, "what": each.what} for each in findings if each.entry is entry])
+            for entry in verification.entries
+            if (
+                listed := [
+                    {"level": each.level, "what": each.what} for each in verification.findings if each.entry is entry
+                ]
+            )
         ],
         "totals": {
-            "entries": len(entries),
-            "broken": sum(finding.level == verify.BROKEN_LEVEL for finding in findings),
-            "warnings": sum(finding.level == verify.WARNING_LEVEL for finding in findings),
+            "entries": len(verification.entries),
+            "broken": verification.count(Level.BROKEN),
+            "warnings": verification.count(Level.WARNING),
         },
     }

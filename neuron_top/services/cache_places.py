@@ -1,0 +1,78 @@
+"""Compile caches of this machine: where they lie, what they hold, who uses them; work folders of compiles too."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from neuron_top.cache import inductor, roots, vllm_neuron, work_dirs
+from neuron_top.cache.inductor import InductorEntry
+from neuron_top.cache.processes import read_processes
+from neuron_top.cache.roots import Root
+from neuron_top.cache.tree import TreeSize, measure
+from neuron_top.cache.vllm_neuron import VllmEntry, VllmState
+from neuron_top.cache.work_dirs import WorkDir
+
+__all__ = [
+    "CachePlace",
+    "CachePlaces",
+    "InductorEntry",
+    "Root",
+    "TreeSize",
+    "VllmEntry",
+    "VllmState",
+    "WorkDir",
+    "cache_places",
+    "other_neuron_caches",
+]
+
+
+class CachePlace(NamedTuple):
+    """One cache that may exist. What was not looked at, or is not there, is None."""
+
+    root: Root
+    size: TreeSize | None = None
+    vllm: list[VllmEntry] | None = None
+    """Entries of a cache of vLLM-Neuron."""
+    inductor: list[InductorEntry] | None = None
+    """Entries of Inductor's cache."""
+
+
+class CachePlaces(NamedTuple):
+    """Every compile cache of this machine."""
+
+    caches: list[CachePlace]
+    work_dirs: list[WorkDir]
+
+    @property
+    def abandoned(self) -> list[WorkDir]:
+        """Work folders of dead compiles."""
+        return [each for each in self.work_dirs if each.alive is False]
+
+
+def cache_places(*, sizes: bool) -> CachePlaces:
+    """The caches that defaults, our environment and running processes name; `sizes`: with a walk over each."""
+    processes = read_processes()
+    caches = [_place(root, sizes=sizes) for root in roots.find(processes=processes)]
+    return CachePlaces(caches, work_dirs.find(processes))
+
+
+def _place(root: Root, *, sizes: bool) -> CachePlace:
+    if not root.exists:
+        return CachePlace(root)
+    return CachePlace(
+        root,
+        size=measure(root.path) if sizes else None,
+        vllm=vllm_neuron.entries(root.path) if root.kind == roots.VLLM_NEURON else None,
+        inductor=inductor.entries(root.path) if sizes and root.kind == roots.INDUCTOR else None,
+    )
+
+
+def other_neuron_caches(root: str) -> list[Root]:
+    """The Neuron caches that exist here besides `root`."""
+    own = os.path.realpath(root)
+    return [
+        other
+        for other in roots.find()
+        if other.kind == roots.NEURON and other.exists and os.path.realpath(other.path) != own
+    ]

@@ -1,0 +1,28 @@
+"""Plans in files: written for a review, read again to be executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.actions.plan import SCHEMA, Plan, decode, encode
+from neuron_top.errors import FileMalformed, UsageError
+
+__all__ = ["SCHEMA", "read_plans", "write_plans"]
+
+
+def write_plans(path: Path, plans: Sequence[Plan]) -> None:
+    """One JSON document. Raises OSError."""
+    path.write_bytes(encode(*plans))
+
+
+def read_plans(path: Path) -> tuple[Plan, ...]:
+    """The plans of a file. Raises FileMalformed for anything else, UsageError for a file that cannot be read."""
+    try:
+        return decode(path.read_bytes())
+    except (ValueError, msgspec.MsgspecError) as problem:
+        raise FileMalformed(path, f"a plan that this program saved ({problem})") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None

@@ -1,0 +1,45 @@
+"""Verification of cache entries: what a client takes for a hit and cannot load, and what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from neuron_top.actions.backends.base import CacheBackend, ignore
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.scan.verify import Finding, Level
+
+__all__ = ["Finding", "Level", "Verification", "verify_entries"]
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """What was checked, and what was found."""
+
+    entries: tuple[Entry, ...]
+    findings: tuple[Finding, ...]
+
+    def count(self, level: Level) -> int:
+        """Findings of one level."""
+        return sum(finding.level is level for finding in self.findings)
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Paths of the entries that are broken."""
+        return frozenset(finding.entry.path for finding in self.findings if finding.level is Level.BROKEN)
+
+    @property
+    def warned(self) -> frozenset[str]:
+        """Paths of the entries that are not broken, and carry a warning."""
+        return frozenset(finding.entry.path for finding in self.findings) - self.broken
+
+
+def verify_entries(
+    backend: CacheBackend,
+    entries: Sequence[Entry],
+    *,
+    deep: bool,
+    watch: Callable[[int, int], None] = ignore,
+) -> Verification:
+    """Check entries of the newest snapshot of a cache; `deep` reads every byte. `watch`: bytes read, of all."""
+    return Verification(entries=tuple(entries), findings=tuple(backend.verify(entries, deep=deep, watch=watch)))
