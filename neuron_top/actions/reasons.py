@@ -136,6 +136,8 @@ class Caveat(msgspec.Struct, frozen=True, omit_defaults=True):
     code: CaveatCode
     count: int = 0
     detail: str = ""
+    graph: str = ""
+    """Name of the graph file that the missing compiler reads."""
 
 
 class UseSource(StrEnum):

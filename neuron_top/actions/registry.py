@@ -115,14 +115,13 @@ def _retry_deterministic(given: PlannerInput) -> Plan:
 
 def _compile(given: PlannerInput) -> Plan:
     plan, missing = plan_compile(given.snapshot.root, given.entries, given.context)
-    notes = [Caveat(CaveatCode.COMPILER_MISSING, detail=problem) for problem in missing]
-    notes += [Caveat(CaveatCode.FEWER_COMPILES)] if for_memory(plan) else []
-    return msgspec.structs.replace(plan, notes=(*plan.notes, *notes))
+    fewer = (Caveat(CaveatCode.FEWER_COMPILES),) if for_memory(plan) else ()
+    return msgspec.structs.replace(plan, notes=(*plan.notes, *missing, *fewer))
 
 
 def plan_compile(
     root: str, entries: Sequence[Entry], context: PlanContext, *, deterministic: bool = False
-) -> tuple[Plan, list[str]]:
+) -> tuple[Plan, list[Caveat]]:
     """(the plan to compile the failures among `entries` now, why some cannot be compiled on this machine)."""
     from neuron_top.actions.execution.compilers import compilers_for  # starts programs: only where one compiles
 

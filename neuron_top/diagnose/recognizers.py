@@ -72,7 +72,7 @@ _READ_COMPILER_LOG = (
     "The log does not state the reason. Read log-neuron-cc.txt in the working directory (or where --logfile points), "
     "or compile once more with NEURON_CC_FLAGS=--verbose=info"
 )
-_HOST_MEMORY = "Fewer compiles at a time (NEURON_COMPILE_WORKERS, parallel workers), a smaller graph, or a larger host"
+_HOST_MEMORY = "Fewer compiles at a time (--num_parallel of neuron_parallel_compile), a smaller graph, or a larger host"
 _TOO_BIG = "Make the graph smaller: batch, sequence length or layers in one graph, or more cores; a retry fails again"
 _REPORT = "Change the model or the compiler's version; a retry fails again unless one of them changes"
 _REPLACE = "Stop using this instance: replace it, and move the job to another one"
@@ -153,7 +153,7 @@ ROWS: tuple[Recognizer, ...] = (
         _W.REASON,
         _words("ncc_earg|ncc_eusg"),
         re.compile(r"\bNCC_E(?:ARG|USG)\d{3}\b"),
-        "Correct the compiler's flags (NEURON_CC_FLAGS, compiler_args)",
+        "Correct the compiler's flags (NEURON_CC_FLAGS, or those that the program passes)",
     ),
     Recognizer(
         "graph does not fit the device",
@@ -315,7 +315,8 @@ ROWS: tuple[Recognizer, ...] = (
             r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
             r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
         ),
-        "See who holds the lock (neurontop cache locks); remove it only when no node that shares it compiles",
+        "See who holds the lock (neurontop cache unlock --dry-run); remove it only when no host that shares it "
+        "compiles",
         any_level=True,
     ),
     # --- device memory -----------------------------------------------------------------------------------------------
@@ -769,8 +770,8 @@ ADVICE: dict[CauseClass, str] = {
     _C.COMPILE_CRASHED: "Retry once, then report it with the graph",
     _C.COMPILE_TIMEOUT: "Give the compile more time, or compile ahead",
     _C.CACHED_FAILURE: "The graph failed before and its failure is kept in the cache. Remove the cause, then retry it: "
-    "neurontop cache clear-failures, or --retry_failed_compilation in NEURON_CC_FLAGS",
-    _C.LOCK_TIMEOUT: "See who holds the lock: neurontop cache locks",
+    "neurontop cache retry, or --retry_failed_compilation in NEURON_CC_FLAGS",
+    _C.LOCK_TIMEOUT: "See who holds the lock: neurontop cache unlock --dry-run",
     _C.MISSING_DEPENDENCY: "Install what the line names into the environment that ran",
     _C.BAD_USAGE: "Correct the command or the versions as the message says",
     _C.RUNTIME_INIT: "neurontop doctor checks driver, devices and cores; NEURON_RT_LOG_LEVEL=INFO tells more",

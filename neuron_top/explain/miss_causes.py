@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.actions.journal.plan_history import PlanHistory
+from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.cache.model.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
@@ -143,7 +143,7 @@ def _own_state(subject: Entry | None) -> Iterator[MissCause]:
 def _evicted(key: str, root: str) -> Iterator[MissCause]:
     for history in _histories(root):
         moved = next((move for move in history.moves if move.path.split("/")[1:2] == [key]), None)
-        if moved is not None and history.state != "restored":
+        if moved is not None and history.state is not HistoryState.RESTORED:
             yield MissCause(
                 kind=CauseKind.EVICTED, text=_describe_eviction(history), score=0.985, entry=moved.path, root=root
             )

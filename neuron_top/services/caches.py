@@ -182,7 +182,7 @@ class CacheService(CacheReader):
     @staticmethod
     def plan_compile(
         look: CacheLook, entries: Sequence[Entry], *, deterministic: bool = False, fewer: bool = False
-    ) -> tuple[Plan, list[str]]:
+    ) -> tuple[Plan, list[Caveat]]:
         """(the plan to compile the failures among `entries` now, why some cannot be compiled here). `fewer`: the person
         asked for fewer compiles at a time already."""
         if not registry.is_possible(Verb.COMPILE, look.backend.kind):

@@ -15,13 +15,13 @@ from neuron_top.actions.journal.records import PlanRestored
 from neuron_top.actions.plan import LOSES_ARTIFACT, Action, Exclusion, Outcome, Plan, Step, Verb
 from neuron_top.actions.reasons import UseSource
 from neuron_top.actions.registry import action_of
-from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, count_text, duration_text
 from neuron_top.views.plan_sentences import (
     caveat_texts,
     describe,
     goal_met_text,
     goal_missed_text,
+    moved_text,
     refusal_text,
     risk_text,
 )
@@ -225,21 +225,13 @@ def _remarks(plan: Plan) -> Iterator[PlanLine]:
 def outcome_lines(outcome: Outcome, most: int | None = None) -> list[PlanLine]:
     """What happened: done, refused with reasons, where it lies and how to undo it."""
     state = "interrupted after" if outcome.interrupted else "done:"
-    lines = [PlanLine(LineKind.HEADING, f"{state} {many_text(outcome.done, 'step')}{_moved(outcome)}")]
+    facts = ", ".join(filter(None, (many_text(outcome.done, "step"), moved_text(outcome))))
+    lines = [PlanLine(LineKind.HEADING, f"{state} {facts}")]
     lines += [PlanLine(LineKind.REFUSAL, f"  not done: {path}: {reason}") for path, reason in outcome.refused[:most]]
     if most is not None and len(outcome.refused) > most:
         lines.append(PlanLine(LineKind.MORE, f"  and {count_text(len(outcome.refused) - most)} more not done"))
     lines += [PlanLine(LineKind.CAVEAT, outcome.undo)] if outcome.undo else []
     return lines
-
-
-def _moved(outcome: Outcome) -> str:
-    if is_bucket(outcome.trash):
-        return f", {bytes_text(outcome.moved_bytes)} kept as old versions until the bucket expires them"
-    if outcome.trash:
-        free = f", {bytes_text(outcome.freed_bytes)} free already" if outcome.freed_bytes else ""
-        return f", {bytes_text(outcome.moved_bytes)} in the trash until it is purged (neurontop cache purge){free}"
-    return f", {bytes_text(outcome.moved_bytes)}" if outcome.moved_bytes else ""
 
 
 def restored_text(record: PlanRestored) -> str:

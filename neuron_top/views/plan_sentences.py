@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from neuron_top.actions.plan import Plan
+from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.reasons import (
     Caveat,
     CaveatCode,
@@ -15,6 +15,7 @@ from neuron_top.actions.reasons import (
     RefusalCode,
     Risk,
 )
+from neuron_top.cache.location import is_bucket
 from neuron_top.units import bytes_text, duration_text
 
 _DAY = 86400.0
@@ -82,7 +83,7 @@ CAVEATS = {
     CaveatCode.LISTED_ONLY: "states are from the listing: artifacts were not read (neurontop cache verify reads them)",
     CaveatCode.NO_VERSIONS: "this bucket keeps no versions: what goes is gone, nothing can be undone",
     CaveatCode.KEEPS_VERSIONS: "the space is free when the bucket's old versions expire",
-    CaveatCode.COMPILER_MISSING: "{detail}",
+    CaveatCode.COMPILER_MISSING: "graphs in {graph} cannot be compiled here: {detail}",
     CaveatCode.FEWER_COMPILES: "a compiler was killed for memory: half as many compiles at a time",
     CaveatCode.OFFER_FEWER_COMPILES: "a compiler was killed for memory: --fewer-jobs halves the compiles at a time",
 }
@@ -93,6 +94,13 @@ GOALS = {
     "missed": "only {frees} of {wanted} can be freed; the rest is protected",
     "missed, keeping graphs": "only {frees} of {wanted} can be freed; the rest is graphs and flags, or protected",
 }
+MOVED = {
+    "bucket": "{moved} kept as old versions until the bucket expires them",
+    "trash": "{moved} in the trash until it is purged (neurontop cache purge)",
+    "trash, part freed": "{moved} in the trash until it is purged (neurontop cache purge), {freed} free already",
+    "gone": "{moved}",
+}
+"""Where lies what was taken away: a bucket is no place to purge, its own rules expire old versions."""
 
 
 @functools.lru_cache(10_000)
@@ -120,7 +128,7 @@ def refusal_text(plan: Plan) -> str:
 
 def caveat_text(caveat: Caveat) -> str:
     """What could not be seen, or what to expect."""
-    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail)
+    return CAVEATS[caveat.code].format(count=caveat.count, detail=caveat.detail, graph=caveat.graph)
 
 
 def caveat_texts(plan: Plan) -> tuple[str, ...]:
@@ -148,3 +156,16 @@ def goal_missed_text(plan: Plan) -> str:
 def goal_met_text(plan: Plan) -> str:
     """By what the goal is met without a step; empty where it isn't."""
     return goal_text(plan.goal) if plan.goal is not None and plan.goal.code is GoalCode.MET else plan.goal_met
+
+
+def moved_text(outcome: Outcome) -> str:
+    """Where lies what a plan took away; empty where it took nothing."""
+    if is_bucket(outcome.trash):
+        where = "bucket"
+    elif outcome.trash:
+        where = "trash, part freed" if outcome.freed_bytes else "trash"
+    elif outcome.moved_bytes:
+        where = "gone"
+    else:
+        return ""
+    return MOVED[where].format(moved=bytes_text(outcome.moved_bytes), freed=bytes_text(outcome.freed_bytes))

@@ -19,6 +19,7 @@ from neuron_top.actions.execution.compile_now import compile_now
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.retry import plan_retry
+from neuron_top.actions.reasons import CaveatCode
 from neuron_top.cache.model.entry import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -26,6 +27,7 @@ from neuron_top.compile.parallel.compile_queue import QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import reason_text
+from neuron_top.views.plan_sentences import caveat_text
 from tests.actions import caches, states
 
 VERSION = "2.21.18209.0+043b1bf7"
@@ -171,7 +173,9 @@ def test_a_compiler_that_is_not_there_is_said(root: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", str(tmp_path))
     found, missing = compilers.compilers_for(root, [f"{caches.COMPILER}/{caches.module(61)}"])
     assert found == {}
-    assert "neuronx-cc is not on the PATH" in missing[0]
+    [caveat] = missing
+    assert caveat.code is CaveatCode.COMPILER_MISSING
+    assert caveat_text(caveat).startswith(f"graphs in {caveat.graph} cannot be compiled here: neuronx-cc is not on the")
 
 
 def test_for_a_screen_it_runs_in_a_process_of_its_own(

@@ -171,6 +171,16 @@ def test_what_is_wrong_with_an_artifact_is_still_said_at_the_second_look(tmp_pat
     assert scanner.refresh(first).entries == first.entries
 
 
+def test_what_is_wrong_with_an_artifact_that_was_read_leaves_nothing_unreadable(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {**HIT, "model.neff": b"cut short"})
+    (entry,) = scanner.scan(str(tmp_path)).entries
+    assert (len(entry.problems), entry.unreadable) == (1, ())
+    os.mkfifo(folder / "pipe")
+    (entry,) = scanner.scan(str(tmp_path)).entries
+    assert len(entry.problems) == 2
+    assert entry.unreadable == ("pipe: neither file nor folder",)
+
+
 def test_no_folder_and_a_file_in_its_place_are_told(tmp_path: Path) -> None:
     with pytest.raises(NothingToShow, match="does not exist"):
         scanner.scan(str(tmp_path / "no"))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+from neuron_top.cli.cache_commands import SUBCOMMANDS
+from neuron_top.cli.main import COMMANDS
+from neuron_top.diagnose.recognizers import ADVICE, CASCADES, DEATHS, ROWS
 from tests.parsers.logs import M1, g3
 
 FAILED = (
@@ -136,3 +140,12 @@ def test_the_tally_carries_the_same_diagnosis_and_its_check_exits_by_it(tmp_path
     assert neurontop("tally", "--check", "--json", str(log)).returncode == 1
     log.write_text(FINE)
     assert neurontop("tally", "--check", str(log)).returncode == 0
+
+
+def test_every_command_that_an_advice_names_exists() -> None:
+    advice = [*ADVICE.values(), *(row.advice for row in (*ROWS, *DEATHS, *CASCADES))]
+    named = re.findall(r"neurontop (\w+)(?: ([a-z][a-z-]*))?", "\n".join(advice))
+    cache_commands = {row.name for row in SUBCOMMANDS}
+    assert {command for command, _ in named} <= {row.name for row in COMMANDS}
+    assert {word for command, word in named if command == "cache"} <= cache_commands
+    assert ("cache", "retry") in named

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neuron_top.actions.plan import Plan, Verb
+from neuron_top.actions.plan import Outcome, Plan, Verb
 from neuron_top.cache.model.entry import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings
-from neuron_top.views.plan import LineKind, plan_lines
+from neuron_top.views.plan import LineKind, outcome_lines, plan_lines
 from tests.actions import caches, states
 
 _numbers = itertools.count()
@@ -79,3 +79,26 @@ def test_a_plan_with_every_sentence_changed_decides_the_same(verb: Verb, tmp_pat
 
     plain, changed = decided(tmp_path / "plain", lambda plan: plan), decided(tmp_path / "changed", rephrased)
     assert plain == changed
+
+
+@pytest.mark.parametrize(
+    ("trash", "freed", "where"),
+    [
+        ("s3://bucket/prefix", 0, ", 2.0 MiB kept as old versions until the bucket expires them"),
+        ("/cache-trash", 0, ", 2.0 MiB in the trash until it is purged (neurontop cache purge)"),
+        (
+            "/cache-trash",
+            1024,
+            ", 2.0 MiB in the trash until it is purged (neurontop cache purge), 1.0 KiB free already",
+        ),
+        ("", 2 * 1024**2, ", 2.0 MiB"),
+    ],
+)
+def test_an_outcome_says_where_lies_what_went_and_a_bucket_cannot_be_purged(trash: str, freed: int, where: str) -> None:
+    outcome = Outcome(plan="p", done=1, refused=(), moved_bytes=2 * 1024**2, freed_bytes=freed, trash=trash)
+    assert outcome_lines(outcome)[0].text == f"done: 1 step{where}"
+
+
+def test_an_outcome_that_took_nothing_names_no_place() -> None:
+    outcome = Outcome(plan="p", done=0, refused=(), moved_bytes=0)
+    assert outcome_lines(outcome)[0].text == "done: 0 steps"

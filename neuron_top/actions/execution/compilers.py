@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from neuron_top.actions.reasons import Caveat, CaveatCode
 from neuron_top.cache.model import filenames
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
@@ -42,13 +43,13 @@ def _local_directory() -> str:
 
 def compilers_for(
     root: str | Path, paths: Iterable[str], *, soon: bool = False
-) -> tuple[dict[str, Compiler], list[str]]:
+) -> tuple[dict[str, Compiler], list[Caveat]]:
     """(compiler by graph file name, why others cannot be started) for the entries at `paths` below `root`.
 
     `soon`: they will be used at once, and get ready while they are asked for their version.
     """
     found: dict[str, Compiler] = {}
-    missing: list[str] = []
+    missing: list[Caveat] = []
     for name in sorted({graph.name for path in paths if (graph := _graph_file(Path(root, path)))}):
         compiler: Compiler = LocalCompiler() if name == Inductor.graph_name else NeuronxCC(graph_name=name)
         try:
@@ -57,7 +58,7 @@ def compilers_for(
             compiler.directory()
             found[name] = compiler
         except CompilerMissing as problem:
-            missing.append(f"graphs in {name} cannot be compiled here: {problem}")
+            missing.append(Caveat(CaveatCode.COMPILER_MISSING, detail=str(problem), graph=name))
     return found, missing
 
 

@@ -23,8 +23,7 @@ from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
-from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Artifact, Entry, State
+from neuron_top.cache.model.entry import Entry, State
 from neuron_top.units import bytes_text, counted, duration_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})
@@ -196,10 +195,8 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
             return Reason(ReasonCode.NOT_NAMED, str(entry.state))
         if context.now - entry.changed_at < DAY:
             return Reason(ReasonCode.YOUNG_WORK, str(entry.state))
-    if entry.problems:
-        unreadable = [problem for problem in entry.problems if not _of_broken_artifact(entry, problem)]
-        if unreadable:
-            return Reason(ReasonCode.UNREADABLE, unreadable[0])
+    if entry.problems and (unreadable := entry.unreadable):
+        return Reason(ReasonCode.UNREADABLE, unreadable[0])
     if entry.compiler.startswith(_HUB):
         return Reason(ReasonCode.HUB)
     if context.in_use:
@@ -213,12 +210,6 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
 
 _HUB = "snapshots/"
 _ARTIFACT_PARTS = functools.reduce(operator.or_, FILES_REMOVED[Action.SLIM])
-_ARTIFACT_FILES = tuple(f"{name}: " for name in (*filenames.ARTIFACT_NAMES, filenames.INDUCTOR_KERNELS))
-
-
-def _of_broken_artifact(entry: Entry, problem: str) -> bool:
-    """What is wrong with an artifact that was read is its state, and no reason to keep it."""
-    return entry.artifact in (Artifact.STUB, Artifact.BROKEN) and problem.startswith(_ARTIFACT_FILES)
 
 
 def _until_goal(

@@ -207,11 +207,21 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What could not be read, in words."""
     graph_at: float | None = None
     """When the graph's file was written; None without one."""
+    artifact_problems: tuple[str, ...] = ()
+    """Those of `problems` that are about files of the artifact."""
 
     @property
     def path(self) -> str:
         """Path below the root."""
         return f"{self.compiler}/{self.module}"
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The problems that leave unknown what the entry is: what is wrong with an artifact that was read is not one,
+        it is the entry's state."""
+        if self.artifact not in (Artifact.STUB, Artifact.BROKEN):
+            return self.problems
+        return tuple(problem for problem in self.problems if problem not in self.artifact_problems)
 
     def flag_list(self) -> list[str] | None:
         """The compiler flags: the JSON list, or the words of the older text form; safe to show.

@@ -75,15 +75,19 @@ class EntryBuilder:
     """Inode → allocated bytes, of files with several names and of those that links lead to."""
     others: list[str] | None = None
     problems: list[str] | None = None
+    artifact_problems: list[str]
+    """Set with `problems`."""
 
     def __init__(self, shared: CompilerFolder, module: str, folder: int, before: Entry | None) -> None:
         self.shared, self.module, self.folder, self.before = shared, module, folder, before
 
-    def problem(self, text: str) -> None:
-        """Note what could not be read or is wrong."""
+    def problem(self, text: str, *, of_artifact: bool = False) -> None:
+        """Note what could not be read or is wrong; `of_artifact`: with a file of the artifact."""
         if self.problems is None:
-            self.problems = []
+            self.problems, self.artifact_problems = [], []
         self.problems.append(text)
+        if of_artifact:
+            self.artifact_problems.append(text)
 
     def artifact(self, name: str) -> os.stat_result:
         """Status of the artifact; its header only when it is not the file that `before` found valid."""
@@ -119,7 +123,7 @@ class EntryBuilder:
         problem = head_problem(os.read(descriptor, CHEAP_BYTES), size)
         if problem is None:
             return Artifact.VALID
-        self.problem(f"{name}: {problem}")
+        self.problem(f"{name}: {problem}", of_artifact=True)
         return Artifact.STUB if size <= MARKER_BYTES else Artifact.BROKEN
 
     def _artifact_closed(self, name: str, problem: OSError) -> os.stat_result:
@@ -134,7 +138,7 @@ class EntryBuilder:
             else:
                 raise problem
         except OSError as refused:
-            self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}")
+            self.problem(f"{name}: {os.strerror(refused.errno or 0).lower()}", of_artifact=True)
             self._artifact_seen(info, Artifact.UNREADABLE)
             return info
         try:
@@ -188,17 +192,20 @@ class EntryBuilder:
 
     def add_special_file(self, name: str, part: int, info: os.stat_result) -> tuple[int, int, int]:
         """(part, length, allocated) of what is no ordinary file with one name: counted once, never followed out."""
+        of_artifact = bool(part & (Part.ARTIFACT | Part.KERNELS))
         if stat.S_ISDIR(info.st_mode):
             size = measure(self.shared.path(self.module, name), self.shared.reader)
             return Part.OTHER, size.apparent, size.allocated
         if stat.S_ISLNK(info.st_mode):
             linked = self._target(name)
             if linked is None:
-                self.problem(f"{name_text(name)}: a link that leads nowhere or out of the cache")
+                self.problem(
+                    f"{name_text(name)}: a link that leads nowhere or out of the cache", of_artifact=of_artifact
+                )
                 return Part.OTHER, info.st_size, info.st_blocks * 512
             return self._shared(part, linked.info)
         if not stat.S_ISREG(info.st_mode):
-            self.problem(f"{name_text(name)}: neither file nor folder")
+            self.problem(f"{name_text(name)}: neither file nor folder", of_artifact=of_artifact)
             return Part.OTHER, 0, 0
         return self._shared(part, info)
 
@@ -267,7 +274,7 @@ class EntryBuilder:
         for name, size in (self.published or {}).items():
             if name in there and there[name] != size and self.artifact_state is Artifact.VALID:
                 self.artifact_state = Artifact.BROKEN
-                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published")
+                self.problem(f"{name}: {there[name] or 0} bytes, {size} were published", of_artifact=True)
 
     def entry(self, own: os.stat_result, parts: int, sums: tuple[int, int, int], changed_at: float) -> Entry:
         """The finished record; a lock's holder is judged later, once for all locks."""
@@ -299,4 +306,5 @@ class EntryBuilder:
             tuple(self.others or ()),
             tuple(self.problems or ()),
             self.graph_at,
+            tuple(self.artifact_problems) if self.problems else (),
         )

@@ -23,6 +23,7 @@ from neuron_top.cli.output import log_stderr
 from neuron_top.errors import UsageError
 from neuron_top.services.cache_reader import BackendKind, Entry
 from neuron_top.services.caches import Verb
+from neuron_top.views.plan_sentences import caveat_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +56,8 @@ def execute(arguments: argparse.Namespace) -> int:
         plan = service.plan_entries(Verb.RETRY_DETERMINISTIC if deterministic else Verb.RETRY, look, entries)
     else:
         plan, missing = service.plan_compile(look, entries, deterministic=deterministic, fewer=arguments.fewer_jobs)
-        for problem in missing:
-            log_stderr(f"neurontop: {problem}")
+        for caveat in missing:
+            log_stderr(f"neurontop: {caveat_text(caveat)}")
     return run_plans([plan], arguments, service)
 
 
