@@ -90,7 +90,8 @@
   }
 
   /* Dash's own lists of choices have no name of their own. */
-  const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log"};
+  const NAMES = {"live-measure": "What the heat map shows", "logs-follow": "Follow the log",
+                 "cache-exclusive": "Who else uses these caches"};
 
   function markPage() {
     for (const [id, name] of Object.entries(NAMES)) {

@@ -206,7 +206,7 @@ def test_a_graph_is_opened_and_its_entry_is_evicted_and_brought_back_while_the_j
     seen.page.goto(f"{server.address}cache?q=root:{world.folder}")
     seen.until("#cache-shown", "1 entry", PATIENCE)
     seen.page.click("#cache-evict")
-    seen.until("#cache-plans", "the cache is in use", PATIENCE)
+    seen.until("#cache-plans", "in use: ", PATIENCE)
     assert seen.page.locator("#cache-plans button.danger").count() == 0, "nothing is taken from a job that runs"
     spare = world.folder / "spare"
     gone = entry(spare, 1, blocks=8)

@@ -64,7 +64,7 @@ async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_askin
         told = app.screen.query_one(Page).text
         assert "first" in told, told
         assert "second" in told, told
-        assert "Figures" in told, told
+        assert "Metrics" in told, told
         await pilot.press("escape")
         doomed = screen.table.order.current
         assert doomed is not None
