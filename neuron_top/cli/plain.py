@@ -142,8 +142,8 @@ def _core_words(core: CoreRow) -> str:
     return ", ".join(words) + (" (old)" if core.stale else "")
 
 
-def summary_text(closing: Summary, folder: str) -> str:
-    """The summary at the end of a run, one value per line."""
+def summary_text(closing: Summary, folder: str, reason: str = "") -> str:
+    """The summary at the end of a run, one value per line; `reason`, why it failed, comes first."""
     compile_line = f"{units.duration_text(closing.compile_seconds)} ({units.percent_text(closing.compile_share)})"
     waits = f"{closing.lock_waits}"
     if closing.lock_waits:
@@ -166,7 +166,7 @@ def summary_text(closing: Summary, folder: str) -> str:
         rows.append(("fell back", f"{closing.fallbacks} graphs ran without the compiler"))
     rows.append(("recorded", folder))
     title = f"{closing.name or closing.run}: {closing.state_text}"
-    return "\n".join([title, *(f"  {label:<13}{value}" for label, value in rows)])
+    return "\n".join([*([reason] if reason else []), title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 
 def _torch_rows(summary: TorchSummary | None) -> list[tuple[str, str]]:

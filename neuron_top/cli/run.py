@@ -5,8 +5,9 @@
     neurontop run --plain -- ./train.sh 2>progress.txt      output on stdout, progress on stderr
 
 On a terminal the live view opens (q closes it, the job continues); elsewhere the output passes through and progress
-lines go to stderr. At the end a summary is printed: wall time, compile time and its share, cache hits, misses and
-failures, lock waits, peak memory per core. `neurontop runs` lists recordings, `neurontop replay last` plays one back.
+lines go to stderr. At the end a summary is printed: why the command failed if it did, wall time, compile time and its
+share, cache hits, misses and failures, lock waits, peak memory per core. `neurontop runs` lists recordings,
+`neurontop replay last` plays one back.
 
 Ctrl-C is passed to the job; a second one terminates all its processes, a third kills them.
 If neurontop itself is killed (kill -9), the job continues; its output still goes where it went before and to the
@@ -33,6 +34,7 @@ from neuron_top.services.feeds import estimator
 from neuron_top.services.record import Recording, new_recording, screen_feed, shell_status, signals_passed_on
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
+from neuron_top.views.states import JobState
 from neuron_top.views.summary import Summary
 
 TAIL_LINES = 20
@@ -70,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if screen:
             _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
-    log_stderr("\n" + summary_text(closing, str(recording.folder)))
+    log_stderr("\n" + summary_text(closing, str(recording.folder), _reason(settings, closing)))
     return shell_status(code)
 
 
@@ -114,6 +116,20 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
     finally:
         ended.set()
         reporter.join()
+
+
+def _reason(settings: Settings, closing: Summary) -> str:
+    """Why the command failed, on one line; "" where it did not, a person stopped it, or nothing was kept to read."""
+    if closing.state not in (JobState.FAILED, JobState.KILLED):
+        return ""
+    from neuron_top.services.diagnosis import recorded_diagnosis
+    from neuron_top.views.diagnosis import one_line
+
+    try:
+        diagnosis = recorded_diagnosis(settings, closing.run, closing.exit_code)
+    except UsageError:  # the output cannot be read again: the command's own exit status still has to be given
+        return ""
+    return one_line(diagnosis) if diagnosis is not None and diagnosis.causes else ""
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

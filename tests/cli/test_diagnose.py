@@ -122,6 +122,18 @@ def test_the_status_of_a_recording_begins_with_the_cause_and_carries_the_diagnos
     assert document["diagnosis"] == json.loads(neurontop("diagnose", "--json", "last", home=tmp_path).stdout)
 
 
+def test_the_summary_at_the_end_of_a_run_begins_with_the_cause(tmp_path: Path) -> None:
+    command = f"print({FAILED!r}, end=''); raise SystemExit(5)"
+    result = neurontop("run", "--plain", "--name", "it", "--", sys.executable, "-c", command, home=tmp_path)
+    assert result.returncode == 5
+    lines = result.stderr.splitlines()
+    blank, reason, _ = lines[(end := lines.index("it: failed (exit status 5)")) - 2 : end + 1]
+    assert blank == ""
+    assert reason == "failed: the compiler rejected a graph: [NCC_EVRF031] the sort is not supported (line 3)"
+    fine = neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print(1)", home=tmp_path)
+    assert "\n\nfine: finished\n" in f"\n{fine.stderr}"
+
+
 def test_the_status_of_a_job_that_ended_well_begins_with_its_name_and_has_no_cause(tmp_path: Path) -> None:
     neurontop("run", "--plain", "--name", "fine", "--", sys.executable, "-c", "print('step 1')", home=tmp_path)
     result = neurontop("status", "last", home=tmp_path)
