@@ -13,8 +13,7 @@
 
 from __future__ import annotations
 
-from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
+# The answer alone: what finds it (`diagnoser`) takes a quarter of a second to import, and every screen shows an answer.
 from neuron_top.diagnose.model import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
-from neuron_top.diagnose.ranking import combined
 
-__all__ = ["Cause", "CauseClass", "Confidence", "Diagnoser", "Diagnosis", "Evidence", "JobEnd", "combined", "diagnose"]
+__all__ = ["Cause", "CauseClass", "Confidence", "Diagnosis", "Evidence", "JobEnd"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
-from neuron_top.diagnose import Diagnoser, Diagnosis, combined
+from neuron_top.diagnose import Diagnosis
+from neuron_top.diagnose.diagnoser import Diagnoser
+from neuron_top.diagnose.ranking import combined
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
 from neuron_top.ingest.run_loader import is_log

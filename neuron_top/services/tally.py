@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from neuron_top.diagnose import Diagnoser
+from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes.log_input import portions
 

@@ -53,3 +53,9 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
     result = subprocess.run(["bash", "-c", pipeline], capture_output=True, text=True, timeout=60, check=False)
     assert result.stdout.strip() == "0"
     assert "Traceback" not in result.stderr
+
+
+def test_an_overview_is_drawn_without_what_reads_logs_for_causes() -> None:
+    code = "import sys, neuron_top.views.overview; print('neuron_top.diagnose.diagnoser' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert result.stdout.strip() == "False", result.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_top.diagnose import diagnose
+from neuron_top.diagnose.diagnoser import diagnose
 from tests.diagnose.cases import CASES, Case
 from tests.diagnose.more_cases import MORE_CASES
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.diagnose import Cause, Diagnoser, Diagnosis, diagnose
+from neuron_top.diagnose import Cause, Diagnosis
+from neuron_top.diagnose.diagnoser import Diagnoser, diagnose
 from neuron_top.diagnose.recognizers import CASCADES, DEATHS, ROWS
 from tests.corpus import CORPUS
 from tests.diagnose.cases import CASES, Case
