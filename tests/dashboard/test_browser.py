@@ -130,6 +130,10 @@ def test_a_wrong_token_is_refused_and_a_right_one_opens_the_page(browser: Any, f
         assert seen.page.evaluate("document.cookie") == ""
 
 
+LISTS_ARE_NAMED = "() => ! document.querySelector('.dash-checklist:not([aria-label])')"
+"""Dash draws its lists without a name; the page gives them one as soon as it sees them."""
+
+
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1440), ("light", 1440), ("dark", 360)])
 def test_axe_finds_nothing_serious_on_any_page(
     browser: Any, feed: StillFeed, tmp_path: Path, theme: str, width: int
@@ -141,6 +145,7 @@ def test_axe_finds_nothing_serious_on_any_page(
         for page, drawn in PAGES.items():
             seen = open_page(browser, f"{served.address}{page}", **options)
             seen.drawn(*drawn)
+            seen.page.wait_for_function(LISTS_ARE_NAMED)
             results = axe.Axe().run(seen.page)
             found[page] = [
                 f"{one['id']}: {node['html'][:160]}"
