@@ -49,7 +49,7 @@ class Executor(StrEnum):
     """From one storage to another."""
 
 
-class Permission(StrEnum):
+class ActionPermission(StrEnum):
     """What a person must be allowed to do; planning needs no more than reading."""
 
     READ = "read"
@@ -73,7 +73,7 @@ class CacheAction(msgspec.Struct, frozen=True, kw_only=True):
     planner: Callable[[PlannerInput], Plan] | None = None
     """Plans for marked entries; None where a plan is made from something else, or none is needed."""
     executor: Executor = Executor.BACKEND
-    permission: Permission = Permission.ACT
+    permission: ActionPermission = ActionPermission.ACT
     folders_only: bool = False
     """Not possible in a bucket."""
     per_compiler: bool = False
@@ -155,7 +155,7 @@ def plan_broken(
 
     broken: dict[str, str] = {}
     for finding in findings:
-        if finding.level is verify.Level.BROKEN:
+        if finding.level is verify.FindingLevel.BROKEN:
             broken.setdefault(finding.entry.path, finding.what)
     return plan_quarantine([entry for entry in entries if entry.path in broken], snapshot.root, context, broken)
 

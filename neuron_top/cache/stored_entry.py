@@ -28,7 +28,7 @@ class Unsound(Exception):
     """An artifact is not what was published under its key; the text says what is wrong."""
 
 
-class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+class StoredArtifact(msgspec.Struct, frozen=True, kw_only=True):
     """The files of an artifact, read once: what was checked is what is loaded."""
 
     files: dict[str, bytes]
@@ -101,7 +101,7 @@ class StoredEntry:
         with contextlib.suppress(OSError), self.opened():
             pass
 
-    def load(self, graph: str = "") -> Artifact:
+    def load(self, graph: str = "") -> StoredArtifact:
         """The artifact's files, each read once and found to be what was published for `graph` under this key.
 
         Raises Unsound, RefusedForSafety.
@@ -118,10 +118,10 @@ class StoredEntry:
         except OSError as problem:
             raise Unsound(f"it cannot be read: {problem.strerror or problem}") from None
 
-    def _checked(self, folder: trust.CheckedFolder, graph: str) -> Artifact:
+    def _checked(self, folder: trust.CheckedFolder, graph: str) -> StoredArtifact:
         if not self.is_local:
             self._compare_sdks(self.stats())
-            return Artifact(files={})
+            return StoredArtifact(files={})
         try:
             stats = stats_decoder.decode(folder.read(filenames.STATS))
         except (FileNotFoundError, msgspec.MsgspecError):
@@ -132,7 +132,7 @@ class StoredEntry:
         for name, data in files.items():
             if stats.files.get(name) != FileFacts(hashlib.sha256(data).hexdigest(), len(data)):
                 raise Unsound(f"{name} is not what was published")
-        return Artifact(files=files, guards=stats.guards)
+        return StoredArtifact(files=files, guards=stats.guards)
 
     def _compare_sdks(self, stats: Stats | None) -> None:
         """A NEFF is not loaded here, and the SDK keeps no record; where one of ours is, the NEFF must be as it says."""

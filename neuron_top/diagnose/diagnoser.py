@@ -16,10 +16,10 @@ import msgspec
 from neuron_top.diagnose import ending, general, messages, ranking, recognizers
 from neuron_top.diagnose.findings import Finding, Findings, Progress, evidence
 from neuron_top.diagnose.general import Verdict
-from neuron_top.diagnose.messages import Message
+from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.model import Diagnosis
 from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
-from neuron_top.diagnose.tracebacks import Part, Tracebacks
+from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
@@ -88,7 +88,7 @@ class Diagnoser:
         """The block being read, and where its line begins."""
         self._findings = Findings()
         self._tracebacks = Tracebacks()
-        self._message: Message | None = None
+        self._message: CompilerMessage | None = None
         self._shapes: dict[bytes, Finding | None] = {}
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
@@ -264,16 +264,16 @@ class Diagnoser:
             if self._message.patience <= 0 or (statement.text and not is_foreign):
                 self._close_message()
         part, raised = self._tracebacks.read(statement)
-        if part is Part.INSIDE:
+        if part is TracebackPart.INSIDE:
             return None
-        if part is Part.EXCEPTION:
+        if part is TracebackPart.EXCEPTION:
             return self._exception(statement, raised) if raised is not None else None
         if self._modules:
             self._recovered_module(statement)
         if messages.FAILED in statement.text or messages.CACHED.search(statement.text):
             return self._failed_compile(statement)
         if messages.BANNER.search(statement.text) and statement.speaker is Speaker.COMPILER:
-            self._message = Message(statement, is_cached=False)
+            self._message = CompilerMessage(statement, is_cached=False)
             return None
         verdict = general.judge(statement)
         return self._add(statement, verdict) if verdict is not None else None
@@ -295,7 +295,7 @@ class Diagnoser:
             said = msgspec.structs.replace(statement, text=text, level=Level.NONE)
             verdict = messages.verdict(said, is_cached=is_cached, is_retried=is_retried)
             return self._with_modules(self._add(said, verdict), statement)
-        self._message = Message(statement, is_cached, is_retried=is_retried)
+        self._message = CompilerMessage(statement, is_cached, is_retried=is_retried)
         return None
 
     def _close_message(self) -> Finding | None:
@@ -379,7 +379,7 @@ class Diagnoser:
             finding.evidence.append(evidence(line, text))
 
 
-def _statement_of(message: Message) -> tuple[Statement, Verdict]:
+def _statement_of(message: CompilerMessage) -> tuple[Statement, Verdict]:
     """What the message of a failed compile says, as far as it has come."""
     flags = {"is_cached": message.is_cached, "is_retried": message.is_retried}
     if message.best is None:

@@ -37,7 +37,7 @@ _MOST_LINES_OF_OTHERS = 100
 MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
 
 
-class Message(msgspec.Struct):
+class CompilerMessage(msgspec.Struct):
     """A failed compile whose message goes on with the lines to come."""
 
     header: Statement

@@ -34,7 +34,7 @@ _PATIENCE, _PATIENCE_BEHIND = 2000, 200
 _PURGE_EVERY = 50
 
 
-class Part(Enum):
+class TracebackPart(Enum):
     """What a line is in a traceback."""
 
     OUTSIDE = 0
@@ -77,7 +77,7 @@ class Tracebacks:
         """Whether a traceback has begun whose exception has not come."""
         return any(state.in_frames and not state.ignored for state in self._open.values())
 
-    def read(self, statement: Statement) -> tuple[Part, re.Match[str] | None]:
+    def read(self, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         """What the statement is; for an exception its parts (None where it is to be ignored)."""
         self._lines += 1
         if self._open and self._lines % _PURGE_EVERY == 0:
@@ -97,17 +97,17 @@ class Tracebacks:
             if state is None or state.in_frames or not state.left:
                 state = self._begin(key, statement)
             state.in_frames, state.left = True, _MOST_LINES
-            return Part.INSIDE, None
+            return TracebackPart.INSIDE, None
         if _IGNORED in statement.text:
             self._ignores_next = True
-            return Part.INSIDE, None
+            return TracebackPart.INSIDE, None
         if state is None:
-            return Part.OUTSIDE, None
+            return TracebackPart.OUTSIDE, None
         state.left -= 1
         state.last = self._lines
         if state.left <= 0:
             del self._open[key]
-            return Part.OUTSIDE, None
+            return TracebackPart.OUTSIDE, None
         return self._inside(key, state, statement) if state.in_frames else self._behind(key, state, statement)
 
     def _without_lead(self, statement: Statement) -> None:
@@ -137,29 +137,33 @@ class Tracebacks:
         if not self._open:
             self._leads.clear()
 
-    def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[Part, re.Match[str] | None]:
+    def _inside(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         if not statement.text or statement.indented or _FRAME.match(statement.text):
             found = general.EXCEPTION.match(statement.text) if statement.text.startswith("E  ") else None
             if found is None:
-                return Part.INSIDE, None
+                return TracebackPart.INSIDE, None
         raised = general.raised_by(statement)
         if raised is None:
             # Another process's line, or the source of a frame that lost its indentation.
-            return (Part.OUTSIDE, None) if statement.speaker or statement.level is Level.ERROR else (Part.INSIDE, None)
+            return (
+                (TracebackPart.OUTSIDE, None)
+                if statement.speaker or statement.level is Level.ERROR
+                else (TracebackPart.INSIDE, None)
+            )
         state.in_frames, state.left = False, _LINK_LINES
         if state.ignored or state.level in (Level.INFO, Level.WARNING):
             del self._open[key]
-            return Part.EXCEPTION, None
-        return Part.EXCEPTION, raised
+            return TracebackPart.EXCEPTION, None
+        return TracebackPart.EXCEPTION, raised
 
-    def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[Part, re.Match[str] | None]:
+    def _behind(self, key: Process, state: _Open, statement: Statement) -> tuple[TracebackPart, re.Match[str] | None]:
         link = _LINK.search(statement.text)
         if link is None:
-            return Part.OUTSIDE, None
+            return TracebackPart.OUTSIDE, None
         state.in_frames, state.left = True, _MOST_LINES
         if link["handling"] and state.previous is not None and state.previous_is_probe:
             state.previous.demoted = True
-        return Part.INSIDE, None
+        return TracebackPart.INSIDE, None
 
     def found(self, statement: Statement, finding: Finding, *, is_probe: bool) -> None:
         """What the exception that was just read has become."""

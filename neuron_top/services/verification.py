@@ -8,9 +8,9 @@ import msgspec
 
 from neuron_top.actions.backends.base import CacheBackend, ignore
 from neuron_top.cache.model.entry import Entry
-from neuron_top.cache.scan.verify import Finding, Level
+from neuron_top.cache.scan.verify import Finding, FindingLevel
 
-__all__ = ["Finding", "Level", "Verification", "verify_entries"]
+__all__ = ["Finding", "FindingLevel", "Verification", "verify_entries"]
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,14 +19,14 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...]
     findings: tuple[Finding, ...]
 
-    def count(self, level: Level) -> int:
+    def count(self, level: FindingLevel) -> int:
         """Findings of one level."""
         return sum(finding.level is level for finding in self.findings)
 
     @property
     def broken(self) -> frozenset[str]:
         """Paths of the entries that are broken."""
-        return frozenset(finding.entry.path for finding in self.findings if finding.level is Level.BROKEN)
+        return frozenset(finding.entry.path for finding in self.findings if finding.level is FindingLevel.BROKEN)
 
     @property
     def warned(self) -> frozenset[str]:

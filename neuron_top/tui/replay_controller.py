@@ -9,7 +9,7 @@ from neuron_top.services.feeds import Feed
 from neuron_top.units import clock_text
 
 
-class ReplayClock(Protocol):
+class PlaybackClock(Protocol):
     """What a replay's feed has besides a `Feed`: recorded time that can be stopped and moved."""
 
     start: float
@@ -40,7 +40,7 @@ class ReplayController:
         self._changed = changed
 
     @property
-    def clock(self) -> ReplayClock | None:
+    def clock(self) -> PlaybackClock | None:
         """The clock of the feed that is shown; None for a live one."""
         return getattr(self.feed, "clock", None)
 

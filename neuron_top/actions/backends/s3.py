@@ -119,7 +119,7 @@ class S3Backend:
                     findings = [*verify.cheap([local]), *verify.deep(root, local)]
                 yield from (msgspec.structs.replace(finding, entry=entry) for finding in findings)
             elif problem := s3.check_head(self._bucket, objects[entry.path]):
-                yield verify.Finding(entry=entry, level=verify.Level.BROKEN, what=problem)
+                yield verify.Finding(entry=entry, level=verify.FindingLevel.BROKEN, what=problem)
             done += entry.apparent
             if deep:
                 watch(done, total)

@@ -16,7 +16,7 @@ from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
 
 
-class Level(StrEnum):
+class FindingLevel(StrEnum):
     """How bad a finding is. The values are what `neurontop cache verify --json` carries."""
 
     BROKEN = "broken"
@@ -27,7 +27,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing found about one entry."""
 
     entry: Entry
-    level: Level
+    level: FindingLevel
     what: str
 
 
@@ -36,15 +36,17 @@ def cheap(entries: Iterable[Entry]) -> Iterator[Finding]:
     for entry in entries:
         if entry.state in BROKEN:
             what = entry.problems[0] if entry.problems else "marked as done, but there is no artifact"
-            yield Finding(entry=entry, level=Level.BROKEN, what=what)
+            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=what)
         elif entry.artifact is Artifact.UNREADABLE or entry.state is State.UNKNOWN:
             what = entry.problems[0] if entry.problems else "its files match no known form"
-            yield Finding(entry=entry, level=Level.WARNING, what=what)
+            yield Finding(entry=entry, level=FindingLevel.WARNING, what=what)
         elif entry.state is State.PARTIAL:
             what = entry.problems[0] if entry.problems else "the artifact is cut short"
-            yield Finding(entry=entry, level=Level.WARNING, what=what)
+            yield Finding(entry=entry, level=FindingLevel.WARNING, what=what)
         if entry.flags_hash_ok is False:
-            yield Finding(entry=entry, level=Level.WARNING, what="the flags file does not have the hash in the name")
+            yield Finding(
+                entry=entry, level=FindingLevel.WARNING, what="the flags file does not have the hash in the name"
+            )
 
 
 def deep(root: str, entry: Entry) -> Iterator[Finding]:
@@ -54,18 +56,20 @@ def deep(root: str, entry: Entry) -> Iterator[Finding]:
     contents = Contents(root, entry)
     if entry.parts & Part.INDUCTOR:
         for problem in contents.local_problems(keys_in_force()):
-            yield Finding(entry=entry, level=Level.BROKEN, what=problem)
+            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=problem)
     neff = contents.neff(payload=True)
     if neff is not None and neff.problem is not None:
-        yield Finding(entry=entry, level=Level.BROKEN, what=neff.problem)
+        yield Finding(entry=entry, level=FindingLevel.BROKEN, what=neff.problem)
     if neff is not None and neff.payload is not None:
         if neff.payload.digest_ok is False:
-            yield Finding(entry=entry, level=Level.BROKEN, what="the digest in the header is not that of the archive")
+            yield Finding(
+                entry=entry, level=FindingLevel.BROKEN, what="the digest in the header is not that of the archive"
+            )
         for problem in neff.payload.problems[:3]:
-            yield Finding(entry=entry, level=Level.BROKEN, what=problem)
+            yield Finding(entry=entry, level=FindingLevel.BROKEN, what=problem)
     if neff is not None and neff.header is not None:
         for warning in neff.header.warnings:
-            yield Finding(entry=entry, level=Level.WARNING, what=warning)
+            yield Finding(entry=entry, level=FindingLevel.WARNING, what=warning)
     graph = contents.graph() if entry.parts & Part.GRAPH else None
     if isinstance(graph, str):
-        yield Finding(entry=entry, level=Level.WARNING, what=graph)
+        yield Finding(entry=entry, level=FindingLevel.WARNING, what=graph)

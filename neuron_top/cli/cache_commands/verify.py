@@ -26,7 +26,7 @@ from neuron_top.cli.output import log_stderr, print_json, table
 from neuron_top.escapes import name_text, visible
 from neuron_top.services.cache_reader import Snapshot
 from neuron_top.services.caches import CacheService
-from neuron_top.services.verification import Level, Verification, verify_entries
+from neuron_top.services.verification import FindingLevel, Verification, verify_entries
 from neuron_top.units import bytes_text, counted
 
 
@@ -113,7 +113,7 @@ def _json(root: str, verification: Verification, *, deep: bool) -> dict[str, Any
         ],
         "totals": {
             "entries": len(verification.entries),
-            "broken": verification.count(Level.BROKEN),
-            "warnings": verification.count(Level.WARNING),
+            "broken": verification.count(FindingLevel.BROKEN),
+            "warnings": verification.count(FindingLevel.WARNING),
         },
     }

@@ -17,7 +17,7 @@ import msgspec
 
 from neuron_top.cache.model.keys import ModuleKey
 from neuron_top.cache.model.record import Stats
-from neuron_top.cache.stored_entry import Artifact
+from neuron_top.cache.stored_entry import StoredArtifact
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import CompileOutcome, Compiler, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import compile_end, log_lines
@@ -51,7 +51,7 @@ class CompiledEntry(msgspec.Struct, frozen=True, kw_only=True):
     hit: bool
     waited_seconds: float = 0.0
     guards: str = ""
-    artifact: Artifact | None = None
+    artifact: StoredArtifact | None = None
     """Of a hit: what was read and found sound."""
 
 

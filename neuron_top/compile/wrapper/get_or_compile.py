@@ -21,7 +21,7 @@ import msgspec
 from neuron_top.cache.model.entry import Lookup
 from neuron_top.cache.model.keys import ModuleKey, parse_key
 from neuron_top.cache.signing import keys_in_force
-from neuron_top.cache.stored_entry import Artifact, Unsound
+from neuron_top.cache.stored_entry import StoredArtifact, Unsound
 from neuron_top.compile import side_channel
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.wrapper import log_lines
@@ -269,5 +269,5 @@ class Wrapper:
         return self._compiling.compile(entry, graph, None)
 
 
-def _hit(entry: WritableEntry, artifact: Artifact) -> CompiledEntry:
+def _hit(entry: WritableEntry, artifact: StoredArtifact) -> CompiledEntry:
     return CompiledEntry(entry=entry, hit=True, guards=artifact.guards, artifact=artifact)
