@@ -19,7 +19,6 @@ import functools
 import hashlib
 import hmac
 import os
-import secrets
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -126,6 +125,8 @@ def _make_key(path: Path) -> None:
 
     Raises OSError, RefusedForSafety for a state folder that others could change.
     """
+    import secrets  # only a new key needs it, and it loads more than all of this module
+
     private_files.make_folder(path.parent)
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

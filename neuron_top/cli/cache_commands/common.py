@@ -11,7 +11,6 @@ from typing import Any
 
 from neuron_top.cli.output import log_stderr
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.services.cache_places import other_neuron_caches
 from neuron_top.services.cache_reader import (
     NOTHING_RECORDED,
     CacheReader,
@@ -84,6 +83,8 @@ def name_others(root: str) -> None:
     """Tell a person which other Neuron caches exist here."""
     if not sys.stderr.isatty():
         return
+    from neuron_top.services.cache_places import other_neuron_caches  # looks into every kind of cache
+
     for other in other_neuron_caches(root):
         log_stderr(f"neurontop: another cache lies in {other.path} ({other.origin})")
 
