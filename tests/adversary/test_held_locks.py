@@ -85,7 +85,7 @@ def test_a_lock_that_a_living_process_holds_stays_and_says_who(
             assert status in (0, 4), said
             assert (place / LOCK).exists(), words
         status, said = cache_command(capsys, "unlock", root, "--dry-run")
-        assert f"its holder lives: process {pid} " in said
+        assert f"its holder is alive: process {pid} " in said
     assert cache_command(capsys, "unlock", root, "--yes")[0] == 0
     assert not (place / LOCK).exists()
 
