@@ -18,7 +18,7 @@ JOB = """
 import random, sys, time
 from pathlib import Path
 from neuron_top.cache.model.keys import module_key
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from neuron_top.errors import CompileError
 from tests.compile.fakes import Copying, wrapper
 
@@ -28,7 +28,7 @@ ours = wrapper(root, Copying(delay=0.002), log_level="ERROR")
 
 def load(number):
     data = b"graph %d" % number
-    graph = Graph(key=module_key(f"{number:020x}", []), data=lambda: data)
+    graph = GraphToCompile(key=module_key(f"{number:020x}", []), data=lambda: data)
     for attempt in (1, 2):
         obtained = ours.get_or_compile(graph)
         try:

@@ -18,9 +18,9 @@ JOB = """
 import json, sys
 from pathlib import Path
 from neuron_top.cache.model.keys import module_key
-from neuron_top.compile.wrapper.compiling import Graph
+from neuron_top.compile.wrapper.compiling import GraphToCompile
 from tests.compile.fakes import wrapper
-graph = Graph(key=module_key("0123456789abcdef0123", []), data=lambda: b"a graph" * 20_000)
+graph = GraphToCompile(key=module_key("0123456789abcdef0123", []), data=lambda: b"a graph" * 20_000)
 for _ in range(2):
     obtained = wrapper(Path(sys.argv[1])).get_or_compile(graph)
     assert obtained.entry.artifact.read_bytes() == graph.data() * 2
