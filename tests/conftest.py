@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.servers.slurm import SlurmCluster, SlurmMissing, slurm_cluster
 
 # A property is right or wrong, however slow the machine is that tries it.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,3 +28,13 @@ def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(Path(place) / "compile-cache"))
     for name in ("NEURON_CC_FLAGS", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
+    """Slurm with four nodes, n1 to n4, for all tests of a process; skipped with the reason where there is none."""
+    try:
+        with slurm_cluster(tmp_path_factory.mktemp("slurm")) as cluster:
+            yield cluster
+    except SlurmMissing as reason:
+        pytest.skip(str(reason))
