@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent, ArtifactLoaded, CacheHit, CompileCompleted, CompileEnded
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 USES = "cache-uses.json"
 
@@ -33,7 +33,7 @@ _uses = msgspec.json.Decoder(Uses)  # made once, in one thread: see `cache/scan/
 
 def read(state: Path) -> tuple[dict[str, float], dict[str, float]]:
     """(module → last use, module → seconds of its newest measured compile). Raises StoreUnusable."""
-    with Store(state / FILE_NAME, read_only=True) as store:
+    with SqliteStore(state / FILE_NAME, read_only=True) as store:
         compiled: dict[str, float] = {}
         for record in store.compile_history():
             compiled.setdefault(record.module, record.seconds)
@@ -42,7 +42,7 @@ def read(state: Path) -> tuple[dict[str, float], dict[str, float]]:
 
 def modules_of(state: Path, run: str) -> tuple[str, ...]:
     """Every module that a recorded run used or compiled. Raises NothingToShow for a run that is not there."""
-    with Store(state / FILE_NAME, read_only=True) as store:
+    with SqliteStore(state / FILE_NAME, read_only=True) as store:
         record = store.run(run)
         if record is None:
             raise NothingToShow(f"no recording is {run!r}: neurontop runs lists them")
@@ -50,7 +50,7 @@ def modules_of(state: Path, run: str) -> tuple[str, ...]:
     return tuple(sorted(modules))
 
 
-def _brought_up(store: Store, path: Path) -> Uses:
+def _brought_up(store: SqliteStore, path: Path) -> Uses:
     uses = _kept(path)
     there = {record.id: record.events for record in store.runs()}
     before = dict(uses.read)

@@ -14,7 +14,7 @@ from neuron_top.ingest.recordings import OUTPUT_NAME, is_recording, run_folder, 
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry.source import Emit
 
 FOLLOW_SECONDS = 0.1
@@ -37,7 +37,7 @@ class FollowedRun:
         """Emit what the recording holds and what it gains; returns when it ends."""
         lines = _Lines(self._folder / OUTPUT_NAME, self._buffer)
         after = -1
-        with Store(self._store_path, read_only=True) as store:
+        with SqliteStore(self._store_path, read_only=True) as store:
             while True:
                 # Asked before reading: what was written before the recorder ended is then read for certain.
                 last = self._stopped.is_set() or not is_recording(self._folder)

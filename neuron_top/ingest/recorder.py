@@ -14,7 +14,7 @@ from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import AnyEvent, RunStarted
 from neuron_top.ingest.recordings import EVENTS_NAME, OUTPUT_NAME
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 
 
 class OutputFile:
@@ -65,9 +65,9 @@ class Recorder:
 
     def __init__(self, path: Path, started: RunStarted, folder: Path, warn: Callable[[str], None]) -> None:
         self._run, self._warn = started.run, warn
-        self._store: Store | None = None
+        self._store: SqliteStore | None = None
         try:
-            self._store = Store(path)
+            self._store = SqliteStore(path)
             self._store.begin(started, pid=os.getpid(), folder=folder, now=started.time or 0.0)
         except (NeuronTopError, OSError) as problem:
             self._give_up(problem)
@@ -84,7 +84,7 @@ class Recorder:
             self._store.close()
             self._store = None
 
-    def _attempt(self, write: Callable[[Store], None]) -> None:
+    def _attempt(self, write: Callable[[SqliteStore], None]) -> None:
         if self._store is None:
             return
         try:

@@ -33,7 +33,7 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.retention import enforce
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry import versions
 from neuron_top.telemetry.source import Periodic, Source
 from neuron_top.telemetry.workers import WorkerSampler
@@ -131,14 +131,14 @@ class Recording:
 
     def _close_store(self, code: int, finished: float, closing: Summary) -> None:
         try:
-            with Store(store_path(self._settings)) as store:
+            with SqliteStore(store_path(self._settings)) as store:
                 store.finish(self.run, code, finished, msgspec.json.encode(closing))
                 store.remember_compiles(self.feed.read(lambda run, _now: measured_compiles(run)))
                 self._drop_old(store)
         except (NeuronTopError, OSError) as problem:
             self._warn(f"the end of the run is not recorded: {problem}")
 
-    def _drop_old(self, store: Store) -> None:
+    def _drop_old(self, store: SqliteStore) -> None:
         try:
             enforce(store, self._settings.state_path, self._settings.keep_runs, self._settings.keep_bytes)
         except RefusedForSafety as problem:

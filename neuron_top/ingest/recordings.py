@@ -14,7 +14,7 @@ from neuron_top.errors import NothingToShow
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import RunRecord
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 RUNS_NAME = "runs"
 OUTPUT_NAME = "output.log"
@@ -73,7 +73,7 @@ def recordings_in_progress(settings: Settings, newest: int = 20) -> list[str]:
     return [name for name in names[:newest] if is_recording(run_folder(settings, name))]
 
 
-def find_recording(store: Store, wanted: str) -> RunRecord:
+def find_recording(store: SqliteStore, wanted: str) -> RunRecord:
     """A recording by id, by the unique beginning of one, by name (the newest), or `last`. Raises NothingToShow."""
     if wanted == "last":
         newest = store.runs(limit=1)
@@ -86,7 +86,7 @@ def find_recording(store: Store, wanted: str) -> RunRecord:
     return record
 
 
-def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0) -> Run:
+def load_run(store: SqliteStore, run: str, history_seconds: float = 8 * 3600.0) -> Run:
     """The run as it stood at the end of its recording, or as it stands now."""
     loaded = Run(history_seconds)
     for event in store.replay(run):

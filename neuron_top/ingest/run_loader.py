@@ -20,7 +20,7 @@ from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
 from neuron_top.store.records import CompileRecord
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report_graphs import Remembered
 
 Listener = Callable[[str, bytes], None]
@@ -47,7 +47,7 @@ def load(
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
     if not store_path(settings).exists():
         raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {settings.state_path}")
-    with Store(store_path(settings), read_only=True) as store:
+    with SqliteStore(store_path(settings), read_only=True) as store:
         return load_run(store, find_recording(store, names[0]).id, settings.history_seconds)
 
 
@@ -100,7 +100,7 @@ def history(settings: Settings) -> list[CompileRecord]:
     """Measured compiles of all recordings; none where nothing was recorded."""
     if not store_path(settings).exists():
         return []
-    with Store(store_path(settings), read_only=True) as store:
+    with SqliteStore(store_path(settings), read_only=True) as store:
         return store.compile_history()
 
 

@@ -20,7 +20,7 @@ from neuron_top.ingest.recordings import (
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.records import RunRecord
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.runs import RunRow, run_row
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class RunService:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
         if not self._path.exists():
             return ()
-        with Store(self._path, read_only=True) as store:
+        with SqliteStore(self._path, read_only=True) as store:
             records = store.runs(limit=limit)
         now = time.time()
         folders = ((record, run_folder(self._settings, record.id)) for record in records)
@@ -64,7 +64,7 @@ class RunService:
         """How many recordings there are. Raises StoreUnusable."""
         if not self._path.exists():
             return 0
-        with Store(self._path, read_only=True) as store:
+        with SqliteStore(self._path, read_only=True) as store:
             return len(store.runs())
 
     def find(self, name: str) -> RunRecord:
@@ -100,7 +100,7 @@ class RunService:
 
         if is_recording(run_folder(self._settings, run)):
             raise RefusedForSafety(f"recording {run} is still being written; delete it when its job has ended")
-        with Store(self._path) as store:
+        with SqliteStore(self._path) as store:
             return delete(store, self._settings.state_path, run).freed_bytes
 
     def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
@@ -127,15 +127,15 @@ class RunService:
         feed.clock.seek(feed.clock.end)
         return feed
 
-    def _store(self) -> Store:
+    def _store(self) -> SqliteStore:
         if not self._path.exists():
             raise NothingToShow(
                 f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
             )
-        return Store(self._path, read_only=True)
+        return SqliteStore(self._path, read_only=True)
 
 
-def _find(store: Store, name: str) -> RunRecord:
+def _find(store: SqliteStore, name: str) -> RunRecord:
     if name != BEFORE_LAST:
         return find_recording(store, name)
     newest = store.runs(limit=2)

@@ -20,8 +20,8 @@ from neuron_top.cache.filesystem import mounted_below
 from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety
 from neuron_top.folders import FOLDER_FLAGS, remove_folders
+from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
-from neuron_top.store.sqlite import Store
 
 RUNS_FOLDER = "runs"
 FOREIGN_SECONDS = 86400.0

@@ -52,7 +52,7 @@ _FOREIGN = (
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
-class Store:
+class SqliteStore:
     """An open store; use it in one thread at a time (each thread opens its own). Closes as a context manager."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -77,6 +77,11 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def place(self) -> str:
+        """Its path."""
+        return str(self.path)
 
     def close(self) -> None:
         """Close the connection; a second close does nothing."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_top.events import CacheHit, RunFinished, RunStarted
-from neuron_top.store.sqlite import FILE_NAME, SCHEMA_VERSION, Store
+from neuron_top.store.sqlite import FILE_NAME, SCHEMA_VERSION, SqliteStore
 
 LINE = (
     "2026-02-04 19:31:29.000382:  250618  [INFO]: Using a cached neff at /c/neuronxcc-2.22.1.0+b4a00d10/{}/model.neff\n"
@@ -28,7 +28,7 @@ def recorded(state: Path) -> Path:
     """A store with two recordings."""
     state.mkdir(parents=True, exist_ok=True)
     path = state / FILE_NAME
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         for number in (1, 2):
             run = f"20260214-09301{number}-7f3a"
             started = RunStarted(at=1.0 * number, run=run, node="n", name=f"run{number}", command=("train",))

@@ -19,7 +19,7 @@ from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety
 from neuron_top.events import RunStarted
 from neuron_top.store.retention import delete, enforce, folder_of
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.actions import caches
 from tests.adversary.attacker import LONG, as_stranger, give_away, needs_root
 from tests.adversary.trees import (
@@ -345,7 +345,7 @@ def test_folders_alone_end_a_walk_too(clean: Path) -> None:
 
 
 def test_a_recording_of_nested_folders_is_deleted_and_one_that_cannot_be_stops_no_other(clean: Path) -> None:
-    with Store(clean / FILE_NAME) as store:
+    with SqliteStore(clean / FILE_NAME) as store:
         for number in range(4):
             store.begin(RunStarted(run=f"r{number}", at=float(number)), pid=None)
             store.finish(f"r{number}", 0, number + 0.5)

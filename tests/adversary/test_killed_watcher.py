@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from neuron_top.errors import NeuronTopError
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.adversary.attacker import LONG, mounted
 
 PATIENCE = 240.0
@@ -67,7 +67,7 @@ class Attack:
     def recorded_runs(self) -> list[str]:
         """Ids of the runs that the store knows of."""
         try:
-            with Store(self.folder / "state" / FILE_NAME, read_only=True) as store:
+            with SqliteStore(self.folder / "state" / FILE_NAME, read_only=True) as store:
                 return [run.id for run in store.runs()]
         except NeuronTopError:
             return []

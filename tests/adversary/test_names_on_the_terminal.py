@@ -15,7 +15,7 @@ import pytest
 from neuron_top.cli.main import main
 from neuron_top.cli.output import json_text
 from neuron_top.events import RunStarted
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.adversary.attacker import ESCAPES, unprintable
 
 Said = Callable[..., str]
@@ -115,7 +115,7 @@ def test_logs_with_such_names(command: list[str], name: str, tmp_path: Path, sai
 
 
 def test_a_recording_of_a_job_with_such_a_name(tmp_path: Path, said: Said) -> None:
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         started = RunStarted(
             run="20260101-1",
             name=ESCAPES,

@@ -13,7 +13,7 @@ from neuron_top.events import Event, OutputGrew, RunStarted, encode
 from neuron_top.ingest.recordings import load_run
 from neuron_top.ingest.replay import ReplayFeed
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
-from neuron_top.store.sqlite import BATCH_MOST_BYTES, FILE_NAME, Store
+from neuron_top.store.sqlite import BATCH_MOST_BYTES, FILE_NAME, SqliteStore
 
 LOOSE = "".join(
     f"CREATE TABLE loose AS SELECT * FROM {table}; DROP TABLE {table}; ALTER TABLE loose RENAME TO {table};"
@@ -25,7 +25,7 @@ LOOSE = "".join(
 def recording(folder: Path, *events: Event, change: str = "") -> Path:
     """A store with one recording, changed by hand."""
     path = folder / FILE_NAME
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(RunStarted(run="r1", at=1.0), now=1.0)
         store.append("r1", [RunStarted(run="r1", at=1.0), *events], 2.0)
         store.finish("r1", 0, 3.0, b"{}")
@@ -37,7 +37,7 @@ def recording(folder: Path, *events: Event, change: str = "") -> Path:
 
 def used(path: Path) -> None:
     """All that reads a recording."""
-    with Store(path, read_only=True) as store:
+    with SqliteStore(path, read_only=True) as store:
         for record in store.runs():
             assert record.touched < 1e12
             load_run(store, record.id)
@@ -87,7 +87,7 @@ SCHEMAS = {
 @pytest.mark.parametrize("change", SCHEMAS.values(), ids=SCHEMAS)
 def test_a_schema_that_computes_is_refused(change: str, tmp_path: Path, *, read_only: bool) -> None:
     with pytest.raises(StoreUnusable, match="no neuron-top has made"):
-        Store(recording(tmp_path, change=change), read_only=read_only)
+        SqliteStore(recording(tmp_path, change=change), read_only=read_only)
 
 
 VALUES = {
@@ -120,7 +120,7 @@ def test_values_of_the_wrong_kind_are_a_sentence(change: str, tmp_path: Path) ->
 
 def test_operators_of_a_past_compile_that_cannot_be_read_are_none(tmp_path: Path) -> None:
     change = "INSERT INTO compiles (module, seconds, finished, mix) VALUES ('m', 1.0, 1.0, '[[');"
-    with Store(recording(tmp_path, change=change), read_only=True) as store:
+    with SqliteStore(recording(tmp_path, change=change), read_only=True) as store:
         assert [record.op_counts for record in store.compile_history()] == [{}]
 
 
@@ -169,7 +169,7 @@ def test_a_recording_of_any_name_leads_nowhere(name: str, tmp_path: Path) -> Non
     with connection:
         connection.execute("UPDATE runs SET id = ?", (name,))
     connection.close()
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         try:
             delete(store, state, name)
         except RefusedForSafety as problem:

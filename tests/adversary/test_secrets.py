@@ -11,7 +11,7 @@ from neuron_top.events import encode
 from neuron_top.ingest.recording import Recording
 from neuron_top.parsers.secrets import command_without_secrets, without_secrets
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from neuron_top.telemetry.versions import environment_that_matters
 
 SECRET = "hunter2hunter2"
@@ -79,7 +79,7 @@ def test_a_recording_holds_no_token_of_the_command_line(tmp_path: Path) -> None:
     recording.start()
     recording.finish()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    with Store(tmp_path / "state" / FILE_NAME) as store:
+    with SqliteStore(tmp_path / "state" / FILE_NAME) as store:
         told = b"\n".join(map(encode, store.replay(recording.run)))
         assert store.runs()[0].command[-2:] == ("--hf_token", "…")
     assert b"RunStarted" in told

@@ -23,7 +23,7 @@ from neuron_top.ingest.recordings import store_path
 from neuron_top.ingest.sources import SideChannel
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.tui.ui_state import UiState, load, save
 from tests.adversary.attacker import give_away, needs_root
 
@@ -62,7 +62,7 @@ def test_whatever_makes_the_state_folder_nobody_else_can_enter_it(first: str, tm
         case "catalog":
             assert index.save(catalog.open_root(str(tmp_path / "cache"), state), state)
         case "store":
-            Store(store_path(Settings(state_dir=str(state)))).close()
+            SqliteStore(store_path(Settings(state_dir=str(state)))).close()
         case "output":
             OutputFile(state / "runs" / "r", pytest.fail).close()
         case "screen":
@@ -78,10 +78,10 @@ def test_whatever_makes_the_state_folder_nobody_else_can_enter_it(first: str, tm
 def test_a_state_folder_that_others_may_enter_still_hides_what_we_put_into_it(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     (tmp_path / "cache").mkdir()
-    Store(tmp_path / "state" / "db").close()
+    SqliteStore(tmp_path / "state" / "db").close()
     state = tmp_path / "state"
     state.chmod(0o755)
-    with Store(store_path(Settings(state_dir=str(state)))) as store:
+    with SqliteStore(store_path(Settings(state_dir=str(state)))) as store:
         store.begin(RunStarted(run="r"))
         OutputFile(state / "runs" / "r", pytest.fail).close()
         save(state, UiState(screen="logs"))
@@ -106,7 +106,7 @@ def test_a_strangers_state_folder_is_not_written_to(planted: str, tmp_path: Path
         case "fifo":
             os.mkfifo(path)
     with pytest.raises(StoreUnusable, match=r"state_dir|is no file"):
-        Store(path)
+        SqliteStore(path)
     assert not victim.exists()
 
 
@@ -114,7 +114,7 @@ def test_a_state_folder_that_everybody_can_write_to_is_refused(tmp_path: Path) -
     (tmp_path / "state").mkdir()
     (tmp_path / "state").chmod(0o777)
     with pytest.raises(StoreUnusable, match="everybody can write"):
-        Store(tmp_path / "state" / "db")
+        SqliteStore(tmp_path / "state" / "db")
 
 
 @needs_root

@@ -15,7 +15,7 @@ import pytest
 
 from neuron_top.events import CacheHit, RunStarted
 from neuron_top.store.records import CompileRecord
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.builders import FAILURE_LOG, HLO_NAME, neff, small_hlo, write_entry
 
 HIT = {HLO_NAME: small_hlo(), "model.neff": neff(), "model.done": b""}
@@ -147,7 +147,7 @@ def test_stats_loads_nothing_heavy(root: Path) -> None:
 def test_last_use_and_compile_time_come_from_recordings_too(root: Path) -> None:
     entries = {entry["module"][7:8]: entry["module"] for entry in answer("ls", root)["entries"]}
     at = time.time() - 60
-    with Store(root.parent / "state" / FILE_NAME) as store:
+    with SqliteStore(root.parent / "state" / FILE_NAME) as store:
         store.begin(RunStarted(source="job", at=at - 50, run="r1"))
         store.append("r1", [CacheHit(source="job", at=at, module=entries["1"])])
         store.remember_compiles([CompileRecord(entries["1"], "node", "r1", "2.20", None, None, 30.0, None, at - 10)])

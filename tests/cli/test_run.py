@@ -14,7 +14,7 @@ import pytest
 from neuron_top.events import RunFinished, RunStarted
 from neuron_top.ingest.recordings import find_recording, is_recording, load_run
 from neuron_top.processes.launch import processes_of_run
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 
 PROGRAM = (sys.executable, "-m", "neuron_top")
 PATIENCE = 240.0
@@ -46,8 +46,8 @@ class Here:
             [*PROGRAM, *arguments], env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
 
-    def store(self) -> Store:
-        return Store(self.state / "neurontop.db", read_only=True)
+    def store(self) -> SqliteStore:
+        return SqliteStore(self.state / "neurontop.db", read_only=True)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from neuron_top.cache.locks import lock_owner
 from neuron_top.ingest.assembly import paths_feed
 from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.alerts import Alert, Limits, alerts
 from tests.builders import COMPILER, HLO_NAME, neff, small_hlo, write_entry
 from tests.telemetry import records
@@ -177,7 +177,7 @@ def test_a_recorded_job_whose_cache_is_switched_off_is_told(tmp_path: Path) -> N
     job = [sys.executable, "-m", "neuron_top", "run", "--plain", "--", sys.executable, "-c", f"print({line!r})"]
     done = subprocess.run(job, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
-    with Store(tmp_path / "neurontop.db", read_only=True) as store:
+    with SqliteStore(tmp_path / "neurontop.db", read_only=True) as store:
         run = load_run(store, find_recording(store, "last").id, 3600.0)
     (alert,) = [alert for alert in alerts(run, time.time()) if alert.title == "the compile cache is not in use"]
     assert alert.evidence == "--no_cache in NEURON_CC_FLAGS; 1 graphs were compiled"

@@ -22,7 +22,7 @@ from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.recordings import load_run
 from neuron_top.ingest.sources import LogFiles
 from neuron_top.run.model import Run
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.telemetry.source import Emit
 
 LINE = (
@@ -175,7 +175,7 @@ def test_a_log_that_is_rotated_is_counted_once(tmp_path: Path) -> None:
 
 def test_the_store_gives_back_a_recording_in_batches(tmp_path: Path) -> None:
     started = RunStarted(run="r", at=1.0)
-    with Store(tmp_path / "s.db") as store:
+    with SqliteStore(tmp_path / "s.db") as store:
         store.begin(started)
         store.append("r", [started, *steps(3)], 2.0)
         assert load_run(store, "r").training.step == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent, OutputGrew, RunFinished, RunStarted, StepReported
 from neuron_top.ingest.replay import ReplayClock, ReplayFeed
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 
 
 class Time:
@@ -68,7 +68,7 @@ def store_path(tmp_path: Path) -> Path:
         events.append(OutputGrew(path=str(log), end=end, lines=number + 1, seen=moment))
     events.append(RunFinished(run="r-1", exit_code=0, at=1040.0, seen=1040.00001))  # taken down after it came
     path = tmp_path / "s.db"
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(events[0])  # type: ignore[arg-type]
         store.append("r-1", events, 1040.0)
         store.finish("r-1", 0, 1040.0)

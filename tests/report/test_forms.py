@@ -22,7 +22,7 @@ from neuron_top.report.html import html
 from neuron_top.report.markdown import markdown
 from neuron_top.services.reports import ReportService
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report import report
 from tests.parsers.logs import M1, g3
 from tests.report.samples import T0, A, made, sample
@@ -155,7 +155,7 @@ def test_the_report_of_a_live_run_equals_the_report_of_its_replay(tmp_path: Path
     recording.start()
     recording.finish()
     live = recording.feed.read(lambda run, now: report(run, end_of(run)))
-    with Store(store_path(settings), read_only=True) as store:
+    with SqliteStore(store_path(settings), read_only=True) as store:
         run = load_run(store, recording.run, settings.history_seconds)
     assert report(run, time.time()) == live
     assert live.summary.steps or live.summary.loss is not None
@@ -240,11 +240,11 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_one_before(tmp_path: P
 
 
 def test_the_report_of_a_recording_that_was_killed_says_that_it_has_no_end(tmp_path: Path) -> None:
-    with Store(store_path(settings_in(tmp_path))) as store:
+    with SqliteStore(store_path(settings_in(tmp_path))) as store:
         started = ev.RunStarted(run="r1", name="sample", command=("python", "train.py"), at=T0)
         store.begin(started)
         store.append("r1", [started, ev.CompileBegan(module=A, pid=1, at=T0 + 5)])
-    with Store(store_path(settings_in(tmp_path)), read_only=True) as store:
+    with SqliteStore(store_path(settings_in(tmp_path)), read_only=True) as store:
         run = load_run(store, "r1")
     page = markdown(report(run, end_of(run)))
     assert "recorder died" in page

@@ -11,7 +11,7 @@ from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.events import AnyEvent, RunFinished, RunStarted, StepReported
 from neuron_top.services.runs import BEFORE_LAST, LAST, RunService
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.overview import overview
 
 
@@ -23,7 +23,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def service(settings: Settings) -> RunService:
     """Two recordings, an hour apart, of three steps each."""
-    with Store(settings.state_path / "neurontop.db") as store:
+    with SqliteStore(settings.state_path / "neurontop.db") as store:
         for number, run in enumerate(("20260101-000000-aaaa", "20260101-010000-bbbb")):
             began = 1000.0 + 3600 * number
             steps: list[AnyEvent] = [StepReported(step=step, at=began + step, seen=began + step) for step in range(3)]

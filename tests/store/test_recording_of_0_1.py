@@ -16,7 +16,7 @@ from neuron_top.events import AnyEvent, CompileEnded, GraphDescribed, encode, le
 from neuron_top.ingest.recordings import load_run
 from neuron_top.ingest.sources import SideChannel
 from neuron_top.run.graph import GraphState
-from neuron_top.store.sqlite import FILE_NAME, SCHEMA_VERSION, Store
+from neuron_top.store.sqlite import FILE_NAME, SCHEMA_VERSION, SqliteStore
 from neuron_top.views.runs import run_row
 
 DUMP = Path(__file__).with_name("recording_of_0_1.sql")
@@ -55,14 +55,14 @@ def as_old(event: AnyEvent) -> object:
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("run", ["bert", "all-events"])
 def test_every_event_of_an_old_recording_comes_back_with_every_field(old_store: Path, run: str, read_only: bool):
-    with Store(old_store, read_only=read_only) as store:
+    with SqliteStore(old_store, read_only=read_only) as store:
         events = list(store.replay(run))
     assert [as_old(event) for event in events] == [json.loads(line) for line in lines_of(old_store, run)]
     assert version_of(old_store) == (2 if read_only else SCHEMA_VERSION)
 
 
 def test_an_old_recording_replays_to_the_run_that_was_shown(old_store: Path):
-    with Store(old_store, read_only=True) as store:
+    with SqliteStore(old_store, read_only=True) as store:
         run = load_run(store, "bert")
         row = run_row(store.runs()[-1], 0.0, recorder_alive=False)
     graphs = list(run.compiles.graphs.values())
@@ -80,17 +80,17 @@ def test_an_old_recording_replays_to_the_run_that_was_shown(old_store: Path):
 
 def test_an_old_store_is_continued_and_old_and_new_batches_are_read_side_by_side(old_store: Path):
     new = CompileEnded(module="MODULE_1", seconds=2.0, ok=True, artifact_bytes=5)
-    with Store(old_store) as store:
+    with SqliteStore(old_store) as store:
         store.append("all-events", [new])
         assert [record.op_counts for record in store.compile_history()] == [{"add": 7, "mm": 5}]
-    with Store(old_store, read_only=True) as store:
+    with SqliteStore(old_store, read_only=True) as store:
         events = list(store.replay("all-events"))
     assert (len(events), events[-1]) == (69, new)
 
 
 def test_what_a_recorder_of_0_1_still_appends_after_the_upgrade_is_read(old_store: Path):
     batch = zlib.compress(b'{"type":"ArtefactLoaded","module":"MODULE_1","seconds":1.0}')
-    with Store(old_store) as store:  # the upgrade, while the old program goes on with its own statements
+    with SqliteStore(old_store) as store:  # the upgrade, while the old program goes on with its own statements
         with closing(sqlite3.connect(old_store)) as connection:
             connection.execute(
                 "INSERT INTO events (run, number, node, first, last, count, data) VALUES (?, ?, ?, ?, ?, ?, ?)",

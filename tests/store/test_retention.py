@@ -13,7 +13,7 @@ from neuron_top.errors import RefusedForSafety
 from neuron_top.events import OutputGrew, RunStarted
 from neuron_top.store.records import RunRecord
 from neuron_top.store.retention import delete, enforce, folder_of, recorder_alive, surplus
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 
 def record(number: int, *, size: int = 0, alive: bool = False) -> RunRecord:
@@ -35,8 +35,8 @@ def record(number: int, *, size: int = 0, alive: bool = False) -> RunRecord:
     )
 
 
-def recorded(state: Path, count: int, *, pid: int | None = None) -> Store:
-    store = Store(state / FILE_NAME)
+def recorded(state: Path, count: int, *, pid: int | None = None) -> SqliteStore:
+    store = SqliteStore(state / FILE_NAME)
     for number in range(count):
         store.begin(RunStarted(run=f"r{number}", at=float(number)), pid=pid)
         store.append(f"r{number}", [OutputGrew(path="/log", end=1)])

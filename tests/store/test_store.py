@@ -18,7 +18,7 @@ from neuron_top.events import AnyEvent, CacheHit, OutputGrew, RunStarted, encode
 from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord
-from neuron_top.store.sqlite import FILE_NAME, Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 from tests.run.samples import event_lists
 
 STARTED = RunStarted(run="r1", name="bert", command=("torchrun", "train.py"), at=100.0, node="host")
@@ -41,7 +41,7 @@ def run_of(events: list[AnyEvent]) -> Run:
 def test_a_replay_gives_the_run_that_was_shown_live_however_it_was_appended(
     events: list[AnyEvent], places: list[int]
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder, FILE_NAME)) as store:
+    with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder, FILE_NAME)) as store:
         store.begin(STARTED)
         edges = [0, *sorted(min(place, len(events)) for place in places), len(events)]
         for start, end in itertools.pairwise(edges):
@@ -50,7 +50,7 @@ def test_a_replay_gives_the_run_that_was_shown_live_however_it_was_appended(
 
 
 def test_a_recording_is_listed_with_what_is_known_of_it(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.begin(STARTED, pid=77, folder="runs/r1")
         store.append("r1", grown(3), now=105.0)
         open_one = store.runs()[0]
@@ -62,7 +62,7 @@ def test_a_recording_is_listed_with_what_is_known_of_it(tmp_path: Path):
 
 
 def test_a_recording_is_found_by_id_beginning_and_name_but_never_by_guess(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         for at, run, name in ((1.0, "2026-a1", "bert"), (2.0, "2026-a2", "bert"), (3.0, "2027-b", "llama")):
             store.begin(RunStarted(run=run, name=name, at=at))
         assert store.run("2027").id == "2027-b"
@@ -74,14 +74,14 @@ def test_a_recording_is_found_by_id_beginning_and_name_but_never_by_guess(tmp_pa
 
 
 def test_the_same_id_twice_is_refused(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.begin(STARTED)
         with pytest.raises(StoreUnusable, match="already a recording"):
             store.begin(STARTED)
 
 
 def test_replay_can_start_later_and_go_on_where_it_stopped(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.begin(STARTED)
         for first in (0, 10, 20):
             store.append("r1", grown(10, first))
@@ -93,7 +93,7 @@ def test_replay_can_start_later_and_go_on_where_it_stopped(tmp_path: Path):
 
 
 def test_a_long_append_is_cut_into_batches_so_that_a_reader_never_holds_it_all(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.begin(STARTED)
         store.append("r1", grown(10_000))
         assert [len(events) for _, events in store.batches("r1")] == [4096, 4096, 1808]
@@ -101,7 +101,7 @@ def test_a_long_append_is_cut_into_batches_so_that_a_reader_never_holds_it_all(t
 
 
 def _record(path: Path, ready: object, go_on: object) -> None:
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(STARTED, pid=os.getpid())
         for first in range(0, 500, 10):
             store.append("r1", grown(10, first))
@@ -117,7 +117,7 @@ def test_a_run_is_read_while_another_process_records_it(tmp_path: Path):
     writer.start()
     try:
         assert ready.wait(60)
-        with Store(tmp_path / FILE_NAME, read_only=True) as store:
+        with SqliteStore(tmp_path / FILE_NAME, read_only=True) as store:
             first = list(store.batches("r1"))
             assert sum(len(events) for _, events in first) == 500
             go_on.set()
@@ -129,7 +129,7 @@ def test_a_run_is_read_while_another_process_records_it(tmp_path: Path):
 
 
 def _append_many(path: Path, run: str) -> None:
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(RunStarted(run=run, at=1.0))
         for first in range(0, 200, 10):
             store.append(run, grown(10, first))
@@ -143,7 +143,7 @@ def test_several_processes_open_and_write_one_new_store_at_once(tmp_path: Path):
     for writer in writers:
         writer.join(120)
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         assert {record.id: record.events for record in store.runs()} == {"r0": 200, "r1": 200, "r2": 200}
         assert [event.end for event in store.replay("r1")] == list(range(200))
 
@@ -152,50 +152,50 @@ def test_a_file_that_is_no_store_is_moved_aside_and_the_next_start_works(tmp_pat
     path = tmp_path / FILE_NAME
     path.write_bytes(b"this is not a database, whatever its name says" * 100)
     with pytest.raises(StoreCorrupt, match="moved to"):
-        Store(path)
+        SqliteStore(path)
     assert (tmp_path / f"{FILE_NAME}.broken-1").read_bytes().startswith(b"this is not")
-    Store(path).close()
+    SqliteStore(path).close()
 
 
 def test_a_store_that_breaks_while_in_use_says_so(tmp_path: Path):
     path = tmp_path / FILE_NAME
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(STARTED)
         store.append("r1", grown(5000))
     damaged = bytearray(path.read_bytes())
     damaged[4096:] = b"\xff" * (len(damaged) - 4096)
     path.write_bytes(damaged)
-    with pytest.raises(StoreCorrupt), Store(path) as store:
+    with pytest.raises(StoreCorrupt), SqliteStore(path) as store:
         list(store.replay("r1"))
 
 
 def test_a_broken_batch_is_named_and_the_rest_of_the_store_stays(tmp_path: Path):
     path = tmp_path / FILE_NAME
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(STARTED)
         store.append("r1", grown(5))
     connection = sqlite3.connect(path)
     connection.execute("UPDATE events SET data = x'00'")
     connection.commit()
     connection.close()
-    with Store(path) as store, pytest.raises(StoreCorrupt, match="batch 0 of recording r1"):
+    with SqliteStore(path) as store, pytest.raises(StoreCorrupt, match="batch 0 of recording r1"):
         list(store.replay("r1"))
     assert path.exists()
 
 
 def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path):
     path = tmp_path / FILE_NAME
-    Store(path).close()
+    SqliteStore(path).close()
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreNewer, match="update"):
-        Store(path)
+        SqliteStore(path)
 
 
 def test_reading_where_nothing_was_recorded_yet_says_what_to_do_and_makes_nothing(tmp_path: Path):
     with pytest.raises(StoreMissing, match="neurontop run") as raised:
-        Store(tmp_path / "deep" / FILE_NAME, read_only=True)
+        SqliteStore(tmp_path / "deep" / FILE_NAME, read_only=True)
     assert raised.value.exit_code == 3
     assert not (tmp_path / "deep").exists()
 
@@ -203,11 +203,11 @@ def test_reading_where_nothing_was_recorded_yet_says_what_to_do_and_makes_nothin
 def test_a_state_folder_that_is_a_file_is_a_clear_error(tmp_path: Path):
     (tmp_path / "state").write_text("a file")
     with pytest.raises(StoreUnusable, match="state_dir"):
-        Store(tmp_path / "state" / FILE_NAME)
+        SqliteStore(tmp_path / "state" / FILE_NAME)
 
 
 def test_a_full_disk_is_its_own_error_and_loses_nothing_that_was_kept(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.begin(STARTED)
         store.append("r1", grown(10))
         pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -219,7 +219,7 @@ def test_a_full_disk_is_its_own_error_and_loses_nothing_that_was_kept(tmp_path: 
 
 
 def test_a_writer_that_is_kept_out_for_too_long_says_who_is_to_blame(tmp_path: Path):
-    with Store(tmp_path / FILE_NAME) as holder, Store(tmp_path / FILE_NAME) as other:
+    with SqliteStore(tmp_path / FILE_NAME) as holder, SqliteStore(tmp_path / FILE_NAME) as other:
         holder.begin(STARTED)
         holder._connection.execute("BEGIN IMMEDIATE")
         other._connection.execute("PRAGMA busy_timeout = 20")
@@ -228,7 +228,7 @@ def test_a_writer_that_is_kept_out_for_too_long_says_who_is_to_blame(tmp_path: P
 
 
 def test_only_its_owner_can_enter_the_state_folder(tmp_path: Path):
-    Store(tmp_path / "state" / FILE_NAME).close()
+    SqliteStore(tmp_path / "state" / FILE_NAME).close()
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) & 0o077 == 0
 
 
@@ -237,7 +237,7 @@ def test_compile_times_of_all_runs_are_the_ground_of_estimates(tmp_path: Path):
         CompileRecord("MODULE_1+a", "host", "r1", "c", 1000, 20, seconds, None, finished)
         for seconds, finished in ((10.0, 1.0), (12.0, 2.0))
     ]
-    with Store(tmp_path / FILE_NAME) as store:
+    with SqliteStore(tmp_path / FILE_NAME) as store:
         store.remember_compiles(records)
         store.remember_compiles(records)
         assert [record.seconds for record in store.compile_history()] == [12.0, 10.0]
@@ -246,7 +246,7 @@ def test_compile_times_of_all_runs_are_the_ground_of_estimates(tmp_path: Path):
 
 def as_version_one(path: Path) -> None:
     """A store as the first release left it: without the operators of past compiles."""
-    with Store(path) as store:
+    with SqliteStore(path) as store:
         store.begin(STARTED)
         store.append("r1", grown(3))
         store.remember_compiles([CompileRecord("MODULE_1+a", "host", "r1", "c", 1000, 20, 10.0, None, 1.0)])
@@ -258,14 +258,14 @@ def as_version_one(path: Path) -> None:
 def test_a_store_of_the_first_release_is_read_as_it_is_and_brought_up_to_date_by_the_next_writer(tmp_path: Path):
     path = tmp_path / FILE_NAME
     as_version_one(path)
-    with Store(path, read_only=True) as reader:
+    with SqliteStore(path, read_only=True) as reader:
         assert [(one.seconds, one.op_counts) for one in reader.compile_history()] == [(10.0, {})]
-        with Store(path) as writer:
+        with SqliteStore(path) as writer:
             writer.remember_compiles(
                 [CompileRecord("MODULE_2+a", "host", "r1", "c", 1000, 20, 7.0, None, 2.0, {"mm": 3})]
             )
             assert [one.op_counts for one in writer.compile_history()] == [{"mm": 3}, {}]
             assert len(list(writer.replay("r1"))) == 3
         assert [one.seconds for one in reader.compile_history()] == [7.0, 10.0]  # opened before, still reads
-    with Store(path, read_only=True) as reader:
+    with SqliteStore(path, read_only=True) as reader:
         assert [one.op_counts for one in reader.compile_history()] == [{"mm": 3}, {}]

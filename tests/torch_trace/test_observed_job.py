@@ -14,7 +14,7 @@ import pytest
 from neuron_top.ingest.recordings import load_run
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report import report
 from neuron_top.views.summary import summary
 from neuron_top.views.torch_trace import TorchView, torch_view
@@ -71,7 +71,7 @@ def observe(place: Path, name: str, **environ: str) -> Observed:
         check=False,
     )
     assert process.returncode == 0, process.stderr
-    with Store(Settings(state_dir=str(state)).state_path / "neurontop.db", read_only=True) as store:
+    with SqliteStore(Settings(state_dir=str(state)).state_path / "neurontop.db", read_only=True) as store:
         (found,) = store.runs(limit=1)
         return Observed(process, load_run(store, found.id), json.loads(found.summary or b"{}"), Path(found.folder))
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.tui.app import TopApp
 from neuron_top.tui.screens.runs import RunsScreen
 from neuron_top.tui.widgets.page import Page
@@ -74,5 +74,5 @@ async def test_two_recordings_are_marked_compared_and_one_is_deleted_after_askin
         assert [row.id for row in screen.table.order.rows] == [row.id for row in RunService(settings).rows()]
         assert doomed.id not in [row.id for row in screen.table.order.rows]
     assert not Path(doomed.folder).exists()
-    with Store(state / "neurontop.db", read_only=True) as store:
+    with SqliteStore(state / "neurontop.db", read_only=True) as store:
         assert doomed.id not in [record.id for record in store.runs()]

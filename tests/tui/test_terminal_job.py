@@ -13,7 +13,7 @@ import pytest
 from neuron_top.cache.scan import catalog
 from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.run.model import Run
-from neuron_top.store.sqlite import Store
+from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.graphs import graph_table
 from tests.tui.test_terminal import NEURONTOP, Tmux
 
@@ -49,7 +49,7 @@ class Walked:
 
     def run(self) -> Run:
         """The recording, added up again from the store."""
-        with Store(self.state / "neurontop.db", read_only=True) as store:
+        with SqliteStore(self.state / "neurontop.db", read_only=True) as store:
             return load_run(store, find_recording(store, "last").id, 3600.0)
 
 
