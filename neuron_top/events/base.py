@@ -20,7 +20,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=T
     source: str = ""
     """Which source told: `log:<path>`, `cache:<root>`, `monitor`, `sysfs`, `workers`, `worker:<pid>`, `job`."""
     node: str = ""
-    """Host name, so that several machines can meet in one store; stamped by ingest."""
+    """Name of the node (`identity.node_name`), so that several machines can meet in one store; stamped by ingest."""
     offset: int | None = None
     """Byte offset of the line in its source, for the way from a row back to its log line."""
 

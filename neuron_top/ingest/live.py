@@ -11,7 +11,6 @@ comes after the first frame.
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from neuron_top.events import AnyEvent, DevicesFound, RunStarted, SourceAvailable, SourceUnavailable
+from neuron_top.identity import node_name
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_file_map import LogFileMap
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
@@ -65,7 +65,7 @@ class LiveFeed:
         self._machine: dict[str, AnyEvent] = {}
         """What was last said of the machine's devices and of each source."""
         self._buffer, self._clock, self._make_sink = buffer, clock, sink
-        self._node = socket.gethostname()
+        self._node = node_name().value
         self._lock = threading.Lock()
         self._unwritten: list[AnyEvent] = []
         self._dirty = threading.Event()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +19,7 @@ from neuron_top.cache.filesystem import mounted_below
 from neuron_top.cache.tree import measure
 from neuron_top.errors import RefusedForSafety
 from neuron_top.folders import FOLDER_FLAGS, remove_folders
+from neuron_top.identity import node_name
 from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
 
@@ -42,7 +42,7 @@ def recorder_alive(record: RunRecord) -> bool:
     """
     if not record.open:
         return False
-    if record.node and record.node != socket.gethostname():
+    if record.node and record.node != node_name().value:
         return time.time() - record.touched < FOREIGN_SECONDS
     return record.pid is not None and psutil.pid_exists(record.pid)
 

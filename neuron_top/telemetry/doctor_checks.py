@@ -65,6 +65,12 @@ def _machine(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     yield "ok", f"{facts.system} · {cpus} · {bytes_text(facts.memory)}{kind} · Python {facts.python}", ""
 
 
+def _names(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
+    who = facts.identity
+    yield "ok", f"node {who.node.value} ({who.node.origin})", ""
+    yield "ok", f"job {who.job.value} ({who.job.origin})", ""
+
+
 def _devices(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if not is_neuron_machine(facts):
         yield "note", "no Neuron device: graphs are compiled and trained locally, each worker stands for a core", ""
@@ -297,6 +303,7 @@ def _limits(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
 
 CHECKS = (
     Check("machine", _machine),
+    Check("names", _names),
     Check("devices", _devices),
     Check("driver", _driver),
     Check("device permissions", _nodes),

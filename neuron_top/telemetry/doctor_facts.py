@@ -22,6 +22,7 @@ import msgspec
 from neuron_top.cache import filesystem, roots, trust
 from neuron_top.cache.processes import read_processes
 from neuron_top.escapes import visible
+from neuron_top.identity import Identity, identity
 from neuron_top.parsers.secrets import without_secrets
 from neuron_top.processes import proc
 from neuron_top.telemetry import doctor_variables, tools, worker_placement
@@ -102,6 +103,7 @@ class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     system: str
     python: str
+    identity: Identity
     instance_type: str
     cpus: int | None
     memory: int | None
@@ -146,6 +148,7 @@ def gather(
     return MachineFacts(
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
+        identity=identity(environ),
         instance_type=tree.machine().instance_type,
         cpus=os.cpu_count(),
         memory=_host_memory(),

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from neuron_top.identity import identity
 from neuron_top.services.doctor import flag_warnings
 from neuron_top.telemetry import doctor_facts
 from neuron_top.telemetry.devices import Listing
@@ -27,7 +28,8 @@ ROOT = RootFacts(
     filesystem="ext4", free=50 * GIB, total=100 * GIB, free_inodes=10**6,
 )  # fmt: skip
 SOUND = MachineFacts(
-    system="Linux 6", python="3.11", instance_type="", cpus=2, memory=8 * GIB, driver=None, counted_devices=0,
+    system="Linux 6", python="3.11", identity=identity({}), instance_type="", cpus=2,
+    memory=8 * GIB, driver=None, counted_devices=0,
     unreadable=(), listing=Listing(reason="neuron-ls is not here"), nodes=(), tools={}, on_path={},
     compilers={"g++": "/usr/bin/g++"}, packages={"torch": "2.13.0"}, system_packages={}, root_in_force="/cache",
     roots=(ROOT,), jobs=(), variables={}, warnings=(), state=msgspec.structs.replace(ROOT, path="/state"),

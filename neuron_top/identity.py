@@ -1,0 +1,106 @@
+"""Who this node is and which job it works for: names with their origin, from the environment and a few small files.
+
+Nothing here asks a network: Nitro instances tell their id in a file, and `telemetry/instance_metadata.py` asks the
+metadata service where an agent has the time for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+NODE_VARIABLES = ("NEURONTOP_NODE", "SLURMD_NODENAME", "NODE_NAME")
+"""What names the node, the first that is set; NODE_NAME is the Kubernetes downward API's."""
+_INSTANCE_ID = re.compile(r"i-[0-9a-f]{8,32}")
+_LONGEST = 200
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A name and where it comes from."""
+
+    value: str
+    origin: str
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """A node and its job, as every row of theirs is labeled. `machine` tells two machines of one name apart."""
+
+    node: Named
+    job: Named
+    machine: str
+    step: str = ""
+    """The step of a Slurm job that this process belongs to."""
+
+
+def identity(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), instance: str = "") -> Identity:
+    """Of this process. `instance`: the EC2 instance id where the metadata service told it. Reads three small files."""
+    node = node_name(environ, root, instance)
+    return Identity(
+        node=node,
+        job=job_name(environ, node.value),
+        machine=machine_id(root),
+        step=_usable(environ.get("SLURM_STEP_ID", "")) if _usable(environ.get("SLURM_JOB_ID", "")) else "",
+    )
+
+
+def node_name(environ: Mapping[str, str] = os.environ, root: Path = Path("/"), instance: str = "") -> Named:
+    """What this machine is called: Slurm nodes on one host share its host name, so that comes last."""
+    for variable in NODE_VARIABLES:
+        if value := _usable(environ.get(variable, "")):
+            return Named(value, f"environment {variable}")
+    if instance := instance or instance_id(root):
+        return Named(instance, "EC2 instance id")
+    return Named(socket.gethostname(), "host name")
+
+
+def job_name(environ: Mapping[str, str] = os.environ, node: str = "") -> Named:
+    """What the job is called that this process belongs to; one of our own outside of any."""
+    if value := _usable(environ.get("NEURONTOP_JOB", "")):
+        return Named(value, "environment NEURONTOP_JOB")
+    if value := _usable(environ.get("SLURM_JOB_ID", "")):
+        step = _usable(environ.get("SLURM_STEP_ID", ""))
+        return Named(value, f"environment SLURM_JOB_ID{f', step {step}' if step else ''}")
+    # torchrun calls a run without a name `none`.
+    if (value := _usable(environ.get("TORCHELASTIC_RUN_ID", ""))) and value != "none":
+        return Named(value, "environment TORCHELASTIC_RUN_ID")
+    if environ.get("KUBERNETES_SERVICE_HOST") and (value := _usable(environ.get("JOB_NAME", ""))):
+        return Named(value, "environment JOB_NAME (Kubernetes)")
+    return Named(f"on-{node or node_name(environ).value}", "own: NEURONTOP_JOB or --job gives another")
+
+
+def instance_id(root: Path = Path("/")) -> str:
+    """The EC2 instance id as the firmware of a Nitro instance tells it; "" elsewhere."""
+    text = _first_line(root / "sys/devices/virtual/dmi/id/board_asset_tag")
+    return text if _INSTANCE_ID.fullmatch(text) else ""
+
+
+def machine_id(root: Path = Path("/")) -> str:
+    """What tells this machine from every other of the same name: `<machine id>/<boot id>`.
+
+    A cloned image brings its machine id along and a container has none of its own; the boot id is the kernel's.
+    """
+    return f"{_first_line(root / 'etc/machine-id')}/{_first_line(root / 'proc/sys/kernel/random/boot_id')}"
+
+
+def same_machine(one: str, other: str) -> bool:
+    """Whether two machine ids are of one machine: the same boot, whatever image a container shows."""
+    return one.rpartition("/")[2] == other.rpartition("/")[2]
+
+
+def _usable(value: str) -> str:
+    """The name without blanks around it; "" for one that no row can be labeled with."""
+    name = value.strip()
+    return name if name.isprintable() and len(name) <= _LONGEST else ""
+
+
+def _first_line(path: Path) -> str:
+    try:
+        with path.open(encoding="ascii", errors="replace") as file:
+            return file.readline(256).strip()
+    except OSError:
+        return ""

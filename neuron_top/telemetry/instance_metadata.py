@@ -1,0 +1,65 @@
+"""What EC2's metadata service tells of this instance. Asked only where it answers at once, and never twice."""
+
+from __future__ import annotations
+
+import http.client
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+SECONDS = 0.3
+"""For the connection and each answer: the service is on the same host, or it is not there."""
+_ENDPOINT = "http://169.254.169.254"
+_TOKEN = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
+_PATHS = {
+    "instance_id": "instance-id",
+    "instance_type": "instance-type",
+    "zone": "placement/availability-zone",
+    "ami": "ami-id",
+}
+_LONGEST = 256
+
+
+def on_ec2(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether it makes sense to ask: the firmware is Amazon's, or the user named another place of the service."""
+    if environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+        return False
+    if environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT"):
+        return True
+    try:
+        return (root / "sys/devices/virtual/dmi/id/sys_vendor").read_text(
+            encoding="ascii", errors="replace"
+        ).strip() in (
+            "Amazon EC2",
+            "Xen",
+        )
+    except OSError:
+        return False
+
+
+def ask(environ: Mapping[str, str] = os.environ, seconds: float = SECONDS) -> dict[str, str]:
+    """The instance's id, type, zone and image, as far as it tells them; nothing where nobody answers."""
+    place = urlsplit(environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or _ENDPOINT)
+    found: dict[str, str] = {}
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=seconds)
+    try:
+        token = _answer(connection, "PUT", "/latest/api/token", _TOKEN)
+        headers = {"X-aws-ec2-metadata-token": token} if token else {}
+        for name, path in _PATHS.items():
+            if value := _answer(connection, "GET", f"/latest/meta-data/{path}", headers):
+                found[name] = value
+    except (OSError, http.client.HTTPException):
+        pass
+    finally:
+        connection.close()
+    return found
+
+
+def _answer(connection: http.client.HTTPConnection, method: str, path: str, headers: Mapping[str, str]) -> str:
+    connection.request(method, path, headers=dict(headers))
+    response = connection.getresponse()
+    body = response.read(_LONGEST + 1)
+    response.read()
+    text = body.decode("ascii", "replace").strip()
+    return text if response.status == 200 and len(body) <= _LONGEST and text.isprintable() else ""

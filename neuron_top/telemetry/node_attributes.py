@@ -1,0 +1,150 @@
+"""What a node is made of, as some thirty plain values: what "what is different about the slow nodes" is computed from.
+
+What cannot be told is left out. Takes a few milliseconds, and the time of the metadata service where that is asked.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from neuron_top import __version__
+from neuron_top.cache import filesystem, roots
+from neuron_top.identity import Identity, instance_id
+from neuron_top.telemetry import versions
+from neuron_top.telemetry.doctor_facts import system_packages
+from neuron_top.telemetry.sysfs import SysfsTree
+
+Attributes = dict[str, str | int | float]
+
+_PACKAGES = ("torch", "torch_neuronx", "torch_xla", "libneuronxla", "neuronx_distributed", "transformers", "jax")
+_SYSTEM_PACKAGES = {"aws-neuronx-tools": "tools", "aws-neuronx-collectives": "collectives"}
+_VARIABLES = {
+    "NEURON_CC_FLAGS": "compiler_flags",
+    "NEURON_RT_VISIBLE_CORES": "visible_cores",
+    "NEURON_LOGICAL_NC_CONFIG": "lnc_asked_for",
+    "FI_PROVIDER": "fabric_provider",
+}
+_RUNTIME = re.compile(r"libnrt\.so\.(\d+(?:\.\d+)+)")
+_SHARE = 20
+"""Free space is told in steps of a twentieth of the disk: every byte that is written would else be a change."""
+
+
+def attributes(
+    who: Identity, environ: Mapping[str, str] = os.environ, root: Path = Path("/"), *, metadata: Mapping[str, str]
+) -> Attributes:
+    """Of this node, now. `metadata`: what `instance_metadata.ask` told."""
+    found: dict[str, str | int | float | None] = {
+        "node_origin": who.node.origin,
+        "host": platform.node(),
+        "machine": who.machine,
+        "instance_id": metadata.get("instance_id") or instance_id(root),
+        "zone": metadata.get("zone"),
+        "ami": metadata.get("ami"),
+        "system": platform.system(),
+        "kernel": platform.release(),
+        "distribution": _distribution(root),
+        "architecture": platform.machine(),
+        "cpus": os.cpu_count(),
+        "memory": _memory(),
+        "hugepages": _number(root / "proc/sys/vm/nr_hugepages"),
+        "fabric_adapters": _count(root / "sys/class/infiniband"),
+        "booted": _booted(root),
+        "python": platform.python_version(),
+        "neurontop": __version__,
+        "runtime": _runtime(root),
+        **_devices(root, metadata),
+        **_installed(environ, root),
+        **_cache(environ),
+        **{name: environ.get(variable) for variable, name in _VARIABLES.items()},
+    }
+    return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def _devices(root: Path, metadata: Mapping[str, str]) -> dict[str, str | int | None]:
+    tree = SysfsTree(root / "sys")
+    machine, found, driver = tree.machine(), tree.found(), tree.driver()
+    kinds = sorted({device.kind for device in found.devices if device.kind})
+    memories = sorted({device.memory for device in found.devices if device.memory})
+    return {
+        "instance_type": machine.instance_type or metadata.get("instance_type"),
+        "driver": ".".join(map(str, driver)) if driver else None,
+        "devices": len(found.devices) or None,
+        "device_kind": ",".join(kinds),
+        "device_memory": memories[0] if memories else None,
+        "cores": sum(device.core_count or 0 for device in found.devices) or None,
+        "lnc": found.lnc,
+        "ultraserver_node": tree.ultraserver_node(),
+    }
+
+
+def _installed(environ: Mapping[str, str], root: Path) -> dict[str, str | None]:
+    packages = versions.package_versions((), environ)
+    system = system_packages(_text(root / "var/lib/dpkg/status"))
+    return {
+        "compiler": packages.get("neuronx_cc"),
+        **{name: packages.get(name) for name in _PACKAGES},
+        **{name: system.get(package) for package, name in _SYSTEM_PACKAGES.items()},
+    }
+
+
+def _cache(environ: Mapping[str, str]) -> dict[str, str | int | None]:
+    cache = roots.root_in_force(environ)
+    if cache.remote:
+        return {"cache_root": cache.path, "cache_filesystem": "remote"}
+    place = next((folder for folder in (Path(cache.path), *Path(cache.path).parents) if folder.exists()), Path("/"))
+    disk = filesystem.describe(str(place))
+    step = max(1, (disk.total or 0) // _SHARE)
+    return {
+        "cache_root": cache.path,
+        "cache_filesystem": disk.kind,
+        "cache_shared": int(disk.shared),
+        "cache_disk": disk.total,
+        "cache_free": disk.free // step * step if disk.free is not None else None,
+    }
+
+
+def _runtime(root: Path) -> str:
+    """The runtime library's version, out of its file name: package managers differ."""
+    names = (path.name for path in (root / "opt/aws/neuron/lib").glob("libnrt.so.*"))
+    found = [match[1] for match in map(_RUNTIME.fullmatch, names) if match]
+    return max(found, key=lambda text: [int(part) for part in text.split(".")], default="")
+
+
+def _distribution(root: Path) -> str:
+    match = re.search(r'^PRETTY_NAME="?([^"\n]{1,100})', _text(root / "etc/os-release"), re.MULTILINE)
+    return match[1] if match else ""
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None
+
+
+def _booted(root: Path) -> int | None:
+    match = re.search(r"^btime (\d{1,18})$", _text(root / "proc/stat"), re.MULTILINE)
+    return int(match[1]) if match else None
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _count(folder: Path) -> int | None:
+    try:
+        return sum(1 for _ in folder.iterdir())
+    except OSError:
+        return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
