@@ -17,7 +17,8 @@ from neuron_top.compile.parallel.child_command import run_child
 from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress, Running
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
-from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
+from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command
 from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
 from neuron_top.compile.wrapper import log_lines
@@ -165,13 +166,9 @@ class _Compiles:
             name: Wrapper(compiler, options, log=self._log, emit=self._pids.emit)
             for name, compiler in compilers.items()
         }
+        executor = LocalExecutor(wrappers, log=self._log, pids=self._pids)
         job = ParallelCompile(
-            wrappers,
-            workers=self._workers,
-            retries=self._retries,
-            log=self._log,
-            show=self._output.show,
-            pids=self._pids,
+            executor, workers=self._workers, retries=self._retries, log=self._log, show=self._output.show
         )
         try:
             return job.run(collected.graphs, collected.counts, collected.largest_peak)

@@ -30,7 +30,8 @@ from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.collect import Counts, largest_peak
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress
 from neuron_top.compile.parallel.lines import ParallelLog
-from neuron_top.compile.parallel.run import CompilePids, ParallelCompile
+from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.flags import parse_environment
 from neuron_top.compile.wrapper.get_or_compile import Wrapper
@@ -97,7 +98,8 @@ class _Compiles:
             if not watch(progress):
                 raise KeyboardInterrupt
 
-        work = ParallelCompile(wrappers, workers=jobs, retries=0, log=log, show=show, pids=pids)
+        executor = LocalExecutor(wrappers, log=log, pids=pids)
+        work = ParallelCompile(executor, workers=jobs, retries=0, log=log, show=show)
         peak = largest_peak(self.trash.root, {step.path.rpartition("/")[0] for step in self.plan.steps})
         try:
             self._ended = work.run(tuple(self.graphs), Counts(), peak) if self.graphs else {}
