@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from dash import html
 
 from neuron_top.dashboard.components import attributes
+from neuron_top.errors import NothingToShow
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export_links(table: str) -> list[Any]:
-    """Links that `neurontop.js` completes with the prefix and the run of the page's address."""
+    """Links that `neurontop.js` completes with the prefix and the run of the page's address.
+
+    One to Parquet stands where pyarrow is installed.
+    """
     return [
         html.A(
             kind.upper(),
@@ -22,7 +28,7 @@ def export_links(table: str) -> list[Any]:
             className="export",
             **attributes(data_export=f"api/{table}.{kind}"),
         )
-        for kind in ("csv", "parquet")
+        for kind in (("csv", "parquet") if _can_write_parquet() else ("csv",))
     ]
 
 
@@ -43,9 +49,18 @@ def _safe(value: Any) -> Any:
 
 
 def as_parquet(rows: list[dict[str, Any]]) -> bytes:
-    """One row group, types as the values have them."""
+    """One row group, types as the values have them. Raises NothingToShow without pyarrow."""
+    if not _can_write_parquet():
+        raise NothingToShow(
+            "Parquet needs pyarrow, which is not installed: `pip install 'neuron-top[parquet]'`, or take the CSV"
+        )
     import pandas as pd
 
     out = io.BytesIO()
     pd.DataFrame(rows).to_parquet(out, index=False)
     return out.getvalue()
+
+
+@cache
+def _can_write_parquet() -> bool:
+    return find_spec("pyarrow") is not None

@@ -86,9 +86,9 @@ def find_recording(store: SqliteStore, wanted: str) -> RunRecord:
     return record
 
 
-def load_run(store: SqliteStore, run: str, history_seconds: float = 8 * 3600.0) -> Run:
-    """The run as it stood at the end of its recording, or as it stands now."""
-    loaded = Run(history_seconds)
+def load_run(store: SqliteStore, run: str, history_seconds: float = 8 * 3600.0, into: Run | None = None) -> Run:
+    """The run as it stood at the end of its recording, or as it stands now. `into`: a new run that takes the events."""
+    loaded = Run(history_seconds) if into is None else into
     for event in store.replay(run):
         loaded.apply(event)
     record = store.run(run)

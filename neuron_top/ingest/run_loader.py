@@ -33,22 +33,24 @@ def load(
     standard_input: IO[bytes] | None = None,
     tell: Tell = quiet,
     listener: Listener | None = None,
+    into: Run | None = None,
 ) -> Run:
     """The run that these names tell: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
-    `tell`: takes remarks for the person. `listener`: is given what console logs hold.
+    `tell`: takes remarks for the person. `listener`: is given what console logs hold. `into`: a new run that takes
+    the events.
     """
     logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
-        return read_logs(names, settings.history_seconds, standard_input, tell, listener)
+        return read_logs(names, settings.history_seconds, standard_input, tell, listener, into)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
     if not store_path(settings).exists():
         raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {settings.state_path}")
     with SqliteStore(store_path(settings), read_only=True) as store:
-        return load_run(store, find_recording(store, names[0]).id, settings.history_seconds)
+        return load_run(store, find_recording(store, names[0]).id, settings.history_seconds, into)
 
 
 def is_log(name: str) -> bool:
@@ -64,9 +66,10 @@ def read_logs(
     standard_input: IO[bytes] | None = None,
     tell: Tell = quiet,
     listener: Listener | None = None,
+    into: Run | None = None,
 ) -> Run:
     """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
-    run = Run(history_seconds)
+    run = Run(history_seconds) if into is None else into
     for name in dict.fromkeys(names):
         _read(run, name, portions(name, tell, standard_input), listener)
     return run

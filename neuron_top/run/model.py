@@ -11,6 +11,7 @@ events in the same order give the same run. Views read the ledgers below; they a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, assert_never
 
 from neuron_top.events import (
@@ -55,8 +56,11 @@ from neuron_top.run.training import TrainingTracker
 class Run:
     """Adds up events; the same events in the same order give the same run."""
 
-    def __init__(self, history_seconds: float = 8 * 3600.0) -> None:
-        """`history_seconds` (a setting) bounds how finely the past is remembered; memory never grows past it."""
+    def __init__(self, history_seconds: float = 8 * 3600.0, listener: Callable[[AnyEvent], None] | None = None) -> None:
+        """`history_seconds` (a setting) bounds how finely the past is remembered; memory never grows past it.
+
+        `listener` is given each event as it stands on the run's time line, before the run takes it into account.
+        """
         self.job = JobTracker()
         self.compiles = CompileTracker()
         self.queue = QueueTracker()
@@ -72,6 +76,7 @@ class Run:
         self.last_time: float | None = None
         """Latest time of any event."""
         self._clocks = Clocks()
+        self._listener = listener
 
     @property
     def started(self) -> float | None:
@@ -137,6 +142,8 @@ class Run:
         self.events += 1
         event = self._on_time_line(event)
         self._extend_span(event.time)
+        if self._listener is not None:
+            self._listener(event)
         if isinstance(event, CompileFamily):
             self.compiles.apply(event)
             if isinstance(event, GraphDescribed | CompileBegan | ArtifactLoaded):

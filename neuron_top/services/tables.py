@@ -1,0 +1,39 @@
+"""Runs and caches as tables, for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neuron_top.ingest import run_loader
+from neuron_top.run.model import Run
+from neuron_top.services.cache_reader import CacheReader
+from neuron_top.services.runs import BEFORE_LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.views.entries import EntryRow, entry_row
+from neuron_top.views.tables import EventTables
+
+
+def load_run(names: Sequence[str], settings: Settings) -> tuple[Run, EventTables]:
+    """The run that these names tell (log files of one run, or one recording), and what its events tell one by one.
+
+    Raises NothingToShow, UsageError, StoreUnusable.
+    """
+    tables = EventTables()
+    run = Run(settings.history_seconds, lambda event: tables.add(event, extracting=run.queue.trial_running))
+    names = [RunService(settings).find(name).id if name == BEFORE_LAST else name for name in names]
+    run_loader.load(names, settings, into=run)
+    return run, tables
+
+
+def cache_entries(root: str | None, settings: Settings) -> tuple[str, list[EntryRow]]:
+    """The root that is meant (a folder or a bucket; by default the one in force) and its entries.
+
+    Raises NothingToShow for one that is gone, UsageError for no cache's name.
+    """
+    reader = CacheReader(settings)
+    resolved = reader.resolve(root)
+    snapshot = reader.snapshot(resolved)
+    return resolved, [entry_row(resolved, entry, snapshot.taken_at) for entry in snapshot.entries]
+
+
+end_of = run_loader.end_of
