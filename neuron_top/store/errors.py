@@ -29,3 +29,21 @@ class StoreFull(StoreUnusable):
 
 class StoreBusy(StoreUnusable):
     """Another process holds the store for too long."""
+
+
+class StoreUnreachable(StoreUnusable):
+    """The database does not answer now; what is to be written has to wait."""
+
+
+class StoreNotAllowed(StoreUnusable):
+    """The database answers, and does not let this login do it."""
+
+
+class NodeNameTaken(StoreUnusable):
+    """Another machine ships under this node name."""
+
+    exit_code = 4
+
+
+class ClaimLost(StoreUnusable):
+    """The lease ran out and somebody else has the key."""

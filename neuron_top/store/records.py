@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 
@@ -30,6 +32,21 @@ class RunRecord(msgspec.Struct, frozen=True):
     def open(self) -> bool:
         """Not said to have ended: it runs, or its recorder died (its `pid` then is no longer alive)."""
         return self.finished is None
+
+
+def chosen(records: Sequence[RunRecord], name: str) -> RunRecord | None:
+    """The recording of this id, the newest of this name, or the only one whose id begins so; None if none.
+
+    `records`: newest first.
+    """
+    for matches in (
+        [record for record in records if record.id == name],
+        [record for record in records if record.name == name and name],
+        [record for record in records if name and record.id.startswith(name)],
+    ):
+        if matches:
+            return matches[0] if len(matches) == 1 or matches[0].name == name else None
+    return None
 
 
 class CompileRecord(msgspec.Struct, frozen=True):

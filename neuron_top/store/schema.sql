@@ -28,7 +28,7 @@ CREATE TABLE events (
     last        REAL,
     count       INTEGER NOT NULL,
     data        BLOB NOT NULL,
-    format      INTEGER NOT NULL DEFAULT 1,   -- see EVENT_FORMAT in sqlite.py
+    format      INTEGER NOT NULL DEFAULT 1,   -- see FORMAT in batches.py
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -20,9 +19,10 @@ import msgspec
 
 from neuron_top import private_files
 from neuron_top.errors import RefusedForSafety
-from neuron_top.events import AnyEvent, Event, RunStarted, decode, encode, legacy
+from neuron_top.events import AnyEvent, Event, RunStarted
+from neuron_top.store.batches import FORMAT, BatchUnreadable, pack, portions, unpack
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
-from neuron_top.store.records import CompileRecord, RunRecord
+from neuron_top.store.records import CompileRecord, RunRecord, chosen
 
 FILE_NAME = "neurontop.db"
 SCHEMA_VERSION = 3
@@ -31,15 +31,8 @@ _UPGRADES = {
     2: "ALTER TABLE events ADD COLUMN format INTEGER NOT NULL DEFAULT 1",
 }
 """What brings a file of that version to the next one."""
-EVENT_FORMAT = 2
-"""Format of a batch. 1: names of events and fields as version 0.1 had them, which are translated when it is read."""
 BUSY_SECONDS = 5.0
 """How long a writer waits for another before it gives up."""
-BATCH_MOST = 4096
-"""Events per row at most: what a reader holds in memory at a time."""
-
-BATCH_MOST_BYTES = 256 * 1024**2
-"""Bytes of a batch at most, inflated: hundreds of times what ordinary ones take."""
 _LATEST = 253402300800.0
 """The year 10000, seconds since the epoch."""
 _FOREIGN = (
@@ -120,9 +113,9 @@ class SqliteStore:
         with self._checked(), self._transaction() as connection:
             found = connection.execute("SELECT coalesce(max(number), -1) FROM events WHERE run = ?", (run,)).fetchone()
             number, size = found[0], 0
-            for start in range(0, len(events), BATCH_MOST):
+            for portion in portions(events):
                 number += 1
-                size += self._insert_batch(run, number, events[start : start + BATCH_MOST])
+                size += self._insert_batch(run, number, portion)
             connection.execute(
                 "UPDATE runs SET events = events + ?, bytes = bytes + ?, touched = max(touched, ?) WHERE id = ?",
                 (len(events), size, now if now is not None else _latest(events), run),
@@ -168,15 +161,7 @@ class SqliteStore:
 
     def run(self, run: str) -> RunRecord | None:
         """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
-        everything = self.runs()
-        for matches in (
-            [record for record in everything if record.id == run],
-            [record for record in everything if record.name == run and run],
-            [record for record in everything if run and record.id.startswith(run)],
-        ):
-            if matches:
-                return matches[0] if len(matches) == 1 or matches[0].name == run else None
-        return None
+        return chosen(self.runs(), run)
 
     def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
         """The events of a recording in the order they were appended, one batch in memory at a time.
@@ -240,28 +225,17 @@ class SqliteStore:
         return record
 
     def _insert_batch(self, run: str, number: int, events: Sequence[Event]) -> int:
-        data = zlib.compress(b"\n".join(encode(event) for event in events), 1)
-        times = [event.time for event in events if event.time is not None]
+        batch = pack(events)
         self._connection.execute(
             "INSERT INTO events (run, number, node, first, last, count, data, format) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                run,
-                number,
-                events[0].node,
-                min(times, default=None),
-                max(times, default=None),
-                len(events),
-                data,
-                EVENT_FORMAT,
-            ),
+            (run, number, events[0].node, batch.first, batch.last, batch.count, batch.data, FORMAT),
         )
-        return len(data)
+        return len(batch.data)
 
     def _decoded(self, run: str, number: int, data: bytes, written_as: int) -> list[AnyEvent]:
-        read = decode if written_as == EVENT_FORMAT else legacy.decode_any
         try:
-            return [read(line) for line in _unpacked(data).split(b"\n") if line]
-        except (TypeError, zlib.error, msgspec.DecodeError) as problem:
+            return unpack(data, written_as)
+        except BatchUnreadable as problem:
             raise StoreCorrupt(f"{self.path}: batch {number} of recording {run} cannot be read ({problem})") from None
 
     def _prepare(self, *, read_only: bool) -> None:
@@ -352,15 +326,6 @@ def _mix(text: Any) -> dict[str, int]:
         return msgspec.json.decode(text, type=dict[str, int])
     except (TypeError, RecursionError, msgspec.DecodeError):
         return {}
-
-
-def _unpacked(data: bytes) -> bytes:
-    """A batch, inflated up to a limit. Raises zlib.error."""
-    inflater = zlib.decompressobj()
-    plain = inflater.decompress(data, BATCH_MOST_BYTES)
-    if inflater.unconsumed_tail or not inflater.eof:
-        raise zlib.error(f"it is cut, or has more than {BATCH_MOST_BYTES} bytes")
-    return plain
 
 
 def _latest(events: Sequence[Event]) -> float:

@@ -12,8 +12,9 @@ from neuron_top.errors import NeuronTopError
 from neuron_top.events import Event, OutputGrew, RunStarted, encode
 from neuron_top.ingest.recordings import load_run
 from neuron_top.ingest.replay import ReplayFeed
+from neuron_top.store.batches import MOST_BYTES
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
-from neuron_top.store.sqlite import BATCH_MOST_BYTES, FILE_NAME, SqliteStore
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 LOOSE = "".join(
     f"CREATE TABLE loose AS SELECT * FROM {table}; DROP TABLE {table}; ALTER TABLE loose RENAME TO {table};"
@@ -135,7 +136,7 @@ def test_a_batch_that_inflates_without_end_is_refused(tmp_path: Path) -> None:
     path = recording(tmp_path)
     packer = zlib.compressobj(9)
     block = b" " * (1 << 20)
-    parts = [packer.compress(block) for _ in range((BATCH_MOST_BYTES >> 20) + 1)]
+    parts = [packer.compress(block) for _ in range((MOST_BYTES >> 20) + 1)]
     batch(path, b"".join([*parts, packer.flush()]))
     with pytest.raises(StoreCorrupt, match="more than"):
         used(path)

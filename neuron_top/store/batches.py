@@ -1,0 +1,66 @@
+"""A batch of events as stores keep it: JSON lines as `events.encode` writes them, deflated."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from neuron_top.events import AnyEvent, Event, decode, encode, legacy
+
+FORMAT = 2
+"""Format of a batch. 1: names of events and fields as version 0.1 had them, which are translated when it is read."""
+MOST_EVENTS = 4096
+"""Events of a batch at most: what a reader holds in memory at a time."""
+MOST_BYTES = 256 * 1024**2
+"""Bytes of a batch at most, inflated: hundreds of times what ordinary ones take."""
+
+
+class BatchUnreadable(Exception):
+    """The bytes are no batch: damaged, too large, or of events that this program does not know."""
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """Events as a store keeps them, with what is asked without inflating them."""
+
+    first: float | None
+    """Earliest time of an event; None where none carries one."""
+    last: float | None
+    count: int
+    data: bytes
+
+
+def pack(events: Sequence[Event]) -> Packed:
+    """One batch; at most MOST_EVENTS, see `portions`."""
+    times = [event.time for event in events if event.time is not None]
+    return Packed(
+        first=min(times, default=None),
+        last=max(times, default=None),
+        count=len(events),
+        data=zlib.compress(b"\n".join(encode(event) for event in events), 1),
+    )
+
+
+def unpack(data: bytes, written_as: int = FORMAT) -> list[AnyEvent]:
+    """The events of a batch. Raises BatchUnreadable."""
+    read = decode if written_as == FORMAT else legacy.decode_any
+    try:
+        return [read(line) for line in _inflated(data).split(b"\n") if line]
+    except (TypeError, zlib.error, msgspec.DecodeError) as problem:
+        raise BatchUnreadable(str(problem)) from None
+
+
+def portions(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    """Events cut so that each portion fits in a batch."""
+    for start in range(0, len(events), MOST_EVENTS):
+        yield events[start : start + MOST_EVENTS]
+
+
+def _inflated(data: bytes) -> bytes:
+    """A batch, inflated up to a limit. Raises zlib.error."""
+    inflater = zlib.decompressobj()
+    plain = inflater.decompress(data, MOST_BYTES)
+    if inflater.unconsumed_tail or not inflater.eof:
+        raise zlib.error(f"it is cut, or has more than {MOST_BYTES} bytes")
+    return plain

@@ -1,0 +1,165 @@
+"""Rows of the fleet's tables as typed values. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.events import AnyEvent
+from neuron_top.store.batches import Packed
+
+Attribute = str | int | float | bool | None
+
+
+class Batch(Packed, frozen=True):
+    """A packed batch on its way to the database."""
+
+    sequence: int
+    """Its number in its spool, from 1, over all jobs of the spool."""
+    run: str
+    """The job, or recording, that it belongs to."""
+
+
+class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A node as its agent describes it: at its start and when something changes."""
+
+    node: str
+    cluster: str = ""
+    job: str = ""
+    machine_id: str = ""
+    attributes: dict[str, Attribute] = {}
+    clock_offset: float | None = None
+    """The node's clock minus the database's, seconds."""
+    address: str = ""
+    """Where its agent answers for log pages."""
+    version: str = ""
+    seen: float = 0.0
+    """Last sign of life, by the database's clock; set by the database."""
+
+
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric over the cores of a node: never an average alone."""
+
+    low: float
+    median: float
+    high: float
+    worst_core: int | None = None
+
+
+class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node does now: a heartbeat with its last samples."""
+
+    node: str
+    at: float
+    """By the database's clock; set by the database."""
+    job: str = ""
+    phase: str = ""
+    step: int | None = None
+    step_seconds: float | None = None
+    graphs_left: int | None = None
+    worst_wait: float | None = None
+    clock_offset: float | None = None
+    metrics: dict[str, Spread] = {}
+    cores: dict[str, list[float | None]] = {}
+    """Metric → a value for every core; empty where it was not asked for."""
+    notes: dict[str, int] = {}
+    """Counts of the agent itself, such as what it spooled and dropped."""
+
+
+class NodeKey(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node has of a key in a cache root."""
+
+    root: str
+    key: str
+    node: str
+    state: str
+    bytes: int | None = None
+    compiler: str = ""
+    seen: float
+
+
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """Ranks of a node that waited for a key which another node compiled."""
+
+    job: str
+    key: str
+    holder_node: str = ""
+    waiter_node: str
+    ranks: int
+    seconds: float
+    first: float
+    last: float
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A job or recording, added up over its nodes."""
+
+    run: str
+    name: str
+    cluster: str
+    started: float | None
+    touched: float
+    finished: float | None
+    """None while a node's part goes on."""
+    exit_code: int | None
+    """Of the part that ended worst."""
+    nodes: int
+    ended: int
+    """How many parts ended."""
+    events: int
+    bytes: int
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What one spool of one node has landed of a run."""
+
+    run: str
+    node: str
+    spool: str
+    sequence: int
+    events: int
+    bytes: int
+    first: float | None
+    last: float | None
+    touched: float
+    finished: float | None
+    exit_code: int | None
+
+
+Cursor = dict[tuple[str, str], int]
+"""How far a reader is: (node, spool) → sequence of the last batch read."""
+
+
+class Landed(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch that a reader has not seen yet."""
+
+    node: str
+    spool: str
+    sequence: int
+    events: list[AnyEvent]
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may compile a key now."""
+
+    key: str
+    node: str
+    holder: str
+    until: float
+    """By the database's clock."""
+    seconds_left: float
+    mine: bool
+    """Whether who asked has it."""
+    taken_from: str = ""
+    """The node whose lease had run out and was taken over."""
+
+
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that an operator asks a node's own agent for."""
+
+    id: int
+    node: str
+    plan: dict[str, object]
+    asked_by: str
+    asked: float
+    state: str
+    result: dict[str, object]

@@ -1,0 +1,255 @@
+"""Connections to the database: how safe one must be before it is tried, and what can go wrong said in sentences.
+
+Nothing here prints an address with its password: `masked` is what messages show, and psycopg's own texts of malformed
+addresses, which quote parts of them, are not passed on.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Self
+
+from neuron_top.database_address import is_address, masked
+from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.store.errors import (
+    StoreBusy,
+    StoreFull,
+    StoreMissing,
+    StoreNewer,
+    StoreNotAllowed,
+    StoreUnreachable,
+    StoreUnusable,
+)
+
+try:
+    import psycopg
+    import psycopg_pool
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.rows import TupleRow
+except ImportError:
+    raise UsageError("a PostgreSQL store needs psycopg: pip install 'neuron-top[fleet]'") from None
+
+Opened = psycopg.Connection[TupleRow]
+
+SCHEMA_VERSION = 2
+"""Of the schema that this program reads and writes: the number of the last file in `schema/`."""
+OLDEST_SERVER = 15
+_DEFAULTS = {
+    "application_name": "neurontop",
+    "connect_timeout": "10",
+    "tcp_user_timeout": "20000",  # a network that is cut is noticed, not waited for
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+}
+_STATES = {
+    "42501": StoreNotAllowed,
+    "53100": StoreFull,
+    "55P03": StoreBusy,
+    "57P01": StoreUnreachable,
+    "57P02": StoreUnreachable,
+    "57P03": StoreUnreachable,
+}
+
+
+class Database:
+    """A database that is connected to when it is first asked, and again after a connection broke.
+
+    One connection, which one thread uses at a time, or a pool of `pool` connections.
+    """
+
+    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0, prepared: bool = True) -> None:
+        """`insecure`: also where others could read along; `prepared`: its schema must be there, as this program's.
+
+        Raises UsageError for what is no address, RefusedForSafety where it would be reached without verified TLS.
+        """
+        self.place = masked(address)
+        self._conninfo = conninfo_of(address, insecure=insecure)
+        self._prepared = prepared
+        self._lock = threading.Lock()
+        self._one: Opened | None = None
+        self._pool: psycopg_pool.ConnectionPool[Opened] | None = None
+        if pool:
+            self._pool = psycopg_pool.ConnectionPool(
+                self._conninfo,
+                min_size=1,
+                max_size=pool,
+                kwargs={"autocommit": True, "prepare_threshold": None},
+                check=psycopg_pool.ConnectionPool.check_connection,
+                timeout=10.0,
+                open=False,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all connections; the next use makes new ones, except from a pool."""
+        with self._lock:
+            one, self._one = self._one, None
+        if one is not None:
+            one.close()
+        if self._pool is not None:
+            self._pool.close()
+
+    @contextmanager
+    def connection(self) -> Iterator[Opened]:
+        """A connection in autocommit mode. Raises StoreUnusable for whatever goes wrong with the database inside."""
+        with self._explained(), self._borrowed() as connection:
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Opened]:
+        """As `connection`, in a transaction that an exception undoes."""
+        with self.connection() as connection, connection.transaction():
+            yield connection
+
+    def connect(self) -> Opened:
+        """A connection of the caller's own, who closes it. Raises StoreUnusable."""
+        with self._explained():
+            return self._opened()
+
+    def _borrowed(self) -> AbstractContextManager[Opened]:
+        return self._from_pool(self._pool) if self._pool is not None else self._only_one()
+
+    @contextmanager
+    def _only_one(self) -> Iterator[Opened]:
+        with self._lock:
+            if self._one is None or self._one.closed or self._one.broken:
+                self._one = self._opened()
+            yield self._one
+
+    @contextmanager
+    def _from_pool(self, pool: psycopg_pool.ConnectionPool[Opened]) -> Iterator[Opened]:
+        with self._lock:
+            if pool.closed:  # not opened yet
+                self._opened().close()  # says why it cannot be reached, which a pool only waits for
+                pool.open()
+        with pool.connection() as connection:
+            yield connection
+
+    def _opened(self) -> Opened:
+        connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+        try:
+            if connection.info.server_version < OLDEST_SERVER * 10000:
+                raise StoreUnusable(
+                    f"{self.place}: PostgreSQL {connection.info.server_version // 10000} is too old: "
+                    f"{OLDEST_SERVER} or newer is needed"
+                )
+            if self._prepared:
+                self._check_schema(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check_schema(self, connection: Opened) -> None:
+        version = schema_version(connection)
+        if version == 0:
+            raise StoreMissing(f"{self.place} has no tables of neuron-top yet: `neurontop fleet init` makes them")
+        if version > SCHEMA_VERSION:
+            raise newer(self.place, version)
+        if version < SCHEMA_VERSION:
+            raise StoreUnusable(
+                f"{self.place} has schema {version} and this neuron-top needs {SCHEMA_VERSION}: "
+                "`neurontop fleet init` migrates it"
+            )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, psycopg_pool.PoolTimeout) as problem:
+            raise self.sentence(problem) from None
+
+    def sentence(self, problem: Exception) -> StoreUnusable:
+        """What a driver's exception means, for a person."""
+        state = getattr(problem, "sqlstate", None) or ""
+        diagnosis = getattr(problem, "diag", None)
+        primary = getattr(diagnosis, "message_primary", None) or _first_line(str(problem))
+        kind = _STATES.get(state)
+        if kind is StoreNotAllowed:
+            return StoreNotAllowed(
+                f"{self.place}: this login may not do that ({primary}); an agent needs a login that is named as its "
+                "node and is a member of neurontop_agent, a person one of neurontop_viewer or neurontop_operator"
+            )
+        if kind is not None:
+            return kind(f"{self.place}: {primary}")
+        if isinstance(problem, psycopg.OperationalError):  # a PoolTimeout is one
+            return StoreUnreachable(f"{self.place} cannot be reached: {primary}")
+        return StoreUnusable(f"{self.place}: {primary}")
+
+
+def schema_version(connection: Opened) -> int:
+    """The schema's version in this database; 0 where there is none."""
+    found = connection.execute("SELECT to_regclass('neurontop.meta') IS NOT NULL").fetchone()
+    if found is None or not found[0]:
+        return 0
+    row = connection.execute("SELECT max(version) FROM neurontop.meta").fetchone()
+    return int(row[0]) if row is not None and row[0] is not None else 0
+
+
+def newer(place: str, version: int) -> StoreNewer:
+    """The refusal of a schema that a later program made."""
+    return StoreNewer(f"{place} was made by a newer neuron-top (schema {version}); update this one")
+
+
+def conninfo_of(address: str, *, insecure: bool = False, environ: Mapping[str, str] = os.environ) -> str:
+    """What libpq is given for an address. Raises UsageError, RefusedForSafety (see `Database`).
+
+    Beyond this machine an address that says nothing of TLS gets `verify-full`, and one that asks for less is refused.
+    """
+    if not is_address(address):
+        raise UsageError("store: expected postgresql://[user@]host[:port]/database, or nothing for the local file")
+    try:
+        given = conninfo_to_dict(address)
+    except psycopg.Error:  # its text quotes the address, password and all
+        raise UsageError(
+            f"store: {masked(address)} is no address of a database: expected postgresql://[user@]host[:port]/database "
+            "(a password with special characters belongs into ~/.pgpass or PGPASSWORD)"
+        ) from None
+    parts = {name: str(value) for name, value in given.items() if value is not None}
+    if not insecure and not _stays_here(parts, environ):
+        mode = parts.get("sslmode") or environ.get("PGSSLMODE") or "verify-full"
+        if mode != "verify-full":
+            raise RefusedForSafety(
+                f"{masked(address)}: sslmode={mode} lets others pose as the server or read along; use "
+                "sslmode=verify-full with sslrootcert, or allow it with the setting store_insecure "
+                "(NEURONTOP_STORE_INSECURE=1)"
+            )
+        parts["sslmode"] = mode
+    for name, value in _DEFAULTS.items():
+        parts.setdefault(name, value)
+    return make_conninfo(**parts)
+
+
+def _stays_here(parts: Mapping[str, str], environ: Mapping[str, str]) -> bool:
+    """Whether every host of the address is this machine: a socket in its file system, or loopback."""
+    if parts.get("service") or environ.get("PGSERVICE"):
+        return False  # the host is in a file of libpq's
+    named = [
+        parts.get(part) or environ.get(variable, "")
+        for part, variable in (("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"))
+    ]
+    hosts = [host for names in named if names for host in names.split(",")]
+    return all(_is_this_machine(host) for host in hosts)
+
+
+def _is_this_machine(host: str) -> bool:
+    if host in ("", "localhost") or host.startswith(("/", "@")):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n")[0]

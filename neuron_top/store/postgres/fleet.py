@@ -1,0 +1,469 @@
+"""What agents ship and what the screens of a fleet read. `recordings` has the part that every store offers."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import msgspec
+import psycopg
+from psycopg.rows import dict_row
+
+from neuron_top.errors import UsageError
+from neuron_top.store.batches import FORMAT
+from neuron_top.store.errors import ClaimLost, NodeNameTaken, StoreCorrupt
+from neuron_top.store.fleet_records import (
+    Batch,
+    Claim,
+    Cursor,
+    Intent,
+    JobRecord,
+    Landed,
+    NodeKey,
+    NodeNow,
+    NodeRecord,
+    Part,
+    Wait,
+)
+from neuron_top.store.postgres.connection import Database, Opened
+from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
+from neuron_top.store.postgres.recordings import decoded, storable
+
+CHANNEL = "neurontop_events"
+"""Of NOTIFY; the payload is the id of a run that has news."""
+SILENT_SECONDS = 120.0
+"""After this long without a sign of life a node's name may be taken by another machine."""
+_NEWS_AT_ONCE = 256
+_NOW = "extract(epoch FROM clock_timestamp())::float8"
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+class FleetStore:
+    """The database of a fleet: safe from several threads, which take turns or have a pool."""
+
+    def __init__(self, address: str, *, insecure: bool = False, pool: int = 0) -> None:
+        """Connects when it is first asked. Raises UsageError, RefusedForSafety (see Database)."""
+        self._database = Database(address, insecure=insecure, pool=pool)
+
+    @property
+    def place(self) -> str:
+        """Its address without a password."""
+        return self._database.place
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._database.close()
+
+    # --- an agent writes ---
+
+    def clock(self) -> float:
+        """The database's clock."""
+        with self._database.connection() as connection:
+            row = connection.execute(f"SELECT {_NOW}").fetchone()
+        return float(row[0]) if row is not None else 0.0
+
+    def register(self, node: NodeRecord) -> None:
+        """Describe a node. Raises NodeNameTaken where another machine of that name was seen a moment ago."""
+        with self._database.connection() as connection:
+            done = connection.execute(
+                "INSERT INTO neurontop.nodes AS n (node, cluster, job, machine_id, attributes, clock_offset, address, "
+                f"version, seen) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, {_NOW}) "
+                "ON CONFLICT (node) DO UPDATE SET cluster = excluded.cluster, job = excluded.job, "
+                "machine_id = excluded.machine_id, attributes = excluded.attributes, "
+                "clock_offset = excluded.clock_offset, address = excluded.address, version = excluded.version, "
+                f"seen = excluded.seen WHERE n.machine_id = excluded.machine_id OR n.seen < {_NOW} - %s",
+                (
+                    node.node,
+                    node.cluster,
+                    node.job,
+                    node.machine_id,
+                    _json(node.attributes),
+                    node.clock_offset,
+                    node.address,
+                    node.version,
+                    SILENT_SECONDS,
+                ),
+            ).rowcount
+        if not done:
+            raise NodeNameTaken(
+                f"{self.place}: another machine ships as node {node.node!r} now (its machine id differs); give this "
+                "one a name of its own with NEURONTOP_NODE, or stop the other agent"
+            )
+
+    def beat(self, now: NodeNow) -> None:
+        """Say that a node lives, and what it does. Of an unregistered node nothing is kept but its last samples."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO neurontop.node_now (node, at, job, phase, step, step_seconds, graphs_left, worst_wait, "
+                f"clock_offset, metrics, cores, notes) VALUES (%s, {_NOW}, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
+                "ON CONFLICT (node) DO UPDATE SET at = excluded.at, job = excluded.job, phase = excluded.phase, "
+                "step = excluded.step, step_seconds = excluded.step_seconds, graphs_left = excluded.graphs_left, "
+                "worst_wait = excluded.worst_wait, clock_offset = excluded.clock_offset, metrics = excluded.metrics, "
+                "cores = excluded.cores, notes = excluded.notes",
+                (
+                    now.node,
+                    now.job,
+                    now.phase,
+                    now.step,
+                    now.step_seconds,
+                    now.graphs_left,
+                    now.worst_wait,
+                    now.clock_offset,
+                    _json(now.metrics),
+                    _json(now.cores),
+                    _json(now.notes),
+                ),
+            )
+            connection.execute(
+                f"UPDATE neurontop.nodes SET seen = {_NOW}, job = %s, clock_offset = coalesce(%s, clock_offset) "
+                "WHERE node = %s",
+                (now.job, now.clock_offset, now.node),
+            )
+
+    def open_job(
+        self,
+        run: str,
+        *,
+        name: str = "",
+        cluster: str = "",
+        started: float | None = None,
+        command: Sequence[str] = (),
+        directory: str = "",
+    ) -> None:
+        """Enter a job that many nodes ship to; whoever comes first describes it."""
+        with self._database.connection() as connection:
+            connection.execute(
+                "INSERT INTO neurontop.runs (id, name, cluster, started, touched, command, directory) "
+                f"VALUES (%s, %s, %s, %s, {_NOW}, %s, %s) ON CONFLICT DO NOTHING",
+                (run, storable(name), cluster, started, storable(_json(list(command))), storable(directory)),
+            )
+
+    def shipped(self, node: str, spool: str) -> int:
+        """Sequence of the last batch of a spool that is stored; 0 where none is. An agent goes on after it."""
+        with self._database.connection() as connection:
+            row = connection.execute(
+                "SELECT coalesce(max(sequence), 0) FROM neurontop.parts WHERE node = %s AND spool = %s", (node, spool)
+            ).fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def ship(self, node: str, spool: str, batches: Sequence[Batch]) -> int:
+        """Store batches, each exactly once, in one transaction; the sequence of the last one stored.
+
+        `batches` come in the order of their sequence. One that is stored already is passed over.
+        """
+        if not batches:
+            return self.shipped(node, spool)
+        if any(later.sequence <= earlier.sequence for earlier, later in itertools.pairwise(batches)):
+            raise UsageError("batches are shipped in the order of their sequence")
+        runs = sorted({batch.run for batch in batches})  # one order for all, so that two never wait for each other
+        in_transaction(self._database, lambda connection: _land(connection, node, spool, runs, batches))
+        with self._database.connection() as connection:
+            for run in runs:
+                connection.execute("SELECT neurontop.wake(%s)", (run,))
+        return batches[-1].sequence
+
+    def end_job(self, node: str, spool: str, run: str, finished: float, exit_code: int | None) -> None:
+        """This node's part of a job ended; its batches were shipped before."""
+        with self._database.connection() as connection:
+            connection.execute(
+                "UPDATE neurontop.parts SET finished = %s, exit_code = %s WHERE run = %s AND node = %s AND spool = %s",
+                (finished, exit_code, run, node, spool),
+            )
+            connection.execute("SELECT neurontop.wake(%s)", (run,))
+
+    def put_keys(self, rows: Iterable[NodeKey]) -> None:
+        """What a node has in its cache roots; a row of the same root, key and node is replaced."""
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO neurontop.node_keys (root, key, node, state, bytes, compiler, seen) "
+                "VALUES (%(root)s, %(key)s, %(node)s, %(state)s, %(bytes)s, %(compiler)s, %(seen)s) "
+                "ON CONFLICT (root, key, node) DO UPDATE SET state = excluded.state, bytes = excluded.bytes, "
+                "compiler = excluded.compiler, seen = excluded.seen",
+                [msgspec.structs.asdict(row) for row in rows],
+            )
+
+    def put_waits(self, rows: Iterable[Wait]) -> None:
+        """Waits for locks so far; a row of the same job, key, holder and waiter is replaced."""
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO neurontop.waits (job, key, holder_node, waiter_node, ranks, seconds, first, last) "
+                "VALUES (%(job)s, %(key)s, %(holder_node)s, %(waiter_node)s, %(ranks)s, %(seconds)s, %(first)s, "
+                "%(last)s) ON CONFLICT (job, key, holder_node, waiter_node) DO UPDATE SET ranks = excluded.ranks, "
+                "seconds = excluded.seconds, first = excluded.first, last = excluded.last",
+                [msgspec.structs.asdict(row) for row in rows],
+            )
+
+    # --- screens read ---
+
+    def jobs(self, limit: int = 100) -> list[JobRecord]:
+        """Jobs and recordings, newest first, each added up over its nodes."""
+        return self._rows(
+            JobRecord,
+            _JOBS,
+            (limit,),
+        )
+
+    def nodes(self, job: str | None = None) -> list[NodeRecord]:
+        """Nodes by name: all, or those of a job."""
+        return self._rows(
+            NodeRecord,
+            "SELECT node, cluster, job, machine_id, attributes, clock_offset, address, version, seen "
+            f"FROM neurontop.nodes {_OF_JOB} ORDER BY node",
+            (job, job),
+        )
+
+    def now(self, job: str | None = None, *, cores: bool = False) -> list[NodeNow]:
+        """What nodes do now, by name. `cores`: with a value for every core."""
+        return self._rows(
+            NodeNow,
+            "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, "
+            f"{'cores' if cores else 'jsonb_build_object() AS cores'}, notes FROM neurontop.node_now "
+            f"{_OF_JOB} ORDER BY node",
+            (job, job),
+        )
+
+    def parts(self, run: str) -> list[Part]:
+        """What every node has landed of a run."""
+        return self._rows(
+            Part,
+            "SELECT run, node, spool, sequence, events, bytes, first, last, touched, finished, exit_code "
+            "FROM neurontop.parts WHERE run = %s ORDER BY node, spool",
+            (run,),
+        )
+
+    def news(self, run: str, cursor: Cursor) -> list[Landed]:
+        """Batches of a run behind `cursor`, which moves to the last of them; ask again until there are none.
+
+        The batches of one spool come in order. Numbers of arrival would have gaps that are filled later, because
+        transactions end in another order than they begin in; marks of spools have none.
+        """
+        behind = [part for part in self.parts(run) if part.sequence > cursor.get((part.node, part.spool), 0)]
+        if not behind:
+            return []
+        with self._database.connection() as connection:
+            rows = connection.execute(
+                "SELECT e.node, e.spool, e.sequence, e.number, e.data, e.format "
+                "FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) AS b (node, spool, read, mark) "
+                "CROSS JOIN LATERAL (SELECT * FROM neurontop.events v WHERE v.run = %s AND v.node = b.node "
+                "AND v.spool = b.spool AND v.sequence > b.read AND v.sequence <= b.mark "
+                "ORDER BY v.sequence LIMIT %s) e "
+                "ORDER BY e.number LIMIT %s",
+                (
+                    [part.node for part in behind],
+                    [part.spool for part in behind],
+                    [cursor.get((part.node, part.spool), 0) for part in behind],
+                    [part.sequence for part in behind],
+                    run,
+                    _NEWS_AT_ONCE,
+                    _NEWS_AT_ONCE,
+                ),
+            ).fetchall()
+        if not rows:  # dropped with their partition: nothing is left to read up to the marks
+            cursor.update({(part.node, part.spool): part.sequence for part in behind})
+        landed = []
+        for node, spool, sequence, number, data, written_as in rows:
+            cursor[node, spool] = sequence
+            events = decoded(self.place, run, number, data, written_as)
+            landed.append(Landed(node=node, spool=spool, sequence=sequence, events=events))
+        return landed
+
+    def keys(self, root: str | None = None) -> list[NodeKey]:
+        """Which node has what of which key: in all roots, or in one."""
+        return self._rows(
+            NodeKey,
+            "SELECT root, key, node, state, bytes, compiler, seen FROM neurontop.node_keys "
+            "WHERE %s::text IS NULL OR root = %s ORDER BY root, key, node",
+            (root, root),
+        )
+
+    def waits(self, job: str) -> list[Wait]:
+        """Waits of a job for locks, the longest first."""
+        return self._rows(
+            Wait,
+            "SELECT job, key, holder_node, waiter_node, ranks, seconds, first, last FROM neurontop.waits "
+            "WHERE job = %s ORDER BY seconds DESC, key, waiter_node",
+            (job,),
+        )
+
+    def listen(self, stop: threading.Event, *, seconds: float = 1.0) -> Iterator[str | None]:
+        """Ids of runs that have news as it comes, None after `seconds` without; ends when `stop` is set.
+
+        On a connection of its own, past a pooler. A notification only wakes: what was missed is found by `news`.
+        """
+        connection = self._database.connect()
+        try:
+            connection.execute(f"LISTEN {CHANNEL}")
+            while not stop.is_set():
+                woken = [note.payload for note in connection.notifies(timeout=seconds, stop_after=1)]
+                yield woken[0] if woken else None
+        except psycopg.Error as problem:
+            raise self._database.sentence(problem) from None
+        finally:
+            connection.close()
+
+    # --- who compiles a key ---
+
+    def claim(self, key: str, node: str, lease: float, holder: str = "") -> Claim:
+        """Take a key for `lease` seconds where it is free, ran out, or is ours already; see `Claim.mine`.
+
+        `holder` names a process of the node: two of one node are told apart by it.
+        """
+        with self._database.transaction() as connection:
+            # The lock orders those who come at once; a row that somebody else holds must not be written to find out.
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (key,))
+            before = _claim_row(connection, key)
+            if before is None:
+                connection.execute(
+                    f"INSERT INTO neurontop.claims (key, node, holder, until) VALUES (%s, %s, %s, {_IN_SECONDS})",
+                    (key, node, holder, lease),
+                )
+                return self._claimed(connection, key, mine=True)
+            ours = (before.node, before.holder) == (node, holder)
+            if not ours and before.seconds_left > 0:
+                return before
+            connection.execute(
+                "UPDATE neurontop.claims SET node = %s, holder = %s, taken = CASE WHEN %s THEN taken ELSE "
+                f"clock_timestamp() END, until = {_IN_SECONDS} WHERE key = %s",
+                (node, holder, ours, lease, key),
+            )
+            return self._claimed(connection, key, mine=True, taken_from="" if ours else before.node)
+
+    def renew(self, claim: Claim, lease: float) -> Claim:
+        """Go on holding a key. Raises ClaimLost where it ran out and was taken over, or was released."""
+        with self._database.transaction() as connection:
+            done = connection.execute(
+                f"UPDATE neurontop.claims SET until = {_IN_SECONDS} WHERE key = %s AND node = %s AND holder = %s",
+                (lease, claim.key, claim.node, claim.holder),
+            ).rowcount
+            if not done:
+                raise ClaimLost(f"{claim.key} is not claimed by {claim.node} any more: its lease ran out")
+            return self._claimed(connection, claim.key, mine=True)
+
+    def release(self, claim: Claim) -> bool:
+        """Give a key back; False where it was not held any more."""
+        return self._changed(
+            "DELETE FROM neurontop.claims WHERE key = %s AND node = %s AND holder = %s",
+            (claim.key, claim.node, claim.holder),
+        )
+
+    def claims(self) -> list[Claim]:
+        """All claims, also those that ran out and were not taken over yet."""
+        return self._rows(Claim, f"SELECT {_CLAIM_COLUMNS} FROM neurontop.claims ORDER BY key", ())
+
+    def _claimed(self, connection: Opened, key: str, *, mine: bool, taken_from: str = "") -> Claim:
+        found = _claim_row(connection, key)
+        if found is None:
+            raise ClaimLost(f"{self.place}: the claim of {key} is gone")
+        return msgspec.structs.replace(found, mine=mine, taken_from=taken_from)
+
+    # --- changes that people ask nodes for ---
+
+    def ask(self, node: str, plan: Mapping[str, object]) -> int:
+        """Ask a node's agent for a change; the id of the intent."""
+        with self._database.connection() as connection:
+            row = connection.execute(
+                "INSERT INTO neurontop.intents (node, plan) VALUES (%s, %s) RETURNING id", (node, _json(plan))
+            ).fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def intents(self, node: str | None = None, state: str | None = None) -> list[Intent]:
+        """What was asked for, oldest first."""
+        return self._rows(
+            Intent,
+            "SELECT id, node, plan, asked_by, extract(epoch FROM asked)::float8 AS asked, state, result "
+            "FROM neurontop.intents WHERE (%s::text IS NULL OR node = %s) AND (%s::text IS NULL OR state = %s) "
+            "ORDER BY id",
+            (node, node, state, state),
+        )
+
+    def take_intent(self, intent: int) -> bool:
+        """Begin what was asked for; False where it was taken back or begun before."""
+        return self._changed(
+            "UPDATE neurontop.intents SET state = 'taken' WHERE id = %s AND state = 'asked'", (intent,)
+        )
+
+    def cancel_intent(self, intent: int) -> bool:
+        """Take back what no agent has begun."""
+        return self._changed(
+            "UPDATE neurontop.intents SET state = 'canceled' WHERE id = %s AND state = 'asked'", (intent,)
+        )
+
+    def answer(self, intent: int, state: str, result: Mapping[str, object]) -> None:
+        """Say how it ended: `done`, `refused` or `failed`."""
+        self._changed(
+            "UPDATE neurontop.intents SET state = %s, result = %s WHERE id = %s", (state, _json(result), intent)
+        )
+
+    # --- below ---
+
+    def _changed(self, statement: str, values: tuple[object, ...]) -> bool:
+        with self._database.connection() as connection:
+            return connection.execute(statement.encode(), values).rowcount > 0
+
+    def _rows(self, kind: type[Row], statement: str, values: tuple[object, ...]) -> list[Row]:
+        with self._database.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            found = cursor.execute(statement.encode(), values).fetchall()
+        try:
+            return msgspec.convert(found, list[kind])  # type: ignore[valid-type]
+        except msgspec.ValidationError as problem:
+            raise StoreCorrupt(f"{self.place}: a row of {kind.__name__} cannot be read ({problem})") from None
+
+
+_JOBS = """
+SELECT r.id AS run, r.name, r.cluster, r.started, greatest(r.touched, t.touched) AS touched,
+       coalesce(r.finished, CASE WHEN t.ended = t.parts THEN t.finished END) AS finished,
+       coalesce(r.exit_code, t.exit_code) AS exit_code, t.nodes, t.ended,
+       coalesce(t.events, 0)::bigint AS events, coalesce(t.bytes, 0)::bigint AS bytes
+FROM (SELECT * FROM neurontop.runs ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r
+CROSS JOIN LATERAL (
+    SELECT count(DISTINCT node) AS nodes, count(*) AS parts, count(finished) AS ended, sum(events) AS events,
+           sum(bytes) AS bytes, max(touched) AS touched, max(finished) AS finished,
+           (array_agg(exit_code ORDER BY abs(exit_code) DESC NULLS LAST))[1] AS exit_code
+    FROM neurontop.parts p WHERE p.run = r.id
+) t
+ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC
+"""
+_OF_JOB = "WHERE %s::text IS NULL OR job = %s"
+_IN_SECONDS = "clock_timestamp() + make_interval(secs => %s)"
+_CLAIM_COLUMNS = (
+    "key, node, holder, extract(epoch FROM until)::float8 AS until, "
+    "extract(epoch FROM until - clock_timestamp())::float8 AS seconds_left, false AS mine"
+)
+
+
+def _claim_row(connection: Opened, key: str) -> Claim | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            f"SELECT {_CLAIM_COLUMNS} FROM neurontop.claims WHERE key = %s",
+            (key,),
+        ).fetchone()
+    return msgspec.convert(row, Claim) if row is not None else None
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode().replace("\\u0000", "\\ufffd")  # jsonb holds no zero byte
+
+
+def _land(connection: Opened, node: str, spool: str, runs: Sequence[str], batches: Sequence[Batch]) -> None:
+    marks = {run: lock_part(connection, run, node, spool) for run in runs}
+    new = [batch for batch in batches if batch.sequence > marks[batch.run]]
+    land(
+        connection,
+        [
+            (batch.run, node, spool, batch.sequence, batch.first, batch.last, batch.count, FORMAT, batch.data)
+            for batch in new
+        ],
+    )
+    for run in runs:
+        landed = [batch for batch in new if batch.run == run]
+        if landed:
+            move_mark(connection, run, node, spool, landed[-1].sequence, landed)

@@ -1,0 +1,84 @@
+"""How batches land exactly once: the mark of a spool moves in the transaction that inserts what is above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from psycopg import errors
+
+from neuron_top.store.batches import Packed
+from neuron_top.store.postgres.connection import Database, Opened
+
+Result = TypeVar("Result")
+Row = tuple[str, str, str, int, float | None, float | None, int, int, bytes]
+"""Of `events`: run, node, spool, sequence, first, last, count, format, data."""
+_COLUMNS = "run, node, spool, sequence, first, last, count, format, data"
+
+
+def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Result:
+    """`work` in a transaction; where today has no partition yet it is made, and the work done again."""
+    with database.connection() as connection:
+        try:
+            with connection.transaction():
+                return work(connection)
+        except errors.CheckViolation:  # no partition for this day
+            connection.execute("SELECT neurontop.make_days(1)")
+        with connection.transaction():
+            return work(connection)
+
+
+def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
+    """The mark of a spool in a run, held until the transaction ends: a second agent of that spool waits here."""
+    part = (run, node, spool)
+    connection.execute(
+        "INSERT INTO neurontop.parts (run, node, spool) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", part
+    )
+    row = connection.execute(
+        "SELECT sequence FROM neurontop.parts WHERE run = %s AND node = %s AND spool = %s FOR UPDATE", part
+    ).fetchone()
+    return int(row[0]) if row is not None else 0
+
+
+def land(connection: Opened, rows: Sequence[Row]) -> None:
+    """Insert batches; once in a transaction. A table with row security takes no COPY, so a temporary one does first."""
+    connection.execute(
+        "CREATE TEMPORARY TABLE IF NOT EXISTS neurontop_incoming (run text, node text, spool text, sequence bigint, "
+        "first double precision, last double precision, count integer, format smallint, data bytea) "
+        "ON COMMIT DELETE ROWS"
+    )
+    with connection.cursor() as cursor, cursor.copy(f"COPY pg_temp.neurontop_incoming ({_COLUMNS}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    connection.execute(
+        f"INSERT INTO neurontop.events ({_COLUMNS}) SELECT {_COLUMNS} FROM pg_temp.neurontop_incoming ORDER BY sequence"
+    )
+
+
+def move_mark(
+    connection: Opened,
+    run: str,
+    node: str,
+    spool: str,
+    sequence: int,
+    landed: Sequence[Packed],
+    touched: float | None = None,
+) -> None:
+    """What landed is counted, and the mark stands at its last batch. `touched`: when; by the server's clock else."""
+    connection.execute(
+        "UPDATE neurontop.parts SET sequence = %s, events = events + %s, bytes = bytes + %s, "
+        "first = least(first, %s), last = greatest(last, %s), "
+        "touched = greatest(touched, coalesce(%s, extract(epoch FROM clock_timestamp()))) "
+        "WHERE run = %s AND node = %s AND spool = %s",
+        (
+            sequence,
+            sum(batch.count for batch in landed),
+            sum(len(batch.data) for batch in landed),
+            min((batch.first for batch in landed if batch.first is not None), default=None),
+            max((batch.last for batch in landed if batch.last is not None), default=None),
+            touched,
+            run,
+            node,
+            spool,
+        ),
+    )

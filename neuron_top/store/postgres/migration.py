@@ -1,0 +1,52 @@
+"""Makes the schema, or brings an older one up to date: forward only, one transaction, a newer one is left alone."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import msgspec
+
+from neuron_top.store.postgres.connection import SCHEMA_VERSION, Database, newer, schema_version
+
+DAYS_AHEAD = 7
+"""For how many days partitions are made in advance."""
+
+
+class Migrated(msgspec.Struct, frozen=True):
+    """What `migrate` found and left: versions of the schema, 0 for none."""
+
+    before: int
+    after: int
+
+
+def steps(after: int = 0) -> list[tuple[int, str]]:
+    """(number, SQL) of the steps that come after a version, in order."""
+    folder = files("neuron_top.store.postgres.schema")
+    named = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    found = [(int(name.partition("-")[0]), folder.joinpath(name).read_text(encoding="utf-8")) for name in named]
+    return [(number, text) for number, text in found if number > after]
+
+
+def script(after: int = 0) -> str:
+    """One SQL script that does what `migrate` does to a schema of that version, for who must read it first."""
+    parts = [text for _number, text in steps(after)]
+    parts += [f"INSERT INTO neurontop.meta (version) VALUES ({SCHEMA_VERSION});\n"] if parts else []
+    return "\n".join(["BEGIN;\n", *parts, f"SELECT neurontop.make_days({DAYS_AHEAD});\nCOMMIT;"])
+
+
+def migrate(database: Database) -> Migrated:
+    """Apply the missing steps, and make the partitions of the next days. Raises StoreNewer, StoreUnusable.
+
+    The database must have been opened with `prepared=False`.
+    """
+    with database.transaction() as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('neurontop.migrate', 0))")
+        before = schema_version(connection)
+        if before > SCHEMA_VERSION:
+            raise newer(database.place, before)
+        for _number, text in steps(before):
+            connection.execute(text.encode())  # bytes: psycopg takes them as they are
+        if before < SCHEMA_VERSION:
+            connection.execute("INSERT INTO neurontop.meta (version) VALUES (%s)", (SCHEMA_VERSION,))
+        connection.execute("SELECT neurontop.make_days(%s)", (DAYS_AHEAD,))
+    return Migrated(before=before, after=SCHEMA_VERSION)

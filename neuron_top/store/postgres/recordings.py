@@ -1,0 +1,228 @@
+"""Recordings in PostgreSQL: the same protocol as the SQLite file's, and the same batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from neuron_top.events import AnyEvent, Event, RunStarted
+from neuron_top.store.batches import FORMAT, BatchUnreadable, Packed, pack, portions, unpack
+from neuron_top.store.errors import StoreCorrupt, StoreUnusable
+from neuron_top.store.postgres.connection import Database, Opened
+from neuron_top.store.postgres.landing import in_transaction, land, lock_part, move_mark
+from neuron_top.store.records import CompileRecord, RunRecord, chosen
+
+RECORDER = "recording"
+"""The spool's name of a recording that one process appends to."""
+_BATCHES_AT_ONCE = 16
+_TOTALS = (
+    "LEFT JOIN LATERAL (SELECT sum(p.events) AS events, sum(p.bytes) AS bytes, max(p.touched) AS touched, "
+    "count(*) AS parts, bool_and(p.finished IS NOT NULL) AS ended, max(p.finished) AS finished, "
+    "max(abs(p.exit_code)) AS exit_code FROM neurontop.parts p WHERE p.run = r.id) t ON true"
+)
+_RUN_COLUMNS = (
+    "r.id, r.node, r.name, r.command, r.directory, r.pid, r.started, "
+    "coalesce(r.finished, CASE WHEN t.ended THEN t.finished END), "
+    "coalesce(r.exit_code, CASE WHEN t.ended THEN t.exit_code END), "
+    "greatest(r.touched, t.touched), coalesce(t.events, 0)::bigint, coalesce(t.bytes, 0)::bigint, r.folder, r.summary"
+)
+_COMPILE_COLUMNS = "module, node, run, compiler, graph_bytes, operators, seconds, peak_rss, finished, mix"
+
+
+class PostgresStore:
+    """Recordings in a database; see `store.protocol.Store`."""
+
+    def __init__(self, address: str, *, insecure: bool = False) -> None:
+        """Raises StoreUnusable where it cannot be used as it is, UsageError and RefusedForSafety (see Database)."""
+        self._database = Database(address, insecure=insecure)
+        with self._database.connection():
+            pass  # what is wrong with it is said now
+
+    @property
+    def place(self) -> str:
+        """Its address without a password."""
+        return self._database.place
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; a second close does nothing."""
+        self._database.close()
+
+    # --- writing ---
+
+    def begin(self, event: RunStarted, *, pid: int | None = None, folder: Path | str = "", now: float = 0.0) -> None:
+        """Enter a new recording; the event itself is not appended. Raises StoreUnusable when the id is taken."""
+        with self._database.connection() as connection:
+            made = connection.execute(
+                "INSERT INTO neurontop.runs (id, node, name, command, directory, pid, started, touched, folder) "
+                "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                (
+                    event.run,
+                    event.node,
+                    storable(event.name),
+                    storable(msgspec.json.encode(event.command).decode()),
+                    storable(event.directory),
+                    pid,
+                    event.time,
+                    event.time or now,
+                    storable(str(folder)),
+                ),
+            ).rowcount
+        if not made:
+            raise StoreUnusable(f"{self.place}: there is already a recording {event.run!r}")
+
+    def append(self, run: str, events: Sequence[Event], now: float | None = None) -> None:
+        """Add events to a recording, in order; when it returns they survive a crash of the server."""
+        batches = [pack(portion) for portion in portions(events)]
+        touched = now if now is not None else max((event.time or 0.0 for event in events), default=0.0)
+        in_transaction(self._database, lambda connection: self._land(connection, run, batches, touched))
+        with self._database.connection() as connection:
+            connection.execute("SELECT neurontop.wake(%s)", (run,))
+
+    def _land(self, connection: Opened, run: str, batches: Sequence[Packed], touched: float) -> None:
+        found = connection.execute(
+            "UPDATE neurontop.runs SET touched = greatest(touched, %s) WHERE id = %s RETURNING node", (touched, run)
+        ).fetchone()
+        if found is None:
+            raise StoreUnusable(f"{self.place}: there is no recording {run!r} that this login may append to")
+        node = found[0]
+        sequence = lock_part(connection, run, node, RECORDER)
+        rows = [
+            (run, node, RECORDER, number, batch.first, batch.last, batch.count, FORMAT, batch.data)
+            for number, batch in enumerate(batches, sequence + 1)
+        ]
+        land(connection, rows)
+        move_mark(connection, run, node, RECORDER, sequence + len(batches), batches, touched)
+
+    def finish(self, run: str, exit_code: int, finished: float, summary: bytes = b"") -> None:
+        """The command ended; `summary` is the closing summary as JSON."""
+        with self._database.connection() as connection:
+            connection.execute(
+                "UPDATE neurontop.runs SET finished = %s, exit_code = %s, summary = %s, "
+                "touched = greatest(touched, %s), pid = NULL WHERE id = %s",
+                (finished, exit_code, storable(summary.decode()), finished, run),
+            )
+
+    def remember_compiles(self, records: Iterable[CompileRecord]) -> None:
+        """Keep measured compile times for later estimates; the same one twice is kept once."""
+        rows = [
+            (*msgspec.structs.astuple(record)[:-1], msgspec.json.encode(record.op_counts).decode())
+            for record in records
+        ]
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO neurontop.compiles ({_COMPILE_COLUMNS}) "
+                "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
+                "ON CONFLICT (module, node, run, finished) DO UPDATE SET compiler = excluded.compiler, "
+                "graph_bytes = excluded.graph_bytes, operators = excluded.operators, "
+                "seconds = excluded.seconds, peak_rss = excluded.peak_rss, mix = excluded.mix",
+                rows,
+            )
+
+    def forget(self, run: str) -> None:
+        """Delete a recording's rows."""
+        with self._database.transaction() as connection:
+            for statement in (
+                "DELETE FROM neurontop.events WHERE run = %s",
+                "DELETE FROM neurontop.parts WHERE run = %s",
+                "DELETE FROM neurontop.runs WHERE id = %s",
+            ):
+                connection.execute(statement, (run,))
+
+    # --- reading ---
+
+    def runs(self, limit: int | None = None) -> list[RunRecord]:
+        """Recordings and jobs, newest first."""
+        with self._database.connection() as connection:
+            rows = connection.execute(
+                f"SELECT {_RUN_COLUMNS} FROM (SELECT * FROM neurontop.runs "
+                f"ORDER BY coalesce(started, touched) DESC, id DESC LIMIT %s) r {_TOTALS} "
+                "ORDER BY coalesce(r.started, r.touched) DESC, r.id DESC",
+                (limit,),
+            ).fetchall()
+        return [self._run_record(row) for row in rows]
+
+    def run(self, run: str) -> RunRecord | None:
+        """One recording by its id, by an unambiguous beginning of it, or the newest of that name; None if none."""
+        return chosen(self.runs(), run)
+
+    def replay(self, run: str, after: int = -1, since: float | None = None) -> Iterator[AnyEvent]:
+        """The events of a recording in the order they arrived; see the protocol."""
+        for _number, events in self.batches(run, after, since):
+            yield from events
+
+    def batches(self, run: str, after: int = -1, since: float | None = None) -> Iterator[tuple[int, list[AnyEvent]]]:
+        """As `replay`, batch by batch with its number.
+
+        Of a job that many nodes ship to, this is for what has landed: a batch can arrive with a lower number than one
+        that was read already. `FleetStore.news` follows such a job without a gap.
+        """
+        while True:
+            with self._database.connection() as connection:
+                rows = connection.execute(
+                    "SELECT number, data, format FROM neurontop.events WHERE run = %s AND number > %s "
+                    "AND (%s::float8 IS NULL OR last IS NULL OR last >= %s) ORDER BY number LIMIT %s",
+                    (run, after, since, since, _BATCHES_AT_ONCE),
+                ).fetchall()
+            if not rows:
+                return
+            for number, data, written_as in rows:
+                after = number
+                yield number, decoded(self.place, run, number, data, written_as)
+
+    def span(self, run: str) -> tuple[float, float] | None:
+        """First and last event time of a recording."""
+        with self._database.connection() as connection:
+            row = connection.execute(
+                "SELECT min(first), max(last) FROM neurontop.parts WHERE run = %s", (run,)
+            ).fetchone()
+        return (row[0], row[1]) if row is not None and row[0] is not None and row[1] is not None else None
+
+    def compile_history(self, most: int = 20_000) -> list[CompileRecord]:
+        """Measured compile times of all runs, newest first, `most` at the most."""
+        with self._database.connection() as connection:
+            rows = connection.execute(
+                f"SELECT {_COMPILE_COLUMNS} FROM neurontop.compiles ORDER BY finished DESC LIMIT %s",
+                (most,),
+            ).fetchall()
+        names = CompileRecord.__struct_fields__
+        return [msgspec.convert(dict(zip(names, row, strict=True)), CompileRecord) for row in rows]
+
+    @property
+    def events_bytes(self) -> int:
+        """What all recordings' events take, bytes."""
+        with self._database.connection() as connection:
+            row = connection.execute("SELECT coalesce(sum(bytes), 0)::bigint FROM neurontop.parts").fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def _run_record(self, row: tuple[object, ...]) -> RunRecord:
+        values = dict(zip(RunRecord.__struct_fields__, row, strict=True))
+        try:
+            values["command"] = msgspec.json.decode(str(values["command"]))
+            return msgspec.convert(values, RunRecord)
+        except (RecursionError, msgspec.MsgspecError) as problem:
+            raise StoreCorrupt(f"{self.place}: the row of recording {row[0]} cannot be read ({problem})") from None
+
+
+def decoded(place: str, run: str, number: int, data: bytes, written_as: int) -> list[AnyEvent]:
+    """The events of a row. Raises StoreCorrupt."""
+    try:
+        return unpack(data, written_as)
+    except BatchUnreadable as problem:
+        raise StoreCorrupt(f"{place}: batch {number} of recording {run} cannot be read ({problem})") from None
+
+
+def storable(text: str) -> str:
+    """Text that a column can hold: without zero bytes, and without bytes that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")

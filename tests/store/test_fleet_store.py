@@ -1,0 +1,212 @@
+"""The fleet's database: every batch lands exactly once, and screens read what agents shipped."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+pytest.importorskip("psycopg")
+
+from neuron_top.events import AnyEvent, CacheHit
+from neuron_top.store.batches import pack
+from neuron_top.store.errors import ClaimLost, NodeNameTaken
+from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Spread, Wait
+from neuron_top.store.postgres.fleet import FleetStore
+from tests.servers.postgres import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+
+def hits(sequence: int, node: str = "n1") -> list[AnyEvent]:
+    return [CacheHit(module=f"MODULE_{sequence}_{number}+a", node=node, at=float(sequence)) for number in range(3)]
+
+
+def batch(sequence: int, run: str = "job-1", node: str = "n1") -> Batch:
+    packed = pack(hits(sequence, node))
+    return Batch(first=packed.first, last=packed.last, count=packed.count, data=packed.data, sequence=sequence, run=run)
+
+
+def test_a_batch_that_is_shipped_again_lands_once(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        assert store.shipped("n1", "s") == 0
+        assert store.ship("n1", "s", [batch(1), batch(2)]) == 2
+        assert store.ship("n1", "s", [batch(1), batch(2), batch(3)]) == 3
+        assert store.shipped("n1", "s") == 3
+        assert [(one.sequence, one.events) for one in store.news("job-1", {})] == [
+            (number, hits(number)) for number in (1, 2, 3)
+        ]
+        assert [(part.sequence, part.events, part.first, part.last) for part in store.parts("job-1")] == [
+            (3, 9, 1.0, 3.0)
+        ]
+
+
+def test_two_agents_that_ship_one_spool_at_once_land_it_once(postgres_url: str):
+    start = threading.Barrier(4)
+
+    def ship() -> None:
+        with FleetStore(postgres_url) as own:
+            own.clock()
+            start.wait(60)
+            for first in range(1, 40, 3):
+                own.ship("n1", "s", [batch(number) for number in range(first, first + 3)])
+
+    threads = [threading.Thread(target=ship) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    with FleetStore(postgres_url) as store:
+        cursor: dict[tuple[str, str], int] = {}
+        assert [one.sequence for one in store.news("job-1", cursor)] == list(range(1, 40))
+        assert store.news("job-1", cursor) == []
+
+
+def test_a_spool_that_was_lost_begins_anew_and_a_spool_can_serve_several_jobs(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        store.ship("n1", "old", [batch(1), batch(2, "job-2"), batch(3)])
+        assert store.shipped("n1", "old") == 3
+        assert store.ship("n1", "new", [batch(1)]) == 1
+        assert {(part.spool, part.sequence) for part in store.parts("job-1")} == {("old", 3), ("new", 1)}
+        assert [one.sequence for one in store.news("job-2", {})] == [2]
+
+
+def test_a_reader_goes_on_where_it_was_and_gets_every_batch_of_every_node(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        cursor: dict[tuple[str, str], int] = {}
+        store.ship("n1", "s", [batch(1)])
+        assert len(store.news("job-1", cursor)) == 1
+        store.ship("n2", "t", [batch(number, node="n2") for number in range(1, 301)])
+        store.ship("n1", "s", [batch(2)])
+        seen = []
+        while fresh := store.news("job-1", cursor):
+            seen += [(one.node, one.sequence) for one in fresh]
+        assert sorted(seen) == [("n1", 2), *(("n2", number) for number in range(1, 301))]
+
+
+def test_who_listens_is_woken_by_what_lands(postgres_url: str):
+    stop, heard = threading.Event(), []
+    with FleetStore(postgres_url) as store, FleetStore(postgres_url) as other:
+        woken = store.listen(stop, seconds=0.1)
+        assert next(woken) is None
+        other.ship("n1", "s", [batch(1)])
+        while not heard:
+            heard = [run for run in (next(woken),) if run]
+        stop.set()
+        assert list(woken) == []
+    assert heard == ["job-1"]
+
+
+def test_jobs_are_added_up_over_their_nodes(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        for node in ("n1", "n2"):
+            store.open_job("job-1", name="llama", cluster="c", started=5.0)
+            store.ship(node, "s", [batch(1, node=node)])
+        store.end_job("n1", "s", "job-1", 9.0, 0)
+        job = store.jobs()[0]
+        assert (job.name, job.cluster, job.started, job.nodes, job.ended, job.events) == ("llama", "c", 5.0, 2, 1, 6)
+        assert (job.finished, job.exit_code) == (None, 0)
+        store.end_job("n2", "s", "job-1", 10.0, -9)
+        assert (store.jobs()[0].finished, store.jobs()[0].exit_code) == (10.0, -9)
+
+
+def test_a_node_is_described_and_its_name_is_not_taken_by_another_machine(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        one = NodeRecord(node="n1", job="job-1", machine_id="m1", attributes={"zone": "a", "cores": 128, "efa": True})
+        store.register(one)
+        store.register(one)
+        with pytest.raises(NodeNameTaken, match="NEURONTOP_NODE"):
+            store.register(NodeRecord(node="n1", machine_id="m2"))
+        assert store.nodes("job-1")[0].attributes == one.attributes
+        assert abs(store.nodes()[0].seen - store.clock()) < 60
+        assert store.nodes("job-2") == []
+
+
+def test_a_heartbeat_replaces_the_one_before(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="m1"))
+        for step in (1, 2):
+            store.beat(
+                NodeNow(
+                    node="n1",
+                    at=0.0,
+                    job="job-1",
+                    phase="training",
+                    step=step,
+                    clock_offset=0.5,
+                    metrics={"utilization": Spread(low=1.0, median=2.0, high=3.0, worst_core=7)},
+                    cores={"utilization": [1.0, None, 3.0]},
+                    notes={"dropped": 2},
+                )
+            )
+        (now,) = store.now("job-1", cores=True)
+        assert (now.step, now.cores, now.notes) == (2, {"utilization": [1.0, None, 3.0]}, {"dropped": 2})
+        assert now.metrics["utilization"].worst_core == 7
+        assert store.now()[0].cores == {}
+        assert (store.nodes()[0].clock_offset, store.nodes()[0].job) == (0.5, "job-1")
+
+
+def test_keys_and_waits_are_kept_once_per_node(postgres_url: str):
+    key = NodeKey(root="s3://b/c", key="MODULE_1+a", node="n1", state="done", bytes=5, compiler="2.20", seen=1.0)
+    wait = Wait(
+        job="j", key="MODULE_1+a", holder_node="n2", waiter_node="n1", ranks=4, seconds=9.0, first=1.0, last=2.0
+    )
+    with FleetStore(postgres_url) as store:
+        for _ in range(2):
+            store.put_keys([key])
+            store.put_waits([wait])
+        assert store.keys("s3://b/c") == [key]
+        assert store.keys("other") == []
+        assert store.waits("j") == [wait]
+
+
+def test_a_key_is_claimed_by_one_and_taken_over_when_the_lease_ran_out(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        first = store.claim("K", "n1", 60.0, "pid-1")
+        assert first.mine
+        assert 0 < first.seconds_left <= 60
+        other = store.claim("K", "n2", 60.0)
+        assert (other.mine, other.node, other.holder) == (False, "n1", "pid-1")
+        assert not store.claim("K", "n1", 60.0, "pid-2").mine  # another process of the node
+        assert store.claim("K", "n1", 60.0, "pid-1").mine
+        store.renew(first, -1.0)  # what a lease is that nobody renewed
+        taken = store.claim("K", "n2", 60.0)
+        assert (taken.mine, taken.taken_from) == (True, "n1")
+        with pytest.raises(ClaimLost):
+            store.renew(first, 60.0)
+        assert not store.release(first)
+        assert [one.node for one in store.claims()] == ["n2"]
+        assert store.release(taken)
+        assert store.claim("K", "n3", 60.0).mine
+
+
+def test_of_many_that_claim_a_key_at_once_one_has_it(postgres_url: str):
+    start, won = threading.Barrier(6), []
+
+    def claim(node: str) -> None:
+        with FleetStore(postgres_url) as own:
+            own.clock()
+            start.wait(60)
+            won.extend(node for claimed in (own.claim("K", node, 60.0),) if claimed.mine)
+
+    threads = [threading.Thread(target=claim, args=(f"n{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(won) == 1
+
+
+def test_an_intent_is_begun_once_and_answered(postgres_url: str):
+    with FleetStore(postgres_url) as store:
+        first, second = store.ask("n1", {"verb": "evict"}), store.ask("n2", {"verb": "evict"})
+        assert [one.id for one in store.intents("n1", "asked")] == [first]
+        assert store.take_intent(first)
+        assert not store.take_intent(first)
+        assert not store.cancel_intent(first)
+        assert store.cancel_intent(second)
+        store.answer(first, "done", {"freed_bytes": 7})
+        assert [(one.state, one.result) for one in store.intents()] == [
+            ("done", {"freed_bytes": 7}),
+            ("canceled", {}),
+        ]
