@@ -23,6 +23,7 @@ from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
+from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 
 _WINDOW = 1 << 20
 _STEPS = (
@@ -44,7 +45,13 @@ def _engine(words: tuple[bytes, ...]) -> ahocorasick_rs.BytesAhoCorasick:
     )
 
 
-_FAILURE_SEARCH = _engine(_FAILURES)
+_SUPPORT = tuple(
+    f"error  {component}:{function} ".encode()
+    for component in ("tdrv", "nrt")
+    for function in sorted(SUPPORT_FUNCTIONS)
+)
+"""How lines begin that the runtime prints for its support, thousands a second: no words of a failure by themselves."""
+_FAILURE_SEARCH = _engine((*_SUPPORT, *_FAILURES))
 _PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
 _OLD_CODE = re.compile(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = re.compile(rb"\d{5,}|\d+[:.][\d:.]+")
@@ -270,9 +277,9 @@ class Diagnoser:
             return self._exception(statement, raised) if raised is not None else None
         if self._modules:
             self._recovered_module(statement)
-        if messages.FAILED in statement.text or messages.CACHED.search(statement.text):
+        if messages.FAILED in statement.text or messages.is_cached(statement.text):
             return self._failed_compile(statement)
-        if messages.BANNER.search(statement.text) and statement.speaker is Speaker.COMPILER:
+        if statement.speaker is Speaker.COMPILER and messages.BANNER.search(statement.text):
             self._message = CompilerMessage(statement, is_cached=False)
             return None
         verdict = general.judge(statement)
@@ -286,9 +293,9 @@ class Diagnoser:
 
     def _failed_compile(self, statement: Statement) -> Finding | None:
         """The header of a failed compile, or of one that is kept in the cache; a quotation of either counts as it."""
-        if statement.level is Level.INFO and not messages.CACHED.search(statement.text):
+        is_cached = messages.is_cached(statement.text)
+        if statement.level is Level.INFO and not is_cached:
             return None
-        is_cached = messages.CACHED.search(statement.text) is not None
         is_retried = bool(messages.RETRYING.search(statement.text))
         text = messages.reason(statement.text) if messages.FAILED in statement.text else ""
         if text:
@@ -397,8 +404,12 @@ def diagnose(data: bytes, source: str = "", exit_code: int | None = None) -> Dia
 
 def _failures(block: bytes) -> list[int]:
     """Where in a block words of failures end, in order."""
-    lower = b"\n" + block.lower()  # words may stand behind a line end; so every place is one too far
-    ends = [end - 1 for _, _, end in _FAILURE_SEARCH.find_matches_as_indexes(lower)]
+    lower = b"\n%b\n" % block.lower()  # words may stand behind a line end; so every place is one too far
+    ends = [
+        end - 1
+        for word, _, end in _FAILURE_SEARCH.find_matches_as_indexes(lower)
+        if word >= len(_SUPPORT) or b"failure:" in lower[end : lower.index(b"\n", end)]
+    ]
     codes = [found.end() - 1 for found in _OLD_CODE.finditer(lower)]
     return sorted(ends + codes) if codes else ends
 

@@ -17,7 +17,7 @@ from neuron_top.diagnose.statements import Level, Speaker, Statement
 from neuron_top.parsers.compiler import DETAIL
 
 FAILED = "Failed compilation with"
-CACHED = re.compile(r"Got a cached failed neff at|There was a compilation error for this graph in the previous run")
+_CACHED = ("Got a cached failed neff at", "There was a compilation error for this graph in the previous run")
 BANNER = re.compile(r"(?i)an internal compiler error has occurred")
 RETRYING = re.compile(r"[Ww]ith er+or log: ?\[|Retrying\.\.\.")
 """A cached failure that is compiled once more; its quotation ends in the latter."""
@@ -35,6 +35,11 @@ _MOST_LINES = 12
 _MOST_LINES_OF_OTHERS = 100
 """Lines of other processes that may stand inside it."""
 MODULE = re.compile(r"MODULE_[0-9a-f]{8,64}(?:\+[0-9a-f]{8})?")
+
+
+def is_cached(text: str) -> bool:
+    """Whether it says that the cache keeps this failure."""
+    return any(words in text for words in _CACHED)
 
 
 class CompilerMessage(msgspec.Struct):

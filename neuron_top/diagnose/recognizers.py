@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import cache
 from typing import NamedTuple
 
 import ahocorasick_rs
@@ -50,7 +51,8 @@ class Recognizer(NamedTuple):
     cause_class: CauseClass
     weight: Weight
     words: tuple[bytes, ...]
-    pattern: re.Pattern[str]
+    pattern: str
+    """A regular expression; only those that a log asks for are compiled."""
     advice: str = ""
     """"" = that of the class."""
     confidence: Confidence = Confidence.HIGH
@@ -59,6 +61,15 @@ class Recognizer(NamedTuple):
     any_level: bool = False
     """Counts at every level; else lines that are marked as a warning or as information do not."""
     doubt: Doubt = Doubt.NONE
+
+    def matches(self, text: str) -> bool:
+        """Whether the pattern stands in this text."""
+        return _compiled(self.pattern).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _words(text: str) -> tuple[bytes, ...]:
@@ -83,7 +94,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.CASCADE,
         _words("fallback failed|fallback also failed"),
-        re.compile(r"(?i)fallback (?:also )?failed"),
+        r"(?i)fallback (?:also )?failed",
         "What was tried in its place failed too: the failure before it is the cause",
         Confidence.LOW,
         False,
@@ -96,7 +107,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "f137|forcibly killed|returned: -9|error code: -9|signals.sigkill|status -9|status 137|code 137|code -9"
         ),
-        re.compile(
+        (
             r"\[?F137\]?|forcibly killed|[Cc]ompile command returned: -9|[Rr]eceived error code: -9"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIGKILL|exit (?:status|code):? (?:-9|137)\b)"
         ),
@@ -107,7 +118,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_KILLED,
         _W.REASON,
         _words("kill process|killed process"),
-        re.compile(rf"(?i)out of memory: kill(?:ed)? process \d+ \(?{_COMPILER}"),
+        rf"(?i)out of memory: kill(?:ed)? process \d+ \(?{_COMPILER}",
         "The host ran out of memory while it compiled. " + _HOST_MEMORY,
     ),
     Recognizer(
@@ -118,7 +129,7 @@ ROWS: tuple[Recognizer, ...] = (
             "f134|f139|f135|f136|terminated abnormally|signals.sig|core dumped|segmentation|status -6|status -11"
             "|status 134|status 139|exited with code -|code 139|code 134"
         ),
-        re.compile(
+        (
             r"\[F13[4-69]\]|terminated abnormally"
             rf"|{_COMPILER}.{{0,4000}}(?:Signals\.SIG(?:SEGV|ABRT|BUS|ILL|FPE)|core dumped|[Ss]egmentation fault"
             r"|exit (?:status|code):? (?:-6|-11|-7|134|135|139)\b)|Backend exited with code -(?:6|7|11)\b"
@@ -131,7 +142,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.INTERRUPTED,
         _W.STATEMENT,
         _words("signals.sig"),
-        re.compile(rf"{_COMPILER}.{{0,4000}}Signals\.SIG(?:HUP|INT|TERM)"),
+        rf"{_COMPILER}.{{0,4000}}Signals\.SIG(?:HUP|INT|TERM)",
         "The compiler was stopped from outside (terminal closed, scheduler, Ctrl-C): run it again",
         Confidence.MEDIUM,
     ),
@@ -140,7 +151,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_TIMEOUT,
         _W.REASON,
         _words("timed out|timeout|time limit"),
-        re.compile(
+        (
             rf"(?i)\bcompil(?:e|ation|ing|er)\b.{{0,80}}(?:timed out|\btimeout\b(?! ?[=:])|exceeded (?:the )?time)"
             rf"|(?:timed out|timeout) (?:while |during |waiting for )?(?:the )?compil"
             rf"|{_COMPILER}.{{0,3000}}timed out after"
@@ -152,7 +163,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.BAD_USAGE,
         _W.REASON,
         _words("ncc_earg|ncc_eusg"),
-        re.compile(r"\bNCC_E(?:ARG|USG)\d{3}\b"),
+        r"\bNCC_E(?:ARG|USG)\d{3}\b",
         "Correct the compiler's flags (NEURON_CC_FLAGS, or those that the program passes)",
     ),
     Recognizer(
@@ -160,7 +171,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("ncc_eoom|ncc_exsp|peak hbm|hbm limit"),
-        re.compile(r"\bNCC_E(?:OOM|XSP)\d{3}\b|peak HBM usage|exceeds HBM limit"),
+        r"\bNCC_E(?:OOM|XSP)\d{3}\b|peak HBM usage|exceeds HBM limit",
         "The graph needs more device memory than there is. " + _TOO_BIG,
     ),
     Recognizer(
@@ -168,7 +179,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("ncc_extp|too many instructions|instruction limit|instruction count|instruction-limit"),
-        re.compile(
+        (
             r"\bNCC_EXTP\d{3}\b|[Tt]oo many instructions|exceed\w*.{0,60}instruction (?:limit|count)"
             r"|instruction (?:limit|count).{0,60}exceed"
         ),
@@ -179,7 +190,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("ncc_evrf|ncc_euoc"),
-        re.compile(r"\bNCC_E(?:VRF|UOC)\d{3}\b"),
+        r"\bNCC_E(?:VRF|UOC)\d{3}\b",
         "The compiler does not support something in the graph: replace the operation or keep it on the CPU; " + _REPORT,
     ),
     Recognizer(
@@ -187,7 +198,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("ncc_|["),
-        re.compile(
+        (
             r"\bNCC_[A-Z]{3,5}\d{3}\b|\[(?!F1)[A-Z]{3}\d{3}\] .{0,200}?"
             r"(?i:err|fail|unsupport|exceed|too many|assert|invalid|\bnot\b|cannot|out of|ticket|illegal|no )"
         ),
@@ -198,7 +209,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("error"),
-        re.compile(r"(?i:compiler error|compilation error|error class|error code)\W{1,4}[A-Z]{3}\d{3}\b"),
+        r"(?i:compiler error|compilation error|error class|error code)\W{1,4}[A-Z]{3}\d{3}\b",
         _REPORT,
     ),
     Recognizer(
@@ -206,7 +217,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("error message:"),
-        re.compile(r"^Error message: {0,8}(?=\S)"),
+        r"^Error message: {0,8}(?=\S)",
         _REPORT,
     ),
     Recognizer(
@@ -214,7 +225,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.REASON,
         _words("compilation failed:"),
-        re.compile(r"COMPILATION FAILED: ?(?=[^\s\"])"),
+        r"COMPILATION FAILED: ?(?=[^\s\"])",
         "Read the file that the message names; TORCH_NEURONX_LOG_LEVEL=3 and TORCH_NEURONX_DEBUG_DIR keep more of it",
     ),
     Recognizer(
@@ -224,7 +235,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "internal tensorizer error|internal transformation|backend exited with|compiler assertion|partitioned and"
         ),
-        re.compile(
+        (
             r"Internal (?:tensorizer error|transformation failed)|Backend exited with code [1-9]|compiler assertion"
             r"|No operations were successfully partitioned"
         ),
@@ -235,7 +246,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.STATEMENT,
         _words("internal compiler error"),
-        re.compile(r"(?i)an internal compiler error has occurred"),
+        r"(?i)an internal compiler error has occurred",
         _READ_COMPILER_LOG,
         Confidence.LOW,
         False,
@@ -245,7 +256,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.STATEMENT,
         _words("compilation error occurred"),
-        re.compile(r"Compilation error occurred on Neuron"),
+        r"Compilation error occurred on Neuron",
         "The log does not state the reason. Set TORCH_NEURONX_LOG_LEVEL=3 and run again; TORCH_NEURONX_DEBUG_DIR keeps "
         "the graph",
         Confidence.LOW,
@@ -256,7 +267,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.STATEMENT,
         _words("compilation failed for|compiler status error|compiler status fail"),
-        re.compile(r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)"),
+        r"Compilation failed for \S+|Compiler status (?:ERROR|FAIL)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
         False,
@@ -270,7 +281,7 @@ ROWS: tuple[Recognizer, ...] = (
             "-cc compilation failed|neuron-cc failed|neuronx-cc failed|status 70|code 70|exit status: 70"
             "|command returned:|runneuronccimpl|op_requires failed"
         ),
-        re.compile(
+        (
             rf"{_COMPILER} (?:compilation )?failed|exit (?:status|code):? 70\b|Compile command returned: (?!0\b)-?\d"
             rf"|{_COMPILER}.{{0,4000}}non-zero exit status|RunNeuronCCImpl: error|OP_REQUIRES failed"
         ),
@@ -284,7 +295,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.DEATH,
         _words("exitcode="),
-        re.compile(r"Subcommand returned with exitcode=(?!0\b)"),
+        r"Subcommand returned with exitcode=(?!0\b)",
         _READ_COMPILER_LOG,
         Confidence.LOW,
         False,
@@ -295,9 +306,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COMPILE_ERROR,
         _W.DEATH,
         _words("failed: |failed compilations|failed, "),
-        re.compile(
-            r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]"
-        ),
+        r"Compilation summary.{0,80}(?:Failed: [1-9]|: [1-9]\d*/\d+ failed)|Total failed compilations: [1-9]",
         _READ_COMPILER_LOG,
         Confidence.LOW,
         False,
@@ -310,7 +319,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "lock acquisition|stale lock|filelock|file lock|acquire lock|acquire the lock|for lock|on lock|the lock"
         ),
-        re.compile(
+        (
             r"(?i)lock acquisition timed out|breaking stale lock|filelock\.\w*\.?Timeout"
             r"|(?:timed out|timeout|time-out).{0,40}\block\b|\block\b.{0,80}(?:timed out|could not be acquired)"
             r"|(?:could not|failed to|unable to|cannot) acquire (?:\w+ ){0,3}lock"
@@ -325,7 +334,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_OOM,
         _W.REASON,
         _words("failed to allocate|mempool"),
-        re.compile(
+        (
             r"Failed to allocate [\d.]{1,20} ?[KMGT]?i?B.{0,120}\bon ND"
             r"|device mempool .{1,200} needed \d+ available \d+"
         ),
@@ -340,7 +349,7 @@ ROWS: tuple[Recognizer, ...] = (
             "alloc device memory|mla dram|no more pages|allocation failure|nrt_resource|nerr_resource"
             "|resource_exhausted|resource exhausted|device memory|cache blocks"
         ),
-        re.compile(
+        (
             r"Failed to alloc(?:ate)? DEVICE memory|buffer in MLA DRAM|No more pages for ring"
             r"|message=Allocation Failure"
             r"|\bN(?:RT|ERR)_RESOURCE\b|RESOURCE[_ ]EXHAUSTED|[Rr]esource exhausted"
@@ -358,7 +367,7 @@ ROWS: tuple[Recognizer, ...] = (
         _words(
             "not available|physical core|nrt_load_not_enough_nc|nrt_exec_nc_busy|logical core|insufficient aws|enough"
         ),
-        re.compile(
+        (
             r"(?i:neuron ?cores?(?:\(s\))? not available)|Unable to find a physical core|NRT_LOAD_NOT_ENOUGH_NC"
             r"|Insufficient aws\.amazon\.com/neuron|NRT_EXEC_NC_BUSY|\b(?i:not enough (?:free )?(?:neuron ?)?cores)"
         ),
@@ -373,7 +382,7 @@ ROWS: tuple[Recognizer, ...] = (
             "neuron driver|neuron device|/dev/neuron|engines are running|failed to reset|driver version"
             "|devices found|neuron_device"
         ),
-        re.compile(
+        (
             r"Unable to determine Neuron Driver version|requires Neuron Driver version"
             r"|(?i:no neuron devices?\b|neuron devices? (?:\w+ ){0,3}(?:not (?:found|available|detected|present)))"
             r"|(?i:/dev/neuron\d*.{0,60}(?:no such|denied|busy))|(?:open|access) /dev/neuron"
@@ -391,7 +400,7 @@ ROWS: tuple[Recognizer, ...] = (
             "nrt_init|could not be initialized|nrt_uninitialized|initialize devices|tdrv_init|initialize neuron"
             "|neuron runtime|initialize backend|neuron.sock|neuron-rtd"
         ),
-        re.compile(
+        (
             r"Unable to initialize backend '?neuron|(?i:neuron\.sock.{0,60}(?:unavailable|refused|no such))"
             r"|Is neuron-rtd running|"
             r"NRT_\w+ in nrt_init\b|nrt_init\w*\W.{0,60}(?i:fail|error|status)|(?i:fail\w*|error|unable"
@@ -410,7 +419,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COLLECTIVE,
         _W.REASON,
         _words("collectives|collective operation|collective timeout|nrt_network_proxy|nrt_coll"),
-        re.compile(
+        (
             r"missing collectives status|suspected hang in collectives|NRT_EXEC_HW_ERR_COLLECTIVES|HANG_ON_COLLECTIVES"
             r"|(?i:collective operation timeout)|(?i:collectives? .{0,60}(?:timed out|time-?out|hang|hung))"
             r"|NRT_NETWORK_PROXY_FAILURE|NRT_COLL_PENDING"
@@ -428,7 +437,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|waiting for clients|init global comm|global comm|bootstrap|root_comm_id|tcpstore|client socket"
             "|processgroup|process group|barrier|connectfullmesh|workers joined"
         ),
-        re.compile(
+        (
             r"Timeout waiting for [RT]X|Call to (?:connect|accept|bind|recv|send)\b.{0,80}fail"
             r"|(?i:rendezvous\w*.{0,80}(?:timed? ?out|timeout|fail|refused|closed|error))|RendezvousTimeoutError"
             r"|(?i:timed out .{0,60}(?:waiting for|clients))|\d+/\d+ clients joined"
@@ -448,7 +457,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.REASON,
         _words("neuron_hw_err|uncorrectable|abort state|nrt_exec_hw_err|nrt_hw_error"),
-        re.compile(r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR"),
+        r"NEURON_HW_ERR=|[Uu]ncorrectable|is in an abort state|NRT_EXEC_HW_ERR_\w+|NRT_HW_ERROR",
         "The device reports a hardware error. " + _REPLACE,
     ),
     Recognizer(
@@ -456,9 +465,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.REASON,
         _words("execution timeout|inference timeout|nrt_timeout|execution timed out|fatal-rt"),
-        re.compile(
-            r"(?i)(?<!non-fatal, )(?:execution|inference) time(?:out|d out)(?!=)|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED"
-        ),
+        r"(?i)(?<!non-fatal, )(?:execution|inference) time(?:out|d out)(?!=)|NRT_TIMEOUT\b|FATAL-RT-UNDEFINED",
         "A program did not end in time: a hang, a partner that died, or too low a limit (NEURON_RT_EXEC_TIMEOUT)",
     ),
     Recognizer(
@@ -466,7 +473,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.RUNTIME_EXEC,
         _W.REASON,
         _words("out-of-bound|out of bound|nrt_exec_oob|indirect memory copy|error: 1006|status=1006"),
-        re.compile(
+        (
             r"(?i:out[- ]of[- ]bounds? (?:access|indirect|error|memory))|NRT_EXEC_OOB|indirect memory copy"
             r"|(?:error|status)[:=] ?1006\b"
         ),
@@ -477,7 +484,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.BAD_USAGE,
         _W.REASON,
         _words("operator code|nrt_unsupported_neff|neff version"),
-        re.compile(r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version)"),
+        r"Unsupported hardware operator code|NRT_UNSUPPORTED_NEFF_VERSION|(?i:unsupported neff version)",
         "The program was compiled by a newer compiler than the runtime knows: update the runtime, or compile again",
     ),
     Recognizer(
@@ -488,7 +495,7 @@ ROWS: tuple[Recognizer, ...] = (
             "nrt_exec|nrt execution|execute model|nrt_invalid|nrt_failure|nrt_queue_full|nrt_closed|status_code="
             "|nrt_load|execution failed"
         ),
-        re.compile(
+        (
             r"NRT_EXEC_\w+|NRT E(?:XECUTION FAILED|xecution error)|[Ff]ailed to execute model"
             r"|NRT_(?:INVALID(?:_HANDLE)?|FAILURE|QUEUE_FULL|CLOSED)\b|nrt_(?:execute|load)\w*.{0,80}(?i:fail"
             r"|error|status[_ ]?(?:code)?[= ]*[1-9])"
@@ -507,7 +514,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|allocate memory|bad_alloc|nrt_fail_host_mem|memory pressure|outofmemoryerror|memory usage threshold"
             "|by signal: bus|by signal: killed"
         ),
-        re.compile(
+        (
             r"(?i:out of memory: kill|(?<!invoked )oom[-_ ]?kill)|Memory cgroup out of memory|\bMemoryError\b"
             r"|Cannot allocate memory"
             r"|can't allocate memory|bad_alloc|NRT_FAIL_HOST_MEM_ALLOC|memory pressure|(?<!CUDA)OutOfMemoryError"
@@ -521,7 +528,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.SCRIPT_ERROR,
         _W.STATEMENT,
         _words("no space left|quota exceeded|read-only file system"),
-        re.compile(r"No space left on device|[Dd]isk quota exceeded|Read-only file system"),
+        r"No space left on device|[Dd]isk quota exceeded|Read-only file system",
         "Free space on the disk that the line names (compile cache, /tmp, checkpoints): neurontop cache stats",
     ),
     # --- dependencies ------------------------------------------------------------------------------------------------
@@ -535,7 +542,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|satisfies the requirement|is not installed|executable file not found|libneuronpjrt"
             "|no such file or directory: 'neuron|glibc|libxml2|unable to locate package"
         ),
-        re.compile(
+        (
             r"\bNo module named\b|cannot import name|Unable to locate package|cannot open shared object file"
             r"|undefined symbol|command not found"
             r"|\b(?:sh|bash|dash|zsh|exec): .{0,60}: not found|ModuleNotFoundError|ImportError|PackageNotFoundError"
@@ -556,7 +563,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|unknown command|not allowed with argument|is not a valid option|unrecognized option"
             "|flag provided but|unexpected keyword argument '-"
         ),
-        re.compile(
+        (
             r"(?i)unrecognized (?:arguments|option)|arguments are required|invalid choice|expected (?:one"
             r"|at least one) argument"
             r"|no such option|unknown (?:flag|option|argument|command)\b|invalid value for|not allowed with argument"
@@ -572,7 +579,7 @@ ROWS: tuple[Recognizer, ...] = (
             "incompatible|version mismatch|mismatched version|not compatible with|requires torch"
             "|is required but found|unsupported version"
         ),
-        re.compile(
+        (
             r"(?i)version mismatch|mismatched version|incompatible .{0,40}version"
             r"|versions? .{0,60}(?:incompatible|not compatible)"
             r"|is required but found|requires torch|unsupported version"
@@ -586,7 +593,7 @@ ROWS: tuple[Recognizer, ...] = (
         _C.COLLECTIVE,
         _W.CASCADE,
         _words("closed by peer|reset by peer|broken pipe|brokenpipe"),
-        re.compile(r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe"),
+        r"(?i)connection (?:closed|reset) by (?:remote )?peer|broken ?pipe",
         "Another process ended first: its own lines tell why",
         Confidence.LOW,
         False,
@@ -604,7 +611,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|toomanyrequests|slowdown|access denied|accessdenied|expiredtoken|unable to locate credentials"
             "|nocredentials|gated repo|repositorynotfound|localentrynotfound|connection timeout"
         ),
-        re.compile(
+        (
             r"dial tcp|i/o timeout|(?i:connection refused)|ECONNREFUSED|(?i:failure in name resolution"
             r"|name or service not known)"
             r"|(?i:could not resolve host)|Max retries exceeded|Network is unreachable|(?i:no route to host)"
@@ -634,7 +641,7 @@ ROWS: tuple[Recognizer, ...] = (
             "|exit code 130|status 143|status 130|stopping job|terminated by user|interrupted by user|evicted"
             "|maxruntimeexceeded"
         ),
-        re.compile(
+        (
             r"\bKeyboardInterrupt\b|(?i:(?:received|got|caught|by|with|on"
             r"|death)\W{1,3}(?:signal\W{0,3})?(?:\d+\W{0,3})?SIG(?:TERM|INT|HUP)\b)"
             r"|Signal (?:1|2|15) \(SIG|SignalException|DUE TO (?:TIME LIMIT|PREEMPTION)|CANCELL?ED AT"
@@ -655,7 +662,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "childfailederror|local_rank:|closing signal|first observed failure|to enable traceback|error_file"
             "|exitcode  :|exitcode :|failures:"
         ),
-        re.compile(
+        (
             r"ChildFailedError|failed \(exitcode: \d+\) local_rank|closing signal SIG|first observed failure"
             r"|exitcode\s*: [1-9]\d* \(pid"
         ),
@@ -674,7 +681,7 @@ CASCADES: tuple[Recognizer, ...] = (
             "|root cause above|rayactorerror|actordied|actor died|workercrashed|raytaskerror|engine is dead"
             "|failed to start workers|worker died|executeuserscript|algorithmerror"
         ),
-        re.compile(
+        (
             r"(?i)enginecore\w* (?:\w+ )?(?:fail|died|hit an|encountered)|engine core .{0,30}(?:fail|died)"
             r"|EngineDeadError"
             r"|engine process .{0,30}(?:fail|died)|worker ?proc\w*\b.{0,60}(?:fail|died|unexpectedly)"
@@ -692,7 +699,7 @@ CASCADES: tuple[Recognizer, ...] = (
         _C.SCRIPT_ERROR,
         _W.CASCADE,
         _words("exit code|exit status|exitcode|exited with|non-zero|systemexit|*** [|completed with exit"),
-        re.compile(
+        (
             r"(?i)exit(?:ed)?(?: with)?(?: a)? (?:code|status)\W{0,4}(?:code )?[1-9]\d*"
             r"|non-?zero (?:exit )?(?:status|code)|SystemExit: [1-9]"
             r"|make(?:\[\d+\])?: \*\*\* .{0,200}Error \d"
@@ -709,7 +716,7 @@ DEATHS: tuple[Recognizer, ...] = (
         _C.HOST_OOM,
         _W.STATEMENT,
         _words("killed|sigkill|signal 9|exitcode: -9|exitcode  : -9|code 137|code -9|status 137|status -9|exitcode=-9"),
-        re.compile(
+        (
             r"^(?:.{0,120}?: line \d+: *\d+ )?Killed\b(?!.{0,40}process)|\bSIGKILL\b|[Ss]ignal 9\b|exitcode\W{1,4}-9\b"
             r"|(?i:exit(?:ed with)?(?: status| code)\W{1,3}(?:137|-9)\b)|(?i:was killed\b)"
         ),
@@ -722,7 +729,7 @@ DEATHS: tuple[Recognizer, ...] = (
         _C.TOOL_ERROR,
         _W.DEATH,
         _words("panic: runtime error"),
-        re.compile(r"panic: runtime error"),
+        r"panic: runtime error",
         "The tool crashed: look at the lines above, then take another version of it",
         Confidence.LOW,
         False,
@@ -736,7 +743,7 @@ DEATHS: tuple[Recognizer, ...] = (
             "|exitcode: -|exitcode  : -|code 139|code 134|status 139|status 134|free():|double free|malloc"
             "|signal 11|signal 6|bus error|illegal instruction|stack trace"
         ),
-        re.compile(
+        (
             r"[Ss]egmentation fault|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|[Cc]ore dumped|^Aborted|Fatal Python error"
             r"|terminate called|exitcode\W{1,4}-(?:6|7|8|11|4)\b|(?i:exit(?:ed with)?(?: status"
             r"| code)\W{1,3}(?:13[4569]|-6|-11)\b)"
@@ -792,7 +799,8 @@ _OWNERS: dict[str, list[int]] = {}
 for _number, _row in enumerate(_ALL):
     for _word in _row.words:
         _OWNERS.setdefault(_word.decode(), []).append(_number)
-_SEARCH = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.DFA)
+_SEARCH = ahocorasick_rs.AhoCorasick(list(_OWNERS), implementation=ahocorasick_rs.Implementation.ContiguousNFA)
+"""For single statements; made in an eighth of the time that the fastest kind takes."""
 _NUMBERS = list(_OWNERS.values())
 
 
@@ -804,6 +812,6 @@ def recognize(statement: Statement) -> Recognizer | None:
     quiet = statement.level in (Level.INFO, Level.WARNING)
     for number in sorted({row for index, _, _ in matches for row in _NUMBERS[index]}):
         row = _ALL[number]
-        if (row.any_level or not quiet) and row.pattern.search(statement.text):
+        if (row.any_level or not quiet) and row.matches(statement.text):
             return row
     return None

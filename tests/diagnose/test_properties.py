@@ -111,9 +111,17 @@ def test_every_row_of_the_table_can_be_reached_by_its_words() -> None:
     for row in rows.values():
         assert row.words
         assert all(word == word.lower() for word in row.words)
-        assert isinstance(row.pattern, re.Pattern)
+        re.compile(row.pattern)
     for case in ALL:
         for row in rows.values():
             for line in case.log.splitlines():
-                if row.pattern.search(line.decode()):
+                if row.matches(line.decode()):
                     assert any(word in line.lower() for word in row.words), (row.name, line)
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_what_the_runtime_prints_for_its_support_is_a_failure_only_where_it_says_so(end: str) -> None:
+    header = "2026-Mar-04 10:00:00.123456  4711:4712  ERROR  TDRV:ht_insert                   "
+    assert not diagnose(f"{header}Duplicate entry key: 77{end}".encode(), "log:x").causes
+    (cause,) = diagnose(f"{header}Duplicate entry key: 77\n{header}Failure: no room{end}".encode(), "log:x").causes
+    assert (cause.line, cause.text) == (2, "Failure: no room")
