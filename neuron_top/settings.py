@@ -30,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Folder of recordings and indexes; empty = the platform's state folder."""
     sample_seconds: float = 1.0
     """Period of telemetry samples, seconds, 0.1 to 60."""
+    observer_url: str = ""
+    """Address of Neuron Observer's metrics; empty = http://127.0.0.1:7001/metrics, tried quietly; `off` = none."""
     keep_runs: int = 50
     """How many recordings are kept; the oldest finished ones are deleted first."""
     keep_bytes: int = 2 * 1024**3

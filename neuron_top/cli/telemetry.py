@@ -1,7 +1,8 @@
 """Print telemetry of the Neuron devices of this machine, once or as a stream.
 
 Without --source all that is available is read: neuron-monitor for utilization, the driver's counters under /sys for
-memory, peaks and power, neuron-ls for the devices. A missing source is reported on stderr; the others are read.
+memory, peaks and power, neuron-ls for the devices, and Neuron Observer where neuron-monitor is silent. A missing source
+is reported on stderr; the others are read.
 
 examples:
   neurontop telemetry --once                       one table
@@ -9,6 +10,7 @@ examples:
   neurontop telemetry --source monitor.jsonl       a file written by neuron-monitor
   ssh trn1 neuron-monitor | neurontop telemetry --source -
   neurontop telemetry --once --source sysfs        the driver's counters alone; needs no SDK tool
+  neurontop telemetry --source http://10.0.0.7:7001/metrics        Neuron Observer, of this machine or of another
 
 In the table — means unknown: the first record of neuron-monitor has no rates yet, and no process has a runtime while a
 job only compiles. `free` is what is left of the memory bank, which several cores may share.
@@ -26,7 +28,14 @@ from neuron_top.cli.output import log_stderr, print_json_line, print_text, stand
 from neuron_top.cli.telemetry_text import telemetry_text
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent
-from neuron_top.services.telemetry import AUTO, SOURCES, LatestTelemetry, MachineTelemetry, SavedTelemetry
+from neuron_top.services.telemetry import (
+    AUTO,
+    OBSERVER,
+    LatestTelemetry,
+    MachineTelemetry,
+    SavedTelemetry,
+    is_of_machine,
+)
 
 _PATIENCE = 8.0
 """Seconds that --once waits for a sample with rates before it shows what it has."""
@@ -48,8 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source",
         default=AUTO,
-        metavar="auto|monitor|ls|sysfs|FILE|-",
-        help="what to read; FILE or - (stdin) holds records of neuron-monitor or a listing of neuron-ls",
+        metavar="auto|monitor|ls|sysfs|observer|URL|FILE|-",
+        help="what to read; URL is an address of Neuron Observer; FILE or - (stdin) holds records of neuron-monitor, a "
+        "listing of neuron-ls or saved metrics of Neuron Observer",
     )
     parser.add_argument(
         "--sysfs-root", default="/sys", metavar="DIR", help="read the driver's counters below DIR (default: /sys)"
@@ -58,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Show the telemetry. Raises NothingToShow when there is none."""
-    return _of_machine(arguments) if arguments.source in SOURCES else _of_file(arguments)
+    return _of_machine(arguments) if is_of_machine(arguments.source) else _of_file(arguments)
 
 
 def _of_machine(arguments: argparse.Namespace) -> int:
@@ -71,8 +81,10 @@ def _of_machine(arguments: argparse.Namespace) -> int:
             if isinstance(event, events.SourceUnavailable):
                 log_stderr(f"neurontop: {event.name}: {event.reason}")
                 unavailable.add(event.name)
-                if latest.is_empty and machine.names <= unavailable:
+                if latest.is_empty and machine.is_hopeless(unavailable):
                     break
+            elif isinstance(event, events.SourceAvailable) and event.source == OBSERVER:
+                log_stderr(f"neurontop: {event.name}: {event.detail}")
             elif not arguments.once:
                 _show(event, latest, as_json=arguments.json)
             elif latest.is_complete(arguments.source):

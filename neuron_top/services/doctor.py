@@ -10,6 +10,7 @@ from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
 from neuron_top.telemetry.doctor_facts import MachineFacts, gather
+from neuron_top.telemetry.observer import address_of
 
 __all__ = ["Examination", "DoctorFinding", "examine_machine"]
 
@@ -27,8 +28,12 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination:
-    """Look at devices, driver, tools, packages, caches, variables and the terminal; changes nothing."""
-    facts = gather(flag_warnings, settings.state_path, sysfs_root=sysfs_root)
+    """Look at devices, driver, tools, packages, caches, variables and the terminal; changes nothing.
+
+    Raises UsageError for an address of Neuron Observer that is none.
+    """
+    observer = address_of(settings.observer_url)
+    facts = gather(flag_warnings, settings.state_path, sysfs_root=sysfs_root, observer=observer)
     return Examination(findings=tuple(examine(facts)), facts=facts)
 
 

@@ -17,11 +17,17 @@ from neuron_top.events import AnyEvent
 from neuron_top.processes.log_input import STANDARD_INPUT, portions
 from neuron_top.settings import Settings
 from neuron_top.telemetry.banks import bank_levels
+from neuron_top.telemetry.observer import DEFAULT_URL, OFF, ObserverAddress, ObserverSource, checked_url, is_url
 from neuron_top.telemetry.source import Source
 
-AUTO, MONITOR, NEURON_LS, SYSFS = "auto", "monitor", "ls", "sysfs"
-SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS)
-"""What can be read of a machine; every other name is a file."""
+AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER = "auto", "monitor", "ls", "sysfs", "observer"
+SOURCES = (AUTO, MONITOR, NEURON_LS, SYSFS, OBSERVER)
+"""What can be read of a machine; every other name is an address of Neuron Observer or a file."""
+
+
+def is_of_machine(source: str) -> bool:
+    """Whether a source is asked while it runs; else it is a file."""
+    return source in SOURCES or is_url(source)
 
 
 class LatestTelemetry:
@@ -70,7 +76,7 @@ class LatestTelemetry:
         """Whether one sample of `source` is there: from the monitor one with rates, when the monitor is there."""
         if source == NEURON_LS:
             return self.devices is not None
-        if source == SYSFS or MONITOR in self._unavailable:
+        if source not in (AUTO, MONITOR) or MONITOR in self._unavailable:
             return self.cores is not None
         has_rates = self.host is not None and self.host.cpu is not None
         return has_rates and self.cores is not None and self.cores.source == MONITOR
@@ -95,11 +101,19 @@ class MachineTelemetry:
     """The sources of this machine, driven as one stream of events."""
 
     def __init__(self, settings: Settings, source: str, sysfs_root: str = "/sys") -> None:
-        """`source` is one of SOURCES. Raises UsageError for a folder that is not there."""
+        """`source` is one of SOURCES or an address of Neuron Observer.
+
+        Raises UsageError for a folder that is not there, or an address that is none.
+        """
         if not Path(sysfs_root).is_dir():
             raise UsageError(f"--sysfs-root {sysfs_root}: no such folder")
         self._sources = _sources(settings, source, sysfs_root)
-        self.names = frozenset(each.name for each in self._sources)
+
+    def is_hopeless(self, unavailable: set[str]) -> bool:
+        """Whether none of the sources gives anything, where those of these names have said so."""
+        quiet = [each for each in self._sources if isinstance(each, ObserverSource) and each.is_quiet]
+        names = {each.name for each in self._sources} - {each.name for each in quiet}
+        return names <= unavailable and not any(each.answers() for each in quiet)
 
     def events(self, patience: float | None = None) -> Generator[AnyEvent, None, None]:
         """Events until all sources have ended, or for `patience` seconds. Close it to stop the sources."""
@@ -143,13 +157,17 @@ def _sources(settings: Settings, source: str, sysfs_root: str) -> list[Source]:
         return [MonitorSource(settings.sample_seconds)]
     if source == NEURON_LS:
         return [Periodic("neuron-ls", 60.0, NeuronLsPoller())]
+    if source == OBSERVER or is_url(source):
+        set_url = settings.observer_url if settings.observer_url not in ("", OFF) else DEFAULT_URL
+        address = ObserverAddress(checked_url(source if is_url(source) else set_url))
+        return [ObserverSource(address, settings.sample_seconds)]
     if source == SYSFS:
         return [Periodic("sysfs", settings.sample_seconds, sources.SysfsPoller(SysfsTree(sysfs_root)))]
     return sources.telemetry_sources(settings, sysfs_root)
 
 
 class SavedTelemetry:
-    """Records of neuron-monitor or a listing of neuron-ls, from a file or standard input."""
+    """Records of neuron-monitor, a listing of neuron-ls or metrics of Neuron Observer, of a file or standard input."""
 
     def __init__(self, name: str, tell: Callable[[str], None], standard_input: IO[bytes] | None = None) -> None:
         """`name` is a path, or `-` for `standard_input`. `tell` takes remarks for the person."""
@@ -175,4 +193,6 @@ class SavedTelemetry:
     def check(self) -> None:
         """After the last event: raises FileMalformed where nothing in the file was telemetry."""
         if self._reader.documents == 0:
-            raise FileMalformed(self.title, "records of neuron-monitor or a listing of neuron-ls")
+            raise FileMalformed(
+                self.title, "records of neuron-monitor, a listing of neuron-ls or metrics of Neuron Observer"
+            )

@@ -130,6 +130,18 @@ def _sdk_tools(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
         yield "ok", f"{name} {version}", ""
 
 
+def _observer(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
+    observer = facts.observer
+    if observer is None:
+        return
+    if observer.found:
+        yield "ok", f"{observer.url}: {observer.found}", ""
+    elif observer.by_person:
+        yield "problem", f"{observer.url} {observer.reason}", "correct the setting observer_url, or start the daemon"
+    elif is_neuron_machine(facts):
+        yield "note", f"{observer.url} {observer.reason}; neuron-monitor is read all the same", ""
+
+
 def _compilers(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     neuron = facts.tools.get("neuronx-cc")
     if neuron:
@@ -308,6 +320,7 @@ CHECKS = (
     Check("driver", _driver),
     Check("device permissions", _nodes),
     Check("SDK tools", _sdk_tools),
+    Check("Neuron Observer", _observer),
     Check("compilers", _compilers),
     Check("packages", _packages),
     Check("caches", _roots),

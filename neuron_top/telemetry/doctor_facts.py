@@ -28,6 +28,7 @@ from neuron_top.processes import proc
 from neuron_top.telemetry import doctor_variables, tools, worker_placement
 from neuron_top.telemetry.core_owners import program_name
 from neuron_top.telemetry.devices import Listing, list_devices
+from neuron_top.telemetry.observer import NoScrape, ObserverAddress, described, fetch
 from neuron_top.telemetry.sysfs import SysfsTree
 
 TOOLS = ("neuron-ls", "neuron-monitor", "neuron-top", "neuronx-cc", "neuron_parallel_compile", "neuron-profile")
@@ -87,6 +88,15 @@ class DeviceNode(msgspec.Struct, frozen=True, kw_only=True):
     usable: bool
 
 
+class ObserverFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What answered at Neuron Observer's address: `found` in words, or the `reason` why nothing did."""
+
+    url: str
+    by_person: bool
+    found: str = ""
+    reason: str = ""
+
+
 class Terminal(msgspec.Struct, frozen=True, kw_only=True):
     """What the screen can be drawn on."""
 
@@ -130,6 +140,8 @@ class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     terminal: Terminal
     open_files: int
     watches: int | None
+    observer: ObserverFacts | None = None
+    """None where it is not to be asked."""
 
 
 def gather(
@@ -139,8 +151,9 @@ def gather(
     environ: Mapping[str, str] = os.environ,
     sysfs_root: Path | str = "/sys",
     dev: Path = Path("/dev"),
+    observer: ObserverAddress | None = None,
 ) -> MachineFacts:
-    """Look at this machine once; takes as long as neuron-ls does."""
+    """Look at this machine once; takes as long as neuron-ls does, and Neuron Observer where it is asked."""
     tree = SysfsTree(sysfs_root)
     listing = list_devices(tools.find("neuron-ls", environ))
     jobs = tuple(running_jobs(warn, {process.pid for device in listing.devices for process in device.processes}))
@@ -172,7 +185,16 @@ def gather(
         terminal=_terminal(environ),
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         watches=_whole(_text(Path("/proc/sys/fs/inotify/max_user_watches"))),
+        observer=None if observer is None else _ask_observer(observer),
     )
+
+
+def _ask_observer(address: ObserverAddress) -> ObserverFacts:
+    try:
+        found = described(fetch(address.url))
+    except NoScrape as problem:
+        return ObserverFacts(url=address.url, by_person=address.by_person, reason=str(problem))
+    return ObserverFacts(url=address.url, by_person=address.by_person, found=found)
 
 
 def running_jobs(warn: Warn, holders: Iterable[int]) -> Iterator[RunningJob]:

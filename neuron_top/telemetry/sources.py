@@ -1,8 +1,9 @@
 """Which telemetry sources a live view starts, and how they stand in for each other.
 
 neuron-monitor tells utilization; the driver's sysfs tells memory better (eleven categories, peaks, power). So there is
-one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; sysfs alone while the
-monitor is silent. neuron-ls announces the devices where it is installed, else whoever is.
+one stream of core samples: the monitor's, overlaid with sysfs and with the holders' names; while the monitor is silent
+Neuron Observer's, overlaid in the same way; sysfs alone while both are. neuron-ls announces the devices where it is
+installed, else whoever is.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from neuron_top.telemetry import tools
 from neuron_top.telemetry.core_owners import Holders
 from neuron_top.telemetry.devices import NeuronLsPoller
 from neuron_top.telemetry.monitor import MonitorSource
+from neuron_top.telemetry.observer import ObserverSource, address_of
 from neuron_top.telemetry.source import Periodic, Source
 from neuron_top.telemetry.sysfs import SysfsTree, overlaid
 
@@ -29,12 +31,30 @@ _COUNTERS_EVERY = 30
 
 
 def telemetry_sources(settings: Settings, sysfs_root: Path | str = "/sys") -> list[Source]:
-    """Every source of device telemetry for this machine, present or not: an absent one says so when started."""
+    """Every source of device telemetry for this machine, present or not: an absent one says so when started.
+
+    Raises UsageError for an address of Neuron Observer that is none.
+    """
     has_ls = tools.find("neuron-ls") is not None
-    tree, holders = SysfsTree(sysfs_root), Holders()
-    monitor = MonitorSource(settings.sample_seconds, refine=SampleEnricher(tree, holders), announce_devices=not has_ls)
-    look = SysfsPoller(tree, announce_devices=not has_ls, silent=lambda: monitor.delivering, clock=time.time)
-    sources: list[Source] = [monitor, Periodic("sysfs", max(1.0, settings.sample_seconds), look)]
+    tree, refine = SysfsTree(sysfs_root), SampleEnricher(SysfsTree(sysfs_root), Holders())
+    monitor = MonitorSource(settings.sample_seconds, refine=refine, announce_devices=not has_ls)
+    sources: list[Source] = [monitor]
+    observer: ObserverSource | None = None
+    if address := address_of(settings.observer_url):
+        observer = ObserverSource(
+            address,
+            settings.sample_seconds,
+            refine=refine,
+            announce_devices=not has_ls,
+            silent=lambda: monitor.delivering,
+        )
+        sources.append(observer)
+
+    def others_deliver() -> bool:
+        return monitor.delivering or (observer is not None and observer.delivering)
+
+    look = SysfsPoller(tree, announce_devices=not has_ls, silent=others_deliver, clock=time.time)
+    sources.append(Periodic("sysfs", max(1.0, settings.sample_seconds), look))
     if has_ls:
         sources.append(Periodic("neuron-ls", _DEVICES_EVERY, NeuronLsPoller()))
     return sources

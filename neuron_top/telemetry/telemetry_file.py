@@ -1,4 +1,5 @@
-"""Telemetry that somebody saved or pipes in: neuron-monitor records or a listing of neuron-ls, told apart by content.
+"""Telemetry that somebody saved or pipes in: records of neuron-monitor, a listing of neuron-ls or metrics of Neuron
+Observer, told apart by content.
 
 One document per line is the rule and is passed on line by line, so a live pipe is shown live; one document spread over
 many lines (pretty-printed) is held until its end. Nothing is held that a record on one line has followed.
@@ -7,9 +8,10 @@ many lines (pretty-printed) is held until its end. Nothing is held that a record
 from __future__ import annotations
 
 from neuron_top.events import AnyEvent
-from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor
+from neuron_top.parsers import json_fields, neuron_ls, neuron_monitor, neuron_observer
 from neuron_top.telemetry.devices import devices_found, listed_devices
 from neuron_top.telemetry.monitor_events import MonitorReader
+from neuron_top.telemetry.observer_events import ObserverReader
 
 
 class TelemetryFile:
@@ -25,7 +27,7 @@ class TelemetryFile:
 
     @property
     def documents(self) -> int:
-        """Records and listings read so far."""
+        """Records, listings and scrapes read so far."""
         return self._reader.records + self.listings
 
     @property
@@ -57,6 +59,10 @@ class TelemetryFile:
             if devices := listed_devices(whole):
                 self.listings += 1
                 return [devices_found(devices)]
+            scrape = neuron_observer.read_scrape(whole.decode("utf-8", "replace"))
+            if scrape.documented:
+                self.listings += 1
+                return ObserverReader(source=self.source).events(scrape)
             return [*self._release(self._pending), *self._reader.flush()]
 
     def _release(self, rest: bytes) -> list[AnyEvent]:
