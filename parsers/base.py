@@ -52,7 +52,10 @@ not the rest of a size that a terminal has broken (`.492GB`)."""
 class Record:
     """One record of a line: its header, read, and the text behind it."""
 
-    __slots__ = ("at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "source", "tag", "text")
+    __slots__ = (
+        "at", "generation", "header_pid", "level", "offset", "pid", "rank", "shape", "source", "stands_alone", "tag",
+        "text",
+    )  # fmt: skip
 
     def __init__(self, text: str, offset: int, source: str = "") -> None:
         self.text = text
@@ -68,6 +71,8 @@ class Record:
         self.generation = ""
         self.shape = ""
         """`wrapper`, `runtime`, `xla`, `dots`, or "" for text without a header."""
+        self.stands_alone = True
+        """False where what it gives hangs on lines before it: the same text may then give something else."""
 
 
 class Family(Protocol):

@@ -19,6 +19,7 @@ from neuron_top.parsers.metrics_report import MetricsReport
 from neuron_top.parsers.parallel_compile import ParallelCompileLines
 from neuron_top.parsers.problems import Problems
 from neuron_top.parsers.runtime import RuntimeLines
+from neuron_top.parsers.torch_neuron import TorchNeuronLines
 from neuron_top.parsers.training import Training
 from neuron_top.parsers.wrapper import WrapperLines
 
@@ -42,6 +43,12 @@ _STAMPS = tuple(b":%02d.000" % second for second in range(60))
 """How the wrapper's stamps end: the seconds, and milliseconds padded with zeros; a bare `.000` is in many numbers."""
 
 FAMILIES = (
+    Row(
+        TorchNeuronLines,
+        (b"[Neuron] [", b" occurred on Neuron", b"error message=", b"neff cache key=", b"Lock acquisition timed",
+         b"Lock contention", b"Persistent cache ", b"Cache hit key=", b"IR to NEFF", b"IR compilation complete",
+         b"for cache key "),
+    ),
     Row(
         WrapperLines,
         (*_STAMPS, b"ompil", b"neff", b"MODULE_", b"neuronxcc-", b"_neuroncc-", b"||:", b"INFO]:", b"WARNING]:",

@@ -83,6 +83,8 @@ class LineCache:
         """Remember a line that was read, if it stands alone."""
         if len(records) != 1 or len(line) > _LONGEST or not all(type(event) in _ALONE for event in events):
             return
+        if not records[0].stands_alone:
+            return
         shape, tag = records[0].shape, records[0].tag
         header = _HEADER.fullmatch(line)
         if shape not in ("wrapper", "", DOTS) or (header is None) != (not tag):

@@ -14,6 +14,7 @@ from typing import Any
 
 from neuron_top.escapes import ANSI_COLOR, visible
 from neuron_top.events import (
+    NATIVE,
     AnyEvent,
     CachedFailureHit,
     CacheHit,
@@ -22,6 +23,7 @@ from neuron_top.events import (
     CompileCompleted,
     CompileFailed,
     CompileGaveUp,
+    CompileLogEvent,
     CompilerErrorSeen,
     CompilerExited,
     CompilerPassed,
@@ -42,6 +44,7 @@ from neuron_top.parsers import paths
 from neuron_top.parsers.base import Record
 from neuron_top.parsers.compiler import REGION
 from neuron_top.parsers.durations import TIMED, Durations
+from neuron_top.parsers.native_counts import NativeCounts
 from neuron_top.parsers.wrapper import STATUS_FAILED
 
 _EXIT_STATUS = re.compile(r"exit status (-?\d{1,6})")
@@ -95,6 +98,7 @@ class Tally:
         self.summaries: list[SummaryReported] = []
         self.report: list[GraphReported] = []
         self.durations = Durations()
+        self.native = NativeCounts()
         self._sets: dict[str, set[Any]] = {}
         self._looked_at: set[str] = set()
 
@@ -165,6 +169,9 @@ class Tally:
 
     def add(self, event: AnyEvent) -> None:
         """Count one event."""
+        if isinstance(event, CompileLogEvent) and event.generation == NATIVE:
+            self.native.add(event)
+            return
         kind = type(event)
         count, modules, adder, timed = _HANDLING.get(kind, _NOTHING)
         if count is not None:
@@ -196,7 +203,7 @@ class Tally:
                     self._keep(name, member)
 
     def as_json(self) -> dict[str, Any]:
-        """The published keys, in their order; `compile_durations_s` only where events allow one."""
+        """The published keys, in their order; `compile_durations_s` and `native` only where there are any."""
         counts = self.counts
         last = self.progress_last
         result: dict[str, Any] = {
@@ -229,6 +236,8 @@ class Tally:
         }
         if self.durations.exact:
             result["compile_durations_s"] = dict(self.durations.exact)
+        if self.native.any:
+            result["native"] = self.native.as_json()
         return result
 
     def _keep(self, name: str, value: Any) -> None:

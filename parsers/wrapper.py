@@ -241,6 +241,8 @@ def _failed(record: Record, before: str, body: str) -> _Event:
 
 
 def _gave_up(record: Record, before: str, body: str) -> _Event:
+    if body.startswith("cache key "):
+        return None  # TorchNeuron's
     found = _GAVE_UP.match(body)
     path, retries = (found[1], int(found[2] or 0)) if found else ("", 0)
     return CompileGaveUp(**_common(record, before), module=paths.module_in(path), path=clip(path), retries=retries)

@@ -14,6 +14,7 @@ from neuron_top.events.cache import (
     EntryChanged,
 )
 from neuron_top.events.compile import (
+    NATIVE,
     ArtifactLoaded,
     CachedFailureHit,
     CacheHit,
@@ -163,6 +164,7 @@ __all__ = [
     "LogEvent",
     "MEMORY_KINDS",
     "MemoryRow",
+    "NATIVE",
     "NeffMemoryReported",
     "NeuronProcess",
     "NeuronProcessesSampled",

@@ -6,16 +6,21 @@ from enum import StrEnum
 
 from neuron_top.events.base import Event, LogEvent
 
+NATIVE = "native"
+"""Of TorchNeuron, PyTorch's native back end: its cache and its lines are its own."""
+
 
 class CompileLogEvent(LogEvent, frozen=True, kw_only=True, tag=True, omit_defaults=True):
     """A line of the compile wrapper or of its cache.
 
     `module` is the key as printed (`MODULE_<graph>+<flags>`, or without flags in the oldest format);
-    `generation` is the format the line was written in: G0, G1, G2, G3, or "" when no header was there.
+    `generation` is the format the line was written in: G0, G1, G2, G3, NATIVE, or "" when no header was there.
     """
 
     module: str | None = None
     generation: str = ""
+    graph: str | None = None
+    """The graph's own id, where the cache's key (`module`) is another: NATIVE only."""
 
 
 class CachePathAnnounced(CompileLogEvent, frozen=True, kw_only=True):
@@ -25,7 +30,7 @@ class CachePathAnnounced(CompileLogEvent, frozen=True, kw_only=True):
 
 
 class CacheMissed(CompileLogEvent, frozen=True, kw_only=True):
-    """A miss was announced (oldest format only: later ones compile without saying so)."""
+    """A miss was announced (oldest format and NATIVE: the others compile without saying so)."""
 
     root: str | None = None
     compiler: str | None = None
@@ -92,6 +97,8 @@ class LockWaited(CompileLogEvent, frozen=True, kw_only=True):
     minutes: float | None = None
     compiler: str | None = None
     root: str | None = None
+    broken: bool = False
+    """The wait ended in vain, and the waiter removed the lock, whoever held it: NATIVE only."""
 
 
 class GraphExtracted(CompileLogEvent, frozen=True, kw_only=True):

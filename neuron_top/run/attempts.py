@@ -8,6 +8,7 @@ method of its event; `graph.py` keeps two messages about one compile from counti
 from __future__ import annotations
 
 from neuron_top.events import (
+    NATIVE,
     CacheMissed,
     CompileBegan,
     CompileCompleted,
@@ -43,8 +44,8 @@ class Attempts:
 
     def heard(self, event: CompileLogEvent) -> None:
         """A header of a process is the late bound of what it had open, and the early one of what ends next."""
-        if isinstance(event, CompileCompleted | CompileFailed):
-            return  # these tell the end themselves
+        if isinstance(event, CompileCompleted | CompileFailed) or event.generation == NATIVE:
+            return  # the first two tell the end themselves; TorchNeuron compiles in several threads at once
         key = worker_key(event)
         if event.pid is not None and not isinstance(event, CompileStarted | CacheMissed | LockWaited | CompileGaveUp):
             for graph, worker, attempt in self._graphs.running_of(key):
@@ -52,6 +53,13 @@ class Attempts:
                     worker.message_counts[Message.FINISHED] = len(worker.attempts)
                     self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, inferred=True)
         self._header(key, event.time)
+
+    def missed(self, event: CacheMissed) -> None:
+        """A miss was announced: the start of a compile, but for TorchNeuron's, which may come to wait for another's."""
+        if event.generation == NATIVE:
+            self._graphs.of_event(event)
+        else:
+            self.started(event)
 
     def started(self, event: CacheMissed | CompileStarted) -> None:
         """A miss was announced, or the compiler called."""

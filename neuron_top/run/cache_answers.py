@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_top.events import (
+    NATIVE,
     ArtifactLoaded,
     CachedFailureHit,
     CacheHit,
@@ -41,6 +42,8 @@ class CacheAnswers:
         worker.hits += 1
         worker.hits_seen_to_wait += worker.open_wait is not None
         self._graphs.end_wait(worker, event.time)
+        if event.generation == NATIVE:  # it said that it compiles, waited, and found what another had compiled
+            self._graphs.withdraw(graph, worker)
         worker.state, worker.since = GraphState.HIT, event.time
         for _, compiling, attempt in [entry for entry in self._graphs.running if entry[0] is graph]:
             self._graphs.close(graph, compiling, attempt, event.time, Outcome.DONE, inferred=True)
@@ -94,6 +97,10 @@ class CacheAnswers:
             wait.minutes = max(wait.minutes or 0.0, event.minutes)
             longest = self._counts.longest_wait_minutes
             self._counts.longest_wait_minutes = max(longest or 0.0, event.minutes)
+        if event.broken:  # it removed the lock, and compiles itself
+            self._graphs.end_wait(worker, event.time)
+            compiling = worker.open_attempt is not None
+            worker.state, worker.since = GraphState.COMPILING if compiling else GraphState.KNOWN, event.time
 
     def loaded(self, event: ArtifactLoaded) -> None:
         """Our component loaded an artifact, and measured for how long it had waited for it."""

@@ -83,7 +83,7 @@ class CompileTracker:
                 self._answers.path_announced(event)
             case CacheMissed():
                 counts.misses_announced += 1
-                self._attempts.started(event)
+                self._attempts.missed(event)
             case CacheHit():
                 self._answers.hit(event)
             case CachedFailureHit():

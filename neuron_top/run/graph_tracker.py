@@ -39,6 +39,8 @@ class GraphTracker:
         """Attempts that go on."""
         self._undated: list[Entry] = []
         """Attempts known to have ended, but not when: their worker's next header is the late bound."""
+        self._modules: dict[str, str] = {}
+        """Graph's own id → the cache's key, where both were told."""
         self.version = 0
         """Grows with every change of any graph, as `Graph.version` does with its own: what views cache by."""
         self._numbered = 0
@@ -74,7 +76,10 @@ class GraphTracker:
     def of_event(self, event: GraphEvent) -> tuple[Graph, WorkerGraph]:
         """The graph and the worker that an event speaks of; its log line is remembered."""
         key = worker_key(event)
-        graph = self.graph(event.module or f"unnamed {key}", event.time, named=event.module is not None)
+        if isinstance(event, CompileLogEvent) and event.graph is not None and event.module is not None:
+            self._modules[event.graph] = event.module
+        module = self._modules.get(event.module or "", event.module)
+        graph = self.graph(module or f"unnamed {key}", event.time, named=module is not None)
         worker = self.worker(graph, key, event.pid, event.rank, event.node)
         if isinstance(event, LogEvent) and event.offset is not None:
             graph.lines.append(LineRef(event.source, event.offset, event.time, type(event).__name__))
@@ -146,6 +151,17 @@ class GraphTracker:
         if attempt is worker.attempts[-1] and worker.state is not GraphState.HIT:
             worker.state, worker.since = _LASTING[attempt.outcome], time
             self.settle(graph, worker.state, time)
+
+    def withdraw(self, graph: Graph, worker: WorkerGraph) -> None:
+        """What this worker began was no compile: it goes, as if it had not been told."""
+        attempt = worker.open_attempt
+        if attempt is None:
+            return
+        self.touch(graph)
+        self._forget(attempt)
+        worker.attempts.remove(attempt)
+        for message, count in worker.message_counts.items():
+            worker.message_counts[message] = min(count, len(worker.attempts))
 
     def settle(self, graph: Graph, state: GraphState, time: float | None) -> None:
         """A lasting state was reached; some older ones stay nevertheless."""

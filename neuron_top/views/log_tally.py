@@ -107,7 +107,7 @@ class LogTally(msgspec.Struct, frozen=True, kw_only=True):
 
 def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally:
     """The rows of one log."""
-    counts, document = tally.counts, tally.as_json()
+    counts, native, document = tally.counts, tally.native, tally.as_json()
     first, last = tally.first, tally.last
     return LogTally(
         diagnosis=diagnosis_view(diagnosis),
@@ -121,11 +121,12 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         cache_roots=tuple(document["cache_roots"]),
         error_codes=tuple(document["error_codes"]),
         graph_count=len(totals.graphs),
-        hits=counts["hits"],
-        compiles=max(counts["completed"] + counts["exits_ok"], counts["compile_starts"], counts["pass"]),
-        failures=counts["errors"],
+        hits=counts["hits"] + native.hits,
+        compiles=max(counts["completed"] + counts["exits_ok"], counts["compile_starts"], counts["pass"])
+        + max(native.completed, native.compile_starts),
+        failures=counts["errors"] + native.errors,
         cached_failures=counts["failed_hits"],
-        lock_waits=counts["lock_waits"],
+        lock_waits=counts["lock_waits"] + native.lock_waits,
         extracted=counts["extracted"],
         hub_misses=counts["hub_misses"],
         runtime_lines=tally.runtime_lines,

@@ -191,7 +191,7 @@ def waiters(graph: Graph) -> int:
 def lock_holder(run: Run, graph: Graph) -> LockHolder | None:
     """Whom the workers that wait for a graph wait for: a worker of this run, else what its lock in the cache tells."""
     for worker in graph.workers.values():
-        if worker.open_attempt is not None:
+        if worker.open_attempt is not None and worker.open_wait is None:
             rank = run.rank_of(worker)
             names = (
                 f"rank {rank}" if rank is not None else "",

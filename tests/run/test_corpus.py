@@ -37,7 +37,21 @@ def read(path: Path) -> tuple[Run, dict[str, object]]:
             expected["errors"] += 1  # a failure of the run; `errors` counts those that state the command line
         if isinstance(event, CompileGaveUp) and expected["errors"] == 0:
             expected["errors"] = 1  # the graph has failed, though its message was not printed
+    native = reader.tally.native  # the samples count the wrapper's words alone
+    expected["errors"] += native.errors
+    expected["lock_waits"] += native.lock_waits
     return run, expected
+
+
+def test_what_torchneuron_tells_in_real_logs() -> None:
+    waiting, _ = read(corpus("logs", "57-native-stale-lock-ray.log"))
+    (graph,) = waiting.compiles.graphs.values()
+    waits = [wait for worker in graph.workers.values() for wait in worker.waits]
+    assert [(wait.minutes, wait.end is not None) for wait in waits] == [(20.0, True)] * 3
+    failing, _ = read(corpus("logs", "58-native-compile-failed-graphcache.log"))
+    (graph,) = failing.compiles.graphs.values()
+    assert graph.failures == 1
+    assert "module.neff" in graph.message
 
 
 @pytest.mark.parametrize("name", LOGS or ["none"])

@@ -1,0 +1,67 @@
+"""What TorchNeuron's lines and tables tell, counted apart: the published counts are of the compile wrapper's lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from neuron_top.events import (
+    CacheHit,
+    CacheMissed,
+    CompileCompleted,
+    CompileFailed,
+    CompileLogEvent,
+    CompileStarted,
+    LockWaited,
+)
+
+_MOST = 100_000
+
+
+class NativeCounts(msgspec.Struct):
+    """Occurrences, every rank's; None and empty until told."""
+
+    hits: int = 0
+    misses: int = 0
+    compile_starts: int = 0
+    completed: int = 0
+    errors: int = 0
+    lock_waits: int = 0
+    """Lines that tell of a wait."""
+    locks_broken: int = 0
+    """Waits that ended in vain, with the lock removed."""
+    lock_wait_max_seconds: float | None = None
+    modules: set[str] = set()
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was told."""
+        return self != NativeCounts()
+
+    def add(self, event: CompileLogEvent) -> None:
+        """Count one event of TorchNeuron."""
+        if event.module is not None and len(self.modules) < _MOST:
+            self.modules.add(event.module)
+        match event:
+            case CacheHit():
+                self.hits += 1
+            case CacheMissed():
+                self.misses += 1
+            case CompileStarted():
+                self.compile_starts += 1
+            case CompileCompleted():
+                self.completed += 1
+            case CompileFailed():
+                self.errors += 1
+            case LockWaited():
+                self.lock_waits += 1
+                self.locks_broken += event.broken
+                if event.minutes is not None:
+                    self.lock_wait_max_seconds = max(self.lock_wait_max_seconds or 0.0, event.minutes * 60.0)
+            case _:
+                pass
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `neurontop tally --json`, under `native`."""
+        return {**msgspec.structs.asdict(self), "modules": sorted(self.modules)}
