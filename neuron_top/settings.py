@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from neuron_top.amounts import parse_bytes, parse_seconds
+from neuron_top.database_address import has_password, is_address, masked
 from neuron_top.errors import FileMalformed, UsageError
 from neuron_top.plain_files import NotAPlainFile, open_plain
 
@@ -60,6 +61,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trash_grace: str = "7d"
     """How long removed entries can be restored before `maintain` purges them."""
 
+    store: str = ""
+    """Database of many nodes whose recordings are read, `postgresql://host/database`; empty = those of this machine."""
+    store_insecure: bool = False
+    """Connect to a database on another machine also without verified TLS, where others can read along."""
+    fleet_keep: str = "30d"
+    """`neurontop fleet prune` drops days of the database that are older than this."""
+    fleet_max_size: str = ""
+    """`fleet prune` drops the oldest days until all take at most this, such as `500GB`; empty = no limit."""
+
     @property
     def state_path(self) -> Path:
         """The state folder as a path (not created here)."""
@@ -78,6 +88,8 @@ _AMOUNTS: dict[str, Callable[[str], float]] = {
     "cache_min_free": parse_bytes,
     "cache_older_than": parse_seconds,
     "trash_grace": parse_seconds,
+    "fleet_keep": parse_seconds,
+    "fleet_max_size": parse_bytes,
 }
 _CHOICES = {"theme": ("dark", "light", "high-contrast")}
 
@@ -134,6 +146,11 @@ def load(
             values[name] = value
             origins[name] = f"environment NEURONTOP_{name.upper()}" if origin == "environment" else origin
     return _checked(values, origins), origins
+
+
+def shown(name: str, value: object) -> object:
+    """A setting's value as it may be printed: a database's address without its password."""
+    return masked(value) if name == "store" and isinstance(value, str) else value
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -199,4 +216,16 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             _ = parse(getattr(settings, name)) if getattr(settings, name) else None
         except UsageError as problem:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
+    _check_store(settings.store, origins["store"])
     return settings
+
+
+def _check_store(address: str, origin: str) -> None:
+    """Raises UsageError for what is no address of a database, and for a password that everybody can see."""
+    if address and not is_address(address):
+        raise UsageError(f"{origin}: store must be postgresql://[user@]host[:port]/database, is {masked(address)!r}")
+    if origin == "command line" and has_password(address):
+        raise UsageError(
+            "--store holds a password, which every user of this machine can read in the list of processes: put it into "
+            "~/.pgpass, PGPASSWORD or NEURONTOP_STORE instead"
+        )

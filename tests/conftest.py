@@ -26,7 +26,7 @@ def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     for name, folder in (("STATE_DIR", "state"), ("CONFIG", "config.toml")):
         monkeypatch.setenv(f"NEURONTOP_{name}", str(place / folder))
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(Path(place) / "compile-cache"))
-    for name in ("NEURON_CC_FLAGS", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NO_COLOR"):
+    for name in ("NEURON_CC_FLAGS", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NEURONTOP_STORE", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -30,7 +30,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print_text(str(settings.config_path()))
         return 0
     current, origins = settings.load()
-    values = {name: getattr(current, name) for name in current.__struct_fields__}
+    values = {name: settings.shown(name, getattr(current, name)) for name in current.__struct_fields__}
     named = {name: (value, origins[name]) for name, value in values.items()}
     who = identity()
     named |= {"node": (who.node.value, who.node.origin), "job": (who.job.value, who.job.origin)}

@@ -7,9 +7,13 @@ import importlib
 
 import pytest
 
-from neuron_top.cli.main import COMMANDS
+from neuron_top.cli.fleet_commands import SUBCOMMANDS
+from neuron_top.cli.main import COMMANDS, Command
 
-OWN_COMMANDS = [row for row in COMMANDS if row.name != "cache"]
+GROUPS = ("cache", "fleet")
+OWN_COMMANDS = [row for row in COMMANDS if row.name not in GROUPS] + [
+    Command(f"fleet {row.name}", f"fleet_commands.{row.module}", row.summary) for row in SUBCOMMANDS
+]
 RIDDLES = ("left alone", "what fills", "worth a look", "nothing to show", "told are", "the sign of", "all at once",
            "as if nobody", "riddle", "the only hand")  # fmt: skip
 

@@ -1,0 +1,135 @@
+"""`neurontop fleet init` and `prune` as a person and a timer use them, against a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("psycopg")
+
+from neuron_top.store.postgres.connection import SCHEMA_VERSION
+from tests.servers.postgres import postgres_server, postgres_url
+from tests.servers.postgresql import PostgresServer
+
+__all__ = ["postgres_server", "postgres_url"]
+
+
+def neurontop(*arguments: str, store: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "neuron_top", *arguments]
+    own = {**os.environ, **environ, **({"NEURONTOP_STORE": store} if store else {})}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=own, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.fixture
+def empty(postgres_server: PostgresServer) -> str:
+    """A database without anything in it."""
+    return postgres_server.url(postgres_server.new_database())
+
+
+def test_init_makes_the_schema_once_and_says_what_it_did(empty: str):
+    made = neurontop("fleet", "init", "--json", store=empty)
+    assert (made.returncode, json.loads(made.stdout)["before"]) == (0, 0)
+    again = neurontop("fleet", "init", "--store", empty)
+    assert again.returncode == 0
+    assert again.stdout == f"{empty}: schema {SCHEMA_VERSION} is up to date\n"
+
+
+def test_the_printed_sql_makes_the_same_schema(postgres_server: PostgresServer, empty: str):
+    script = neurontop("fleet", "init", "--print-sql").stdout
+    name = empty.rpartition("/")[2]
+    postgres_server.execute(script, name)
+    assert "up to date" in neurontop("fleet", "init", store=empty).stdout
+
+
+def test_an_older_schema_is_migrated_and_used_only_then(postgres_server: PostgresServer, empty: str):
+    from neuron_top.store.postgres.migration import steps
+
+    name = empty.rpartition("/")[2]
+    postgres_server.execute(f"{steps()[0][1]}; INSERT INTO neurontop.meta (version) VALUES (1)", name)
+    early = neurontop("fleet", "prune", "--yes", store=empty)
+    assert (early.returncode, "`neurontop fleet init` migrates it" in early.stderr) == (1, True)
+    done = neurontop("fleet", "init", store=empty)
+    assert (done.returncode, done.stdout) == (0, f"{empty}: migrated from schema 1 to {SCHEMA_VERSION}\n")
+    assert neurontop("fleet", "prune", "--yes", store=empty).returncode == 0
+
+
+def test_a_newer_schema_is_refused_and_left_alone(postgres_server: PostgresServer, postgres_url: str):
+    name = postgres_url.rpartition("/")[2]
+    postgres_server.execute("INSERT INTO neurontop.meta (version) VALUES (99)", name)
+    for command in ("init", "prune"):
+        result = neurontop("fleet", command, store=postgres_url)
+        assert (result.returncode, "newer neuron-top (schema 99)" in result.stderr) == (1, True)
+    assert postgres_server.execute("SELECT max(version) FROM neurontop.meta", name) == "99"
+
+
+def test_a_database_without_the_schema_says_how_to_make_it(empty: str):
+    result = neurontop("fleet", "prune", store=empty)
+    assert (result.returncode, "`neurontop fleet init` makes them" in result.stderr) == (3, True)
+
+
+def test_without_a_database_both_say_how_to_name_one():
+    for command in ("init", "prune"):
+        result = neurontop("fleet", command)
+        assert (result.returncode, "NEURONTOP_STORE" in result.stderr) == (2, True)
+
+
+def old_day(server: PostgresServer, database: str, days_ago: int) -> str:
+    """A partition of the past with a batch of a run of its own in it; its day."""
+    day = server.execute(f"SELECT ((now() AT TIME ZONE 'UTC')::date - {days_ago})::text")
+    table, run = f"neurontop.events_{day.replace('-', '')}", f"run-{days_ago}"
+    at = f"extract(epoch FROM now()) - {days_ago} * 86400"
+    server.execute(
+        f"""CREATE TABLE {table} PARTITION OF neurontop.events FOR VALUES FROM ('{day}') TO ('{day}'::date + 1);
+        INSERT INTO neurontop.runs (id, touched) VALUES ('{run}', {at});
+        INSERT INTO neurontop.parts (run, node, spool, sequence, touched) VALUES ('{run}', 'n', 's', 1, {at});
+        INSERT INTO neurontop.events (day, run, node, spool, sequence, count, format, data)
+        VALUES ('{day}', '{run}', 'n', 's', 1, 0, 2, '')""",
+        database,
+    )
+    return day
+
+
+def test_prune_drops_what_is_older_than_the_policy_with_the_runs_that_lay_there(
+    postgres_server: PostgresServer, postgres_url: str
+):
+    name = postgres_url.rpartition("/")[2]
+    old, young = old_day(postgres_server, name, 40), old_day(postgres_server, name, 3)
+    shown = json.loads(neurontop("fleet", "prune", "--dry-run", "--json", store=postgres_url).stdout)
+    assert [day["day"] for day in shown["going"]] == [old]
+    assert young in [day["day"] for day in shown["staying"]]
+    assert not shown["dropped"]
+    asked = neurontop("fleet", "prune", store=postgres_url)
+    assert (asked.returncode, "--yes" in asked.stderr) == (4, True)  # nobody there to ask
+    assert postgres_server.execute("SELECT count(*) FROM neurontop.events", name) == "2"
+    done = neurontop("fleet", "prune", "--yes", store=postgres_url)
+    assert (done.returncode, "1 day dropped" in done.stderr) == (0, True)
+    assert postgres_server.execute("SELECT string_agg(id, ',') FROM neurontop.runs", name) == "run-3"
+    assert postgres_server.execute("SELECT string_agg(run, ',') FROM neurontop.events", name) == "run-3"
+    assert neurontop("fleet", "prune", "--yes", store=postgres_url).stdout.startswith("nothing to drop")
+
+
+def test_prune_drops_the_oldest_days_until_the_rest_is_small_enough(postgres_server: PostgresServer, postgres_url: str):
+    name = postgres_url.rpartition("/")[2]
+    days = [old_day(postgres_server, name, ago) for ago in (3, 2, 1)]
+    sizes = json.loads(neurontop("fleet", "prune", "--dry-run", "--json", store=postgres_url).stdout)["staying"]
+    most = sum(day["bytes"] for day in sizes) - 1
+    shown = neurontop("fleet", "prune", "--max-size", str(most), "--dry-run", "--json", store=postgres_url)
+    assert [day["day"] for day in json.loads(shown.stdout)["going"]] == days[:1]
+
+
+def test_a_drop_that_was_cut_short_is_finished(postgres_server: PostgresServer, postgres_url: str):
+    name = postgres_url.rpartition("/")[2]
+    day = old_day(postgres_server, name, 40)
+    postgres_server.execute(
+        f"ALTER TABLE neurontop.events DETACH PARTITION neurontop.events_{day.replace('-', '')}", name
+    )
+    assert neurontop("fleet", "prune", "--yes", store=postgres_url).returncode == 0
+    assert (
+        postgres_server.execute(f"SELECT to_regclass('neurontop.events_{day.replace('-', '')}') IS NULL", name) == "t"
+    )
