@@ -33,6 +33,7 @@ class Command(NamedTuple):
 
 COMMANDS = (
     Command("watch", "watch", "live view of this machine, or of the given logs and caches (default)"),
+    Command("demo", "demo", "play a real run that comes with neurontop: every screen without a job of your own"),
     Command("run", "run", "run a training command, record it and show it live"),
     Command("compile", "compile", "compile the graphs of a training command before it runs, in parallel"),
     Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),

@@ -38,7 +38,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Play it back."""
     settings, _ = configuration.load()
     service = RunService(settings)
-    if arguments.json or not _has_terminal():
+    if arguments.json or not has_terminal():
         view = service.read_end(arguments.run, overview)
         print_json(view) if arguments.json else print(overview_text(view))
         return 0
@@ -49,7 +49,8 @@ def execute(arguments: argparse.Namespace) -> int:
     return show(TopApp(feed, settings, past=partial(estimator, settings)))
 
 
-def _has_terminal() -> bool:
+def has_terminal() -> bool:
+    """Whether a program can be shown: both streams are a terminal that can do more than print."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 

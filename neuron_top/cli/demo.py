@@ -1,0 +1,71 @@
+"""Play a recording that comes with neurontop: a real run of four ranks, to see every screen without a job of your own.
+
+    neurontop demo                in this terminal
+    neurontop demo --web          in a browser, on http://127.0.0.1:8421/
+    neurontop demo --json         its final overview
+
+The run trained a small BERT with tensor parallelism and compiled its graphs with neurontop's own torch.compile backend:
+it misses the cache, ranks wait for one another's compiles, one compiler is killed and its graph compiled again, and the
+training ends well. It is played faster than it ran; space pauses, the arrows move in time, + and - change the speed.
+Nothing of this machine is shown except its own caches, on the Cache screen, and nothing can be changed.
+
+exit status: 0 fine · 2 the port is in use · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from neuron_top import settings as configuration
+from neuron_top.cli.on_screen import show
+from neuron_top.cli.output import log_stderr, print_json
+from neuron_top.cli.plain import overview_text
+from neuron_top.cli.replay import has_terminal
+from neuron_top.services.demo import demo_feed, demo_settings
+from neuron_top.services.runs import LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.views.overview import overview
+
+PORT = 8421
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `demo`."""
+    parser.add_argument("--web", action="store_true", help="serve the web dashboard instead of opening the terminal's")
+    parser.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"TCP port (default: {PORT}); 0: a free one"
+    )
+    parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Play it."""
+    with demo_settings(configuration.load()[0]) as settings:
+        if arguments.web:
+            return _serve(settings, arguments.port)
+        if arguments.json or not has_terminal():
+            view = RunService(settings).read_end(LAST, overview)
+            print_json(view) if arguments.json else print(overview_text(view))
+            return 0
+        from neuron_top.services.feeds import estimator
+        from neuron_top.tui.app import TopApp
+
+        return show(TopApp(demo_feed(settings), settings, past=partial(estimator, settings)))
+
+
+def _serve(settings: Settings, port: int) -> int:
+    from neuron_top.dashboard.access import rules
+    from neuron_top.dashboard.server import serve
+
+    serve(
+        settings,
+        demo_feed(settings),
+        rules("", "", frozenset({"127.0.0.1"})),
+        host="127.0.0.1",
+        port=port,
+        prefix="/",
+        roots=[],
+        opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
+    )
+    return 0

@@ -1,0 +1,47 @@
+"""The recording that ships with the package: a real run, for people who have none yet.
+
+`python -m tests.tui.record_demo` makes it: four ranks of the tutorial, with misses, waits, a compile that was killed
+and compiled again, and steps to the end.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copytree
+
+import msgspec
+
+import neuron_top
+from neuron_top.ingest.replay import ReplayFeed
+from neuron_top.services.runs import LAST, RunService
+from neuron_top.settings import Settings
+
+SECONDS = 60.0
+"""How long the recording is played about, seconds."""
+BEGINS_AT = 0.15
+"""Share of the recording after which it is shown: before that, processes start and nothing can be seen."""
+
+
+@contextmanager
+def demo_settings(settings: Settings) -> Iterator[Settings]:
+    """The user's settings with a state folder that holds the recording alone, and nothing that can be changed.
+
+    The folder is a copy: a database beside which nothing can be written cannot be read while it is followed.
+    """
+    with tempfile.TemporaryDirectory(prefix="neurontop-demo-") as folder:
+        state = Path(folder) / "state"
+        copytree(Path(neuron_top.__file__).parent / "assets" / "demo", state)
+        state.chmod(0o700)
+        yield msgspec.structs.replace(settings, state_dir=str(state), read_only=True)
+
+
+def demo_feed(settings: Settings) -> ReplayFeed:
+    """The recording, played so fast that it takes about SECONDS. `settings`: as `demo_settings` gave them."""
+    feed = RunService(settings).replay(LAST)
+    length = feed.clock.end - feed.clock.start
+    feed.clock.speed = max(1.0, float(round(length / SECONDS)))
+    feed.clock.seek(feed.clock.start + BEGINS_AT * length)
+    return feed

@@ -1,0 +1,81 @@
+"""`neurontop demo`: the recording that ships is a real run with what it promises, and plays on every front end."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import neuron_top
+from neuron_top import events as ev
+from neuron_top.cli.main import main
+from neuron_top.services.demo import demo_feed, demo_settings
+from neuron_top.services.runs import LAST, RunService
+from neuron_top.settings import Settings
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.keys import SCREENS
+
+MOST_BYTES = 3 * 1024**2
+
+
+def test_the_recording_holds_what_the_help_promises() -> None:
+    with demo_settings(Settings()) as settings:
+        run = RunService(settings).load(LAST)
+    assert run.job.exit_code == 0
+    workers = [worker for graph in run.compiles.graphs.values() for worker in graph.workers.values()]
+    assert {run.rank_of(worker) for worker in workers} == {0, 1, 2, 3}
+    assert sum(len(worker.waits) for worker in workers) >= 4
+    attempts = [attempt for worker in workers for attempt in worker.attempts]
+    assert [attempt.cause for attempt in attempts].count(ev.CompileCause.RETRIED) == 1  # killed, and compiled again
+    assert all(graph.state != "failed" for graph in run.compiles.graphs.values())
+    assert run.training.reports >= 20
+    assert run.cores.cores
+
+
+def test_the_recording_is_small_and_tells_nothing_of_whose_machine_made_it(tmp_path: Path) -> None:
+    demo = Path(neuron_top.__file__).parent / "assets" / "demo"
+    assert sum(path.stat().st_size for path in demo.rglob("*")) < MOST_BYTES
+    with demo_settings(Settings()) as settings, SqliteStore(settings.state_path / FILE_NAME, read_only=True) as store:
+        run = store.runs()[0]
+        told = b"\n".join(ev.encode(event) for event in store.replay(run.id))
+        output = (settings.state_path / "runs" / run.id / "output.log").read_bytes()
+    assert run.node == "demo"
+    assert not re.findall(rb"/(?:home|root|work|Users)/[\w./-]*", told + output)
+
+
+def test_the_state_folder_of_the_user_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["header"]["name"] == "demo"
+    assert not (tmp_path / "of-no-user" / "state").exists()
+
+
+async def test_every_screen_is_there_at_once() -> None:
+    with demo_settings(Settings()) as settings:
+        feed = demo_feed(settings)
+        assert feed.clock.start < feed.clock.now < feed.clock.end
+        app = TopApp(feed, settings)
+        async with app.run_test(size=(120, 40)) as pilot:
+            feed.clock.seek(feed.clock.end)
+            for spec in SCREENS:
+                await pilot.press(spec.key)
+                await pilot.pause(0.2)
+        assert feed.read(lambda run, now: len(run.compiles.graphs)) > 0
+
+
+def test_the_page_is_served_and_changes_nothing() -> None:
+    command = [sys.executable, "-m", "neuron_top", "demo", "--web", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            address = re.search(r"http://\S+", server.stderr.readline())
+            assert address is not None
+            with urllib.request.urlopen(address[0] + "api/overview") as answer:
+                assert json.loads(answer.read())["header"]["name"] == "demo"
+        finally:
+            server.terminate()
