@@ -20,8 +20,9 @@ from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import Caveat, CaveatCode
-from neuron_top.cache.model.entry import FAILURES, Entry
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import FAILURES
 
 if TYPE_CHECKING:
     from neuron_top.cache.scan.verify import Finding

@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import (
-    MARKER_BYTES,
-    MODULE,
-    PARTS,
-    Artifact,
-    Entry,
-    Lock,
-    Part,
-    classify,
-    is_legacy,
-)
+from neuron_top.cache.model.entry import MARKER_BYTES, MODULE, PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
 from neuron_top.cache.model.filenames import FLAGS_NAMES, NEFF
 from neuron_top.cache.model.keys import flags_hash
 from neuron_top.cache.model.snapshot import Other, Snapshot

@@ -16,10 +16,10 @@ import msgspec
 
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames, graph_header
-from neuron_top.cache.model.entry import Lookup
 from neuron_top.cache.model.graph_header import NotThisGraph
 from neuron_top.cache.model.keys import flags_hash, parse_key
 from neuron_top.cache.model.record import FileFacts, Stats, file_facts, stats_decoder
+from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import Keys
 from neuron_top.errors import FileMalformed
 

@@ -6,7 +6,7 @@ from neuron_top.events.base import Event
 
 
 class EntryChanged(Event, frozen=True, kw_only=True):
-    """An entry appeared or its state changed. `state` as in `cache.entry.State`; None = it is gone."""
+    """An entry appeared or its state changed. `state` as in `cache.model.states.State`; None = it is gone."""
 
     root: str
     compiler: str
@@ -17,7 +17,7 @@ class EntryChanged(Event, frozen=True, kw_only=True):
     changed_at: float | None = None
     """Newest mtime among its files."""
     lock: str | None = None
-    """Verdict on who holds its lock (`cache.entry.Verdict`), at the time of the event; None without a lock."""
+    """Verdict on who holds its lock (`cache.model.states.Verdict`), at the time of the event; None without a lock."""
     lock_holder: str | None = None
     """`pid 4711 on host`, where the lock or a process names it."""
     lock_proof: str | None = None

@@ -18,9 +18,10 @@ import msgspec
 
 from neuron_top.actions.journal.plan_history import HistoryState, PlanHistory
 from neuron_top.actions.journal.trash import Trash
-from neuron_top.cache.model.entry import FAILURES, HITS, MEANINGS, Entry, Part, State
+from neuron_top.cache.model.entry import Entry, Part
 from neuron_top.cache.model.keys import GRAPH_DIGITS, parse_key
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import FAILURES, HITS, MEANINGS, State
 from neuron_top.cache.scan.contents import Contents, LocalGraph
 from neuron_top.errors import RefusedForSafety
 from neuron_top.explain.flag_changes import differences

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.model.entry import Verdict
+from neuron_top.cache.model.states import Verdict
 from neuron_top.events import ProcessRole
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait

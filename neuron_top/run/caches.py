@@ -14,7 +14,7 @@ class CacheRoot(msgspec.Struct, kw_only=True):
 
     root: str
     states: dict[str, int] = {}
-    """Entries by state, as in `cache.entry.State`."""
+    """Entries by state, as in `cache.model.states.State`."""
     size: int | None = None
     free: int | None = None
     """Bytes free on its disk."""

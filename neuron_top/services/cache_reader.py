@@ -8,9 +8,10 @@ from neuron_top.actions.backends import BackendKind, BackendOptions, CacheBacken
 from neuron_top.actions.usage_history import NOTHING_RECORDED, UsageHistory
 from neuron_top.cache import roots
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import FAILURES, MEANINGS, Entry, Lock, State
+from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.snapshot import Snapshot, Tally, Totals, total
+from neuron_top.cache.model.states import FAILURES, MEANINGS, State
 from neuron_top.cache.scan.catalog import Sums, sums_of
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings

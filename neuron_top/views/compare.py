@@ -7,8 +7,9 @@ from statistics import mean
 
 import msgspec
 
-from neuron_top.cache.model.entry import HITS, Entry
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import HITS
 from neuron_top.units import bytes_text, percent_text
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.cache.model.entry import BROKEN, FAILURES, State, compiler_version
+from neuron_top.cache.model.entry import compiler_version
+from neuron_top.cache.model.states import BROKEN, FAILURES, State
 from neuron_top.views.entries import EntryRow, EntryTable
 
 

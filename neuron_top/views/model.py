@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuron_top.cache.model.entry import BROKEN, FAILURES, HITS, UNSETTLED, State
+from neuron_top.cache.model.states import BROKEN, FAILURES, HITS, UNSETTLED, State
 from neuron_top.run.estimate import Estimator, Range
 from neuron_top.run.graph import GraphState, LineRef, Outcome, Precision
 from neuron_top.run.history import Point

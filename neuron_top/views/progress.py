@@ -13,7 +13,7 @@ class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
     """Who holds an entry's lock, and how that is known."""
 
     verdict: str
-    """`alive`, `dead` or `unknown`, as `cache.entry.Verdict`; `compiling here` where a worker of this run does it."""
+    """`Verdict` of `cache.model.states`; `compiling here` where a worker of this run does it."""
     holder: str | None
     """`pid 4711 on host`, or the rank that compiles it."""
     proof: str | None

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.locks import lock_owner
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from tests.actions import caches
 
 GRAPH = {"model.hlo_module.pb": b"\x0a\x01m"}

@@ -21,7 +21,7 @@ from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.locks import lock_owner
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import reason_text
 from tests.actions import caches, states

@@ -20,7 +20,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Outcome, Plan
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.reasons import CaveatCode
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.compile_queue import QueueProgress

@@ -12,7 +12,7 @@ from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import GoalCode
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines, reason_text
 from neuron_top.views.plan_sentences import goal_met_text

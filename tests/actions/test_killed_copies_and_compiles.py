@@ -25,7 +25,7 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners import sweep
 from neuron_top.actions.planners.copy import plan_copy
 from neuron_top.actions.planners.retry import plan_retry
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.parallel.lines import ParallelLog
 from tests.actions import caches, states

@@ -18,7 +18,8 @@ from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches, states
 from tests.actions.killing import Killer, killer

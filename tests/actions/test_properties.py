@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from tests.actions import caches, states
 
 SETTLED = [state for state in State if state not in (State.TRACED,)]

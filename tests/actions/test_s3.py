@@ -28,8 +28,8 @@ from neuron_top.actions.planners.copy import plan_copy  # noqa: E402
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction  # noqa: E402
 from neuron_top.actions.planners.unlock import plan_unlock  # noqa: E402
 from neuron_top.cache import s3, signing  # noqa: E402
-from neuron_top.cache.model.entry import State  # noqa: E402
 from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
+from neuron_top.cache.model.states import State  # noqa: E402
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError  # noqa: E402
 from tests import s3_server  # noqa: E402
 from tests.actions import caches, states  # noqa: E402

@@ -15,7 +15,7 @@ from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import for_memory, plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.actions.reasons import CaveatCode, ReasonCode, RefusalCode, Risk
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.services.confirmation import confirmation_of, needs_statement
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.views import plan_sentences

@@ -16,8 +16,9 @@ from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import State
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import reason_text
 from tests.actions import caches, states

@@ -16,7 +16,7 @@ from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.locks import lock_owner
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.settings import Settings
 from tests.actions import caches, states
 

@@ -16,7 +16,7 @@ import pytest
 from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.pins import Pins
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.cli.main import main
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from tests.actions import caches, states

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Lookup
+from neuron_top.cache.model.states import Lookup
 from neuron_top.compile import side_channel
 from neuron_top.compile.wrapper.compile_end import disk_full, failure, is_disk_full
 from neuron_top.compile.wrapper.compiling import GraphToCompile

@@ -15,7 +15,8 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.planners.unlock import plan_unlock
 from neuron_top.cache.locks import lock_holders
-from neuron_top.cache.model.entry import Entry, State, Verdict
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import State, Verdict
 from neuron_top.compile.parallel.collect import WAITING
 from tests.actions import caches, states
 from tests.adversary.trees import cache_command, nobody_about

@@ -22,8 +22,8 @@ import pytest
 from neuron_top.actions.execution.compile_child import compile_apart
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Lookup
-from neuron_top.cache.model.entry import State as States
+from neuron_top.cache.model.states import Lookup
+from neuron_top.cache.model.states import State as States
 from neuron_top.compile.compiler import CompileOutcome, CompileTask
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
 from neuron_top.compile.server import client as client_module

@@ -16,7 +16,7 @@ from neuron_top.actions.planners import sweep
 from neuron_top.actions.planners.quarantine import plan_quarantine
 from neuron_top.actions.planners.retry import plan_retry
 from neuron_top.actions.planners.unlock import plan_unlock
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow
 from neuron_top.services.caches import CacheService
 from neuron_top.settings import Settings

@@ -12,7 +12,7 @@ import msgspec
 
 from neuron_top.cache.locks import lock_owner, verdicts
 from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
-from neuron_top.cache.model.entry import State, Verdict
+from neuron_top.cache.model.states import State, Verdict
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.scan import scanner
 from tests.builders import HLO_NAME, write_entry

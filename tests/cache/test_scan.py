@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.cache.scan import catalog, index, scanner
 from neuron_top.errors import NothingToShow
 from tests.builders import (

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.cache.model.entry import Artifact, Entry, Lock, Part, State, Verdict, classify
+from neuron_top.cache.model.entry import Artifact, Entry, Lock, Part, classify
+from neuron_top.cache.model.states import State, Verdict
 from neuron_top.cache.scan.scanner import scan
 from tests.builders import (
     COMPILER,

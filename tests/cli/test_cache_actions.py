@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from tests.actions import caches, states
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

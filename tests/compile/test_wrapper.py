@@ -17,7 +17,7 @@ import pytest
 
 from neuron_top.cache.locks import lock_owner
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Lookup
+from neuron_top.cache.model.states import Lookup
 from neuron_top.compile.compiler import CompileOutcome, CompileTask, NotSerializable
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.compiling import GraphToCompile

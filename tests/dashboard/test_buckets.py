@@ -15,8 +15,8 @@ boto3 = pytest.importorskip("boto3", reason="boto3 is not installed")
 from neuron_top.actions.backends import CacheBackend  # noqa: E402
 from neuron_top.actions.plan_context import PlanContext  # noqa: E402
 from neuron_top.cache import s3  # noqa: E402
-from neuron_top.cache.model.entry import State  # noqa: E402
 from neuron_top.cache.model.snapshot import Snapshot  # noqa: E402
+from neuron_top.cache.model.states import State  # noqa: E402
 from neuron_top.services.caches import CacheService  # noqa: E402
 from neuron_top.settings import Settings  # noqa: E402
 from tests import s3_server  # noqa: E402

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from neuron_top import events as ev
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.ingest.log_line import LogLine, LogPage
 from tests.actions import caches, states
 from tests.actions.test_compile_now import sdk_compiler

@@ -19,7 +19,7 @@ from neuron_top.actions.planners.evict import EvictCriteria
 from neuron_top.actions.reasons import ReasonCode, RefusalCode
 from neuron_top.actions.registry import ACTIONS, action_of
 from neuron_top.cache import s3
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.caches import CacheService
 from neuron_top.services.confirmation import needs_statement

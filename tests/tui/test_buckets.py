@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 
 from neuron_top.actions.backends import CacheBackend
 from neuron_top.actions.plan_context import PlanContext
-from neuron_top.cache.model.entry import State
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanState
 from neuron_top.settings import Settings

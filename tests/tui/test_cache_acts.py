@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService, Verb
 from neuron_top.services.plan_execution import PlanExecution, PlanState
 from neuron_top.settings import Settings

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from neuron_top.actions.plan import Outcome, Plan, Verb
-from neuron_top.cache.model.entry import State
+from neuron_top.cache.model.states import State
 from neuron_top.services.caches import CacheService
 from neuron_top.services.plan_execution import PlanExecution
 from neuron_top.settings import Settings

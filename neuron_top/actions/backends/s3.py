@@ -23,9 +23,10 @@ from neuron_top.cache import s3
 from neuron_top.cache.filesystem import Filesystem
 from neuron_top.cache.location import BUCKET_SCHEME
 from neuron_top.cache.model import failures
-from neuron_top.cache.model.entry import FAILURES, HITS, Entry
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.filenames import FAILURE_LOG
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import FAILURES, HITS
 from neuron_top.cache.scan import catalog, scanner, verify
 from neuron_top.cache.scan.catalog import Sums
 from neuron_top.errors import UsageError

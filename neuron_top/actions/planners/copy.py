@@ -9,8 +9,9 @@ from neuron_top.actions.plan import Action, Fingerprint, Plan, Step, Totals, Ver
 from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.plan_builder import exclude
 from neuron_top.actions.reasons import Reason, ReasonCode, Refusal, RefusalCode
-from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import State
 
 
 def plan_copy(

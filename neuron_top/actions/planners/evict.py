@@ -23,7 +23,8 @@ from neuron_top.actions.planners.compiler_filter import compiler_filter
 from neuron_top.actions.planners.eviction_ranking import EvictionRanking
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, files_taken
 from neuron_top.actions.reasons import Goal, GoalCode, Reason, ReasonCode, RebuildSource, UseSource
-from neuron_top.cache.model.entry import Entry, State
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import State
 from neuron_top.units import bytes_text, counted, duration_text
 
 BY_NAME_ONLY = frozenset({State.EXTRACTED, State.PARTIAL, State.PUBLISHED_UNMARKED})

@@ -8,7 +8,8 @@ from collections import Counter
 
 from neuron_top.actions.plan import DAY
 from neuron_top.actions.reasons import Reason, ReasonCode
-from neuron_top.cache.model.entry import FAILURES, HITS, Entry, State, compiler_version
+from neuron_top.cache.model.entry import Entry, compiler_version
+from neuron_top.cache.model.states import FAILURES, HITS, State
 
 SUPERSEDED_DAYS = 30
 """An older compiler's entry that was unused for so long goes before newer ones."""

@@ -11,8 +11,8 @@ from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.atime_recheck import plan_with_reads
 from neuron_top.actions.planners.evict import BY_NAME_ONLY, EvictCriteria
 from neuron_top.amounts import parse_bytes, parse_seconds
-from neuron_top.cache.model.entry import State
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import State
 from neuron_top.errors import UsageError
 from neuron_top.settings import Settings
 

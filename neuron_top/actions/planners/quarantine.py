@@ -8,7 +8,8 @@ from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode
-from neuron_top.cache.model.entry import BROKEN, LOCKED, Entry
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import BROKEN, LOCKED
 
 
 def plan_quarantine(

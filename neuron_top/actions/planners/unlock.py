@@ -8,7 +8,8 @@ from neuron_top.actions.plan import Action, Exclusion, Plan, Step, Verb
 from neuron_top.actions.plan_context import PlanContext
 from neuron_top.actions.planners.plan_builder import build_plan, exclude, step_of
 from neuron_top.actions.reasons import Reason, ReasonCode, Risk
-from neuron_top.cache.model.entry import Entry, Verdict
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import Verdict
 
 
 def plan_unlock(entries: Iterable[Entry], root: str, context: PlanContext, *, force: bool = False) -> Plan:

@@ -21,7 +21,8 @@ from neuron_top.cache.locks.lock_holders import Held
 from neuron_top.cache.locks.lock_owner import LockOwner
 from neuron_top.cache.locks.protocol import EntryFolder
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import Entry, Lock, Verdict
+from neuron_top.cache.model.entry import Entry, Lock
+from neuron_top.cache.model.states import Verdict
 from neuron_top.cache.processes import CacheProcess
 
 QUIET_AGE = 15 * 60.0

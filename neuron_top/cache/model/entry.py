@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import functools
 import re
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 
 import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.failures import Failure
+from neuron_top.cache.model.states import State, Verdict
 from neuron_top.escapes import visible
 
 MARKER_BYTES = 64
@@ -29,67 +30,6 @@ TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
 _NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-
-
-class State(StrEnum):
-    """Where an entry stands. The values are what `--json` and the event `EntryChanged` carry."""
-
-    HIT = "hit"
-    HIT_LEFTOVER_LOCK = "hit-leftover-lock"
-    HIT_LEGACY = "hit-legacy"
-    CORRUPT = "corrupt"
-    PARTIAL = "partial"
-    COMPILING = "compiling"
-    RETRYING = "retrying"
-    LOCKED_UNKNOWN = "locked-unknown"
-    STALE_LOCK = "stale-lock"
-    FAILED = "failed"
-    FAILED_LEGACY = "failed-legacy"
-    PUBLISHED_UNMARKED = "published-unmarked"
-    EXTRACTED = "extracted"
-    EMPTY = "empty"
-    INCONSISTENT = "inconsistent"
-    TRACED = "traced"
-    UNKNOWN = "unknown"
-
-    @classmethod
-    def _missing_(cls, value: object) -> State | None:
-        return cls.EXTRACTED if value == "todo" else None  # as version 0.1 called it
-
-
-MEANINGS = {
-    State.HIT: "usable",
-    State.HIT_LEFTOVER_LOCK: "usable; its lock was left behind or is about to go",
-    State.HIT_LEGACY: "usable for the old client that wrote it; newer clients compile again",
-    State.CORRUPT: "clients take it for a hit, but the artifact is not valid: quarantine it",
-    State.PARTIAL: "the store of the artifact was cut short, or is going on: wait, then compile again",
-    State.COMPILING: "being compiled now: leave it alone",
-    State.RETRYING: "a failure being compiled again now: leave it alone",
-    State.LOCKED_UNKNOWN: "locked, with no proof that the holder lives or is dead",
-    State.STALE_LOCK: "locked by a process that is proved dead: the lock file may go",
-    State.FAILED: "a failure that every rank will be served from the cache",
-    State.FAILED_LEGACY: "a failure of an old client: log and marker must go together",
-    State.PUBLISHED_UNMARKED: "artifact stored, mark missing: the writer is between the two, or died there",
-    State.EXTRACTED: "extracted, not compiled yet",
-    State.EMPTY: "only leftovers",
-    State.INCONSISTENT: "marked as done without an artifact: clients take it for a hit",
-    State.TRACED: "a whole exported model, only sized",
-    State.UNKNOWN: "matches no known form: shown, never changed",
-}
-HITS = frozenset({State.HIT, State.HIT_LEFTOVER_LOCK, State.HIT_LEGACY})
-FAILURES = frozenset({State.FAILED, State.FAILED_LEGACY})
-BROKEN = frozenset({State.CORRUPT, State.INCONSISTENT})
-LOCKED = frozenset({State.COMPILING, State.RETRYING, State.LOCKED_UNKNOWN, State.STALE_LOCK, State.HIT_LEFTOVER_LOCK})
-UNSETTLED = LOCKED | {State.PARTIAL, State.PUBLISHED_UNMARKED}
-"""States that change by themselves: looked at again on every refresh."""
-
-
-class Lookup(StrEnum):
-    """What a client gets that looks an entry up: mark first, then failure."""
-
-    HIT = "hit"
-    FAILED = "failed"
-    MISS = "miss"
 
 
 class Artifact(IntEnum):
@@ -143,14 +83,6 @@ PARTS: dict[str, int] = {
     filenames.DESCRIPTION: Part.DESCRIPTION,
     filenames.WRAPPED_NEFF: Part.WRAPPED,
 }
-
-
-class Verdict(StrEnum):
-    """What is known about the holder of a lock."""
-
-    ALIVE = "alive"
-    DEAD = "dead"
-    UNKNOWN = "unknown"
 
 
 class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from neuron_top.cache.filesystem import Filesystem
-from neuron_top.cache.model.entry import UNSETTLED, Entry, State
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import UNSETTLED, State
 
 YOUNG_SECONDS = 900.0
 """Entries written to within this time are looked at again on every refresh, seconds …"""

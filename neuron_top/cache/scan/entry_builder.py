@@ -13,13 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from neuron_top.cache.model import failures
-from neuron_top.cache.model.entry import (
-    MARKER_BYTES,
-    Artifact,
-    Entry,
-    Lock,
-    Part,
-)
+from neuron_top.cache.model.entry import MARKER_BYTES, Artifact, Entry, Lock, Part
 from neuron_top.cache.model.failures import Failure
 from neuron_top.cache.model.filenames import INDUCTOR_ARTIFACT, INDUCTOR_KERNELS, NEFF
 from neuron_top.cache.model.record import stats_decoder

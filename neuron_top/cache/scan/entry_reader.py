@@ -11,16 +11,8 @@ import os
 
 import msgspec
 
-from neuron_top.cache.model.entry import (
-    PARTS,
-    Artifact,
-    Entry,
-    Lock,
-    Part,
-    State,
-    classify,
-    is_legacy,
-)
+from neuron_top.cache.model.entry import PARTS, Artifact, Entry, Lock, Part, classify, is_legacy
+from neuron_top.cache.model.states import State
 from neuron_top.cache.noatime_reader import FOLDER_FLAGS, NoAtimeReader
 from neuron_top.cache.scan.entry_builder import CompilerFolder, EntryBuilder
 from neuron_top.cache.scan.fast_scan import FORMAT, REGULAR, FolderFacts, read_plain

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 
-from neuron_top.cache.model.entry import PARTS, Artifact, Entry, Part, State, classify, is_legacy
+from neuron_top.cache.model.entry import PARTS, Artifact, Entry, Part, classify, is_legacy
 from neuron_top.cache.model.keys import flags_hash
+from neuron_top.cache.model.states import State
 from neuron_top.cache.noatime_reader import FILE_FLAGS
 from neuron_top.parsers.neff import CHEAP_BYTES, head_problem
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-from neuron_top.cache.model.entry import Artifact, Entry, Part, State
+from neuron_top.cache.model.entry import Artifact, Entry, Part
+from neuron_top.cache.model.states import State
 from neuron_top.cache.noatime_reader import NoAtimeReader
 from neuron_top.cache.tree import measure
 from neuron_top.parsers.neff import HEAD_BYTES, head_problem

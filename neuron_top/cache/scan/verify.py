@@ -11,7 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.cache.model.entry import BROKEN, HITS, Artifact, Entry, Part, State
+from neuron_top.cache.model.entry import Artifact, Entry, Part
+from neuron_top.cache.model.states import BROKEN, HITS, State
 from neuron_top.cache.scan.contents import Contents
 from neuron_top.cache.signing import keys_in_force
 

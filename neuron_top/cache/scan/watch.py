@@ -16,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from neuron_top.cache.model.entry import UNSETTLED, Entry
+from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.model.states import UNSETTLED
 from neuron_top.cache.scan import catalog, scanner
 from neuron_top.errors import NothingToShow
 from neuron_top.events import CacheScanned, EntryChanged, Event, SourceAvailable, SourceUnavailable

@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import FAILURES, HITS, LOCKED, Entry, State
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.model.states import FAILURES, HITS, LOCKED, State
 from neuron_top.cache.scan.scanner import scan
 from neuron_top.compile.parallel.compile_queue import CollectedGraph
 from neuron_top.compile.wrapper.cache_root import check_root

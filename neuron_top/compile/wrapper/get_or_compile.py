@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from neuron_top.cache.model.entry import Lookup
 from neuron_top.cache.model.keys import ModuleKey, parse_key
+from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.cache.stored_entry import StoredArtifact, Unsound
 from neuron_top.compile import side_channel
