@@ -14,6 +14,10 @@ class Subcommand(NamedTuple):
 
 
 SUBCOMMANDS = (
+    Subcommand("jobs", "jobs", "list jobs with their state, nodes and phase"),
+    Subcommand("nodes", "nodes", "list nodes with what they do and the worst of their cores"),
+    Subcommand("top", "top", "rank nodes by a metric, the worst first"),
+    Subcommand("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
     Subcommand("init", "init", "make the tables, roles and row security of a database, or migrate them"),
     Subcommand("prune", "prune", "drop days of events that are older, or take more, than the policy allows"),
 )

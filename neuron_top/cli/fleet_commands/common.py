@@ -1,0 +1,21 @@
+"""What the reading commands of `neurontop fleet` share: the store, the job, and how they print."""
+
+from __future__ import annotations
+
+import argparse
+
+from neuron_top.cli.store_option import add_store, settings_of
+from neuron_top.services.fleet import FleetService
+
+
+def add_reading_options(parser: argparse.ArgumentParser, *, job: bool = True) -> None:
+    """--store, --job and --json."""
+    add_store(parser)
+    if job:
+        parser.add_argument("--job", metavar="JOB", help="only nodes of this job: id, unique prefix of one, or name")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def fleet_service(arguments: argparse.Namespace) -> FleetService:
+    """The fleet that was named."""
+    return FleetService(settings_of(arguments))

@@ -1,0 +1,335 @@
+"""A fleet arranged for eyes: jobs, nodes with the worst, median and spread of their cores, and the top of any metric.
+
+Everything is made from the rows that agents keep in the database; none of it grows with the number of cores. No average
+stands alone: a node shows its worst core by name, a job its worst node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from neuron_top.errors import UsageError
+from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
+from neuron_top.views.metric import Unit, value_text
+from neuron_top.views.states import JobState, job_text
+
+SILENT_SECONDS = 60.0
+"""An agent that was not heard of for so long is silent."""
+SLOW_DEVIATIONS = 4.5
+"""Median absolute deviations above the median that make a node slow: three standard deviations of a normal one."""
+SLOW_SHARE = 0.1
+"""And by so much of the median at least: nodes that differ by less are alike."""
+
+
+class NodeState(StrEnum):
+    """Whether a node is heard of."""
+
+    REPORTING = "reporting"
+    SILENT = "silent"
+    ENDED = "ended"
+    """Its part of the job ended, and its agent with it."""
+
+
+class FleetMetric(msgspec.Struct, frozen=True):
+    """A number of a node that nodes can be ranked, colored and compared by."""
+
+    name: str
+    title: str
+    unit: Unit
+    worst_is_high: bool
+    help: str
+
+    def text(self, value: float | None) -> str:
+        """The value, for people."""
+        return value_text(value, self.unit)
+
+
+METRICS = (
+    FleetMetric("utilization", "utilization", Unit.SHARE, False, "share of time that cores are busy"),
+    FleetMetric("memory", "memory", Unit.BYTES, True, "device memory of a core in use"),
+    FleetMetric("step_seconds", "seconds a step", Unit.SECONDS, True, "duration of a training step"),
+    FleetMetric("graphs_left", "graphs left", Unit.COUNT, True, "graphs that are not compiled yet"),
+    FleetMetric("worst_wait", "longest wait", Unit.SECONDS, True, "longest wait for a compile of somebody else's"),
+    FleetMetric("clock_offset", "clock offset", Unit.SECONDS, True, "distance of the node's clock from the database's"),
+)
+"""What a fleet's pages can show; the first is shown without a choice."""
+_WORST_IS_HIGH = frozenset(metric.name for metric in METRICS if metric.worst_is_high)
+
+
+def metric_named(name: str) -> FleetMetric:
+    """Raises UsageError."""
+    found = next((metric for metric in METRICS if metric.name == name), None)
+    if found is None:
+        raise UsageError(f"no metric {name!r} of nodes; known: {', '.join(metric.name for metric in METRICS)}")
+    return found
+
+
+class CoreSpread(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric over the cores of a node; a metric of the node itself has one value three times."""
+
+    low: float
+    median: float
+    high: float
+    worst: float
+    worst_core: str = ""
+    """Which core is the worst one; "" where the metric is the node's own."""
+
+
+class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One node now. Seconds, bytes, shares; None unknown."""
+
+    node: str
+    cluster: str
+    job: str
+    state: NodeState
+    phase: str
+    """What it does, by its agent: extracting, compiling, training, …; "" unknown."""
+    seen: float
+    """When its agent was last heard of, by the database's clock."""
+    silent_seconds: float
+    step: int | None
+    step_seconds: float | None
+    graphs_left: int | None
+    worst_wait: float | None
+    clock_offset: float | None
+    metrics: dict[str, CoreSpread]
+    attributes: dict[str, str | int | float | bool | None]
+    notes: dict[str, int]
+    """What its agent counted of itself: dropped, spooled, …"""
+    version: str
+    slow: bool
+    """Its steps take far longer than the median node's of its job."""
+
+    def worst(self, metric: str) -> float | None:
+        """The worst value of a metric."""
+        spread = self.metrics.get(metric)
+        return spread.worst if spread is not None else None
+
+
+class JobRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One job over its nodes."""
+
+    job: str
+    name: str
+    cluster: str
+    state: JobState
+    state_text: str
+    nodes: int
+    """Nodes that ever reported to it."""
+    reporting: int
+    ended: int
+    phases: dict[str, int]
+    """How many of its nodes are in each phase."""
+    phase: str
+    """The phase of most of its nodes; "" unknown."""
+    step: int | None
+    """The least advanced node's."""
+    last_step: int | None
+    """The most advanced node's."""
+    graphs_left: int | None
+    """The most that a node of it has left."""
+    worst_wait: float | None
+    worst_wait_node: str
+    slow_nodes: tuple[str, ...]
+    started: float | None
+    finished: float | None
+    exit_code: int | None
+    events: int
+
+
+class FleetPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Jobs and nodes at one moment."""
+
+    now: float
+    jobs: tuple[JobRow, ...]
+    nodes: tuple[NodeRow, ...]
+
+    @property
+    def silent(self) -> tuple[NodeRow, ...]:
+        """Nodes that should report and do not."""
+        return tuple(node for node in self.nodes if node.state is NodeState.SILENT)
+
+
+class TopRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a ranking."""
+
+    node: str
+    job: str
+    value: float
+    median: float
+    core: str
+    text: str
+    """The value, for people."""
+
+
+def fleet_page(
+    now: float, jobs: Sequence[JobRecord], records: Sequence[NodeRecord], nows: Sequence[NodeNow]
+) -> FleetPage:
+    """Everything in one: jobs with the newest first, nodes by name. `now`: the database's clock."""
+    ended = {job.run for job in jobs if job.finished is not None}
+    latest = {one.node: one for one in nows}
+    slow = _slow_nodes(nows)
+    nodes = tuple(
+        _node_row(now, record, latest.get(record.node), ended, slow)
+        for record in sorted(records, key=lambda one: natural(one.node))
+    )
+    by_job: dict[str, list[NodeRow]] = {}
+    for node in nodes:
+        by_job.setdefault(node.job, []).append(node)
+    return FleetPage(now=now, jobs=tuple(_job_row(now, job, by_job.get(job.run, [])) for job in jobs), nodes=nodes)
+
+
+def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """An order of names in which n10 comes after n9."""
+    parts = re.split(r"([0-9]+)", name)
+    return tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts if part)
+
+
+def _node_row(now: float, record: NodeRecord, told: NodeNow | None, ended: set[str], slow: frozenset[str]) -> NodeRow:
+    latest = told or NodeNow(node=record.node, at=record.seen, job=record.job, clock_offset=record.clock_offset)
+    silent = now - record.seen > SILENT_SECONDS
+    return NodeRow(
+        node=record.node,
+        cluster=record.cluster,
+        job=latest.job,
+        state=NodeState.ENDED if latest.job in ended else NodeState.SILENT if silent else NodeState.REPORTING,
+        phase=latest.phase,
+        seen=record.seen,
+        silent_seconds=max(0.0, now - record.seen),
+        step=latest.step,
+        step_seconds=latest.step_seconds,
+        graphs_left=latest.graphs_left,
+        worst_wait=latest.worst_wait,
+        clock_offset=latest.clock_offset,
+        metrics=_metrics(latest),
+        attributes=dict(record.attributes),
+        notes=dict(latest.notes),
+        version=record.version,
+        slow=record.node in slow,
+    )
+
+
+def _metrics(latest: NodeNow) -> dict[str, CoreSpread]:
+    """What is known, by name; of the node's own numbers one value stands for all three."""
+    spreads = {name: _core_spread(name, spread) for name, spread in latest.metrics.items()}
+    own = {
+        "step_seconds": latest.step_seconds,
+        "graphs_left": latest.graphs_left,
+        "worst_wait": latest.worst_wait,
+        "clock_offset": abs(latest.clock_offset) if latest.clock_offset is not None else None,
+    }
+    for name, value in own.items():
+        if value is not None:
+            spreads[name] = CoreSpread(low=value, median=value, high=value, worst=value)
+    return spreads
+
+
+def _core_spread(name: str, spread: Spread) -> CoreSpread:
+    return CoreSpread(
+        low=spread.low,
+        median=spread.median,
+        high=spread.high,
+        worst=spread.high if name in _WORST_IS_HIGH else spread.low,
+        worst_core=str(spread.worst_core) if spread.worst_core is not None else "",
+    )
+
+
+def _slow_nodes(nows: Iterable[NodeNow]) -> frozenset[str]:
+    """Nodes whose steps take far longer than the median node's of the same job; of three nodes at least."""
+    jobs: dict[str, dict[str, float]] = {}
+    for one in nows:
+        if one.step_seconds is not None:
+            jobs.setdefault(one.job, {})[one.node] = one.step_seconds
+    return frozenset(node for times in jobs.values() for node in slow_of(times))
+
+
+def slow_of(times: Mapping[str, float]) -> list[str]:
+    """The names whose times are far above the median, by the median distance from it, which outliers cannot stretch."""
+    if len(times) < 3:
+        return []
+    middle = median_of(times.values())
+    spread = median_of(abs(value - middle) for value in times.values())
+    limit = middle + max(SLOW_DEVIATIONS * spread, SLOW_SHARE * middle)
+    return [name for name, value in times.items() if value > limit]
+
+
+def median_of(values: Iterable[float]) -> float:
+    """The middle one, or the mean of the two in the middle."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def _job_row(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobRow:
+    phases = Counter(node.phase for node in nodes if node.phase)
+    state = _job_state(now, job, nodes)
+    steps = [node.step for node in nodes if node.step is not None]
+    waits = [(node.worst_wait, node.node) for node in nodes if node.worst_wait is not None]
+    worst_wait, waiter = max(waits, default=(None, ""))
+    return JobRow(
+        job=job.run,
+        name=job.name,
+        cluster=job.cluster,
+        state=state,
+        state_text=job_text(state, exit_code=job.exit_code),
+        nodes=job.nodes,
+        reporting=sum(node.state is NodeState.REPORTING for node in nodes),
+        ended=job.ended,
+        phases=dict(phases.most_common()),
+        phase=phases.most_common(1)[0][0] if phases else "",
+        step=min(steps, default=None),
+        last_step=max(steps, default=None),
+        graphs_left=max((node.graphs_left for node in nodes if node.graphs_left is not None), default=None),
+        worst_wait=worst_wait,
+        worst_wait_node=waiter,
+        slow_nodes=tuple(node.node for node in nodes if node.slow),
+        started=job.started,
+        finished=job.finished,
+        exit_code=job.exit_code,
+        events=job.events,
+    )
+
+
+def _job_state(now: float, job: JobRecord, nodes: Sequence[NodeRow]) -> JobState:
+    if job.finished is not None:
+        if job.exit_code:
+            return JobState.KILLED if job.exit_code < 0 else JobState.FAILED
+        return JobState.FINISHED
+    if now - job.touched > SILENT_SECONDS and not any(node.state is NodeState.REPORTING for node in nodes):
+        return JobState.CUT_OFF
+    return JobState.RUNNING
+
+
+def sorted_nodes(nodes: Sequence[NodeRow], metric: FleetMetric | None) -> tuple[NodeRow, ...]:
+    """The worst first by a metric, those that do not tell it last; without one by name."""
+    ordered = sorted(nodes, key=lambda node: natural(node.node))
+    if metric is None:
+        return tuple(ordered)
+
+    def place(node: NodeRow) -> tuple[bool, float]:
+        worst = node.worst(metric.name)
+        return worst is None, 0.0 if worst is None else -worst if metric.worst_is_high else worst
+
+    return tuple(sorted(ordered, key=place))
+
+
+def top(page: FleetPage, metric: FleetMetric, count: int = 10) -> tuple[TopRow, ...]:
+    """The worst nodes by a metric, the worst first; nodes that do not tell it are left out."""
+    told = [(node, node.metrics.get(metric.name)) for node in sorted_nodes(page.nodes, metric)[:count]]
+    return tuple(
+        TopRow(
+            node=node.node,
+            job=node.job,
+            value=spread.worst,
+            median=spread.median,
+            core=spread.worst_core,
+            text=metric.text(spread.worst),
+        )
+        for node, spread in told
+        if spread is not None
+    )

@@ -1,0 +1,55 @@
+"""Words of the fleet's rows that every front end prints alike."""
+
+from __future__ import annotations
+
+from neuron_top.units import UNKNOWN, count_text, counted, duration_text
+from neuron_top.views.fleet import FleetPage, JobRow, NodeRow, NodeState
+
+
+def nodes_text(job: JobRow) -> str:
+    """How many nodes, and how many of a running job do not report."""
+    missing = 0 if job.finished is not None else job.nodes - job.reporting - job.ended
+    return f"{count_text(job.nodes)}{f', {count_text(missing)} silent' if missing > 0 else ''}"
+
+
+def phases_text(job: JobRow) -> str:
+    """The phases of the nodes: one word where all are in the same, else how many are in each."""
+    if len(job.phases) <= 1:
+        return job.phase or UNKNOWN
+    return " · ".join(f"{phase} {count_text(count)}" for phase, count in job.phases.items())
+
+
+def steps_text(job: JobRow) -> str:
+    """The step; the least and the most advanced node's where they differ."""
+    if job.step is None or job.last_step == job.step:
+        return count_text(job.step)
+    return f"{count_text(job.step)}–{count_text(job.last_step)}"
+
+
+def wait_text(job: JobRow) -> str:
+    """The longest wait and its node."""
+    return f"{duration_text(job.worst_wait)} {job.worst_wait_node}".strip() if job.worst_wait else UNKNOWN
+
+
+def trouble_text(node: NodeRow) -> str:
+    """What is wrong with a node; "" where nothing is."""
+    troubles = []
+    if node.state is NodeState.SILENT:
+        troubles.append(f"silent for {duration_text(node.silent_seconds)}")
+    if node.slow:
+        troubles.append("slow")
+    if node.clock_offset is not None and abs(node.clock_offset) > 1:
+        troubles.append(f"clock off by {duration_text(node.clock_offset)}")
+    if dropped := sum(count for name, count in node.notes.items() if name.startswith("dropped")):
+        troubles.append(f"dropped {counted(dropped, 'row')}")
+    return " · ".join(troubles)
+
+
+def fleet_text(page: FleetPage) -> str:
+    """The fleet in a line."""
+    active = sum(job.finished is None for job in page.jobs)
+    words = [counted(len(page.nodes), "node"), f"{counted(active, 'job')} running"]
+    words += [f"{count_text(len(page.silent))} silent"] if page.silent else []
+    slow = sum(node.slow for node in page.nodes)
+    words += [f"{count_text(slow)} slow"] if slow else []
+    return " · ".join(words)
