@@ -15,6 +15,7 @@ from neuron_top.dashboard.components import attributes, chart, note, panel, stac
 from neuron_top.dashboard.explain_panel import graph_link
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
+from neuron_top.dashboard.reason_panel import reason_panel
 from neuron_top.errors import NeuronTopError
 from neuron_top.units import clock_text, count_text, counted, duration_text, number_text, percent_text
 from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
@@ -35,7 +36,7 @@ TILES = (
     ("live-busy", "Cores busy"),
 )  # fmt: skip
 TEXTS = tuple(f"{identity}{part}" for identity, _label in TILES for part in ("", "-sub"))
-PARTS = ("live-alerts", "live-compile", "live-lines", "live-core-words")
+PARTS = ("live-reason", "live-alerts", "live-compile", "live-lines", "live-core-words")
 CHARTS = ("live-heat", "live-kinds", "live-answers")
 TRACKS = ("live-core", "live-losses", "live-throughput")
 
@@ -56,6 +57,7 @@ def layout(_state: dict[str, str]) -> Any:
     return html.Div(
         [
             dcc.Store(id="live-marks", data={}),
+            html.Div(id="live-reason", className="full", role="status", **attributes(aria_live="polite")),
             html.Div([tile(identity, label) for identity, label in TILES], className="tiles"),
             html.Div(id="live-alerts", role="status", **attributes(aria_live="polite")),
             panel("Cores", chart("live-heat", "Cores as a heat map", 110), tools=[nodes, measure], wide=True),
@@ -95,6 +97,7 @@ def render(
 ) -> dict[str, Any]:
     """Every section of the page, in the order of the outputs; names of graphs lead to their pages in `run`."""
     whole: dict[str, Any] = _texts(view)
+    whole["live-reason"] = reason_panel(view)
     whole["live-alerts"] = _alerts(view.alerts, run)
     whole["live-compile"] = _compile(view.compile, run)
     whole["live-lines"] = _lines(view)

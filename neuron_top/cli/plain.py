@@ -12,7 +12,7 @@ from collections.abc import Callable
 from neuron_top import units
 from neuron_top.escapes import visible
 from neuron_top.views.core_rows import CoreRow
-from neuron_top.views.diagnosis import one_line
+from neuron_top.views.diagnosis import headline
 from neuron_top.views.overview import Overview
 from neuron_top.views.summary import Summary
 from neuron_top.views.torch_trace import TorchSummary, cache_words, summary_words
@@ -127,7 +127,8 @@ def overview_text(view: Overview) -> str:
     rows += _torch_rows(view.torch)
     rows += [(f"core {core.core}", _core_words(core)) for core in view.cores]
     rows += [(alert.severity, f"{alert.title}; {alert.next_step}") for alert in view.alerts]
-    reason = [one_line(view.diagnosis)] if view.diagnosis is not None and view.diagnosis.causes else []
+    told = headline(view.diagnosis, over=head.over)
+    reason = [told.text] if told is not None else []
     return "\n".join([*reason, title, *(f"  {label:<13}{value}" for label, value in rows)])
 
 

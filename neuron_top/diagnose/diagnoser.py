@@ -17,10 +17,10 @@ from neuron_top.diagnose import ending, general, messages, ranking, recognizers
 from neuron_top.diagnose.findings import Finding, Findings, Progress, evidence
 from neuron_top.diagnose.general import Verdict
 from neuron_top.diagnose.messages import CompilerMessage
-from neuron_top.diagnose.model import Diagnosis
 from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
+from neuron_top.events.diagnosis import Diagnosis
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS

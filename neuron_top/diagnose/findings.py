@@ -7,10 +7,10 @@ import re
 import msgspec
 
 from neuron_top.diagnose.general import Verdict
-from neuron_top.diagnose.model import Evidence
 from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
+from neuron_top.events.diagnosis import Evidence
 from neuron_top.parsers.failures import ERROR_CODE
 
 _MOST = 300

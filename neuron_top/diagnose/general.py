@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from neuron_top.diagnose.model import CauseClass, Confidence
 from neuron_top.diagnose.recognizers import Doubt, Recognizer, Weight, recognize
 from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.parsers import compiler
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
 

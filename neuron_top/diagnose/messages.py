@@ -11,9 +11,9 @@ import msgspec
 
 from neuron_top.diagnose import general
 from neuron_top.diagnose.general import Verdict
-from neuron_top.diagnose.model import CauseClass, Confidence
 from neuron_top.diagnose.recognizers import ADVICE, Weight, recognize
 from neuron_top.diagnose.statements import Level, Speaker, Statement
+from neuron_top.events.diagnosis import CauseClass, Confidence
 from neuron_top.parsers.compiler import DETAIL
 
 FAILED = "Failed compilation with"

@@ -18,18 +18,14 @@ confidence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from neuron_top.diagnose.ending import End
 from neuron_top.diagnose.findings import Finding, Progress
 from neuron_top.diagnose.general import Verdict
-from neuron_top.diagnose.model import Cause, CauseClass, Confidence, Diagnosis, JobEnd
 from neuron_top.diagnose.recognizers import ADVICE, Doubt, Weight, recognize
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
+from neuron_top.events.diagnosis import MOST_CAUSES, Cause, CauseClass, Confidence, Diagnosis, JobEnd
 
-_MOST_CAUSES = 20
-_CONFIDENCES = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 _STEPS_OF_A_LIVING_JOB = 5
 _LINES_BEHIND = {Doubt.SOME: 300, Doubt.MUCH: 60}
 """So many more lines show that a doubtful finding ended nothing."""
@@ -62,21 +58,7 @@ def diagnosis(
         failed=failed,
         recovered=not failed and bool(overcome),
         job_ended=_job_end(open_failures, end, exit_code, succeeded=succeeded, in_traceback=in_traceback),
-        causes=tuple(_cause(finding, source) for finding in causes[:_MOST_CAUSES]),
-    )
-
-
-def combined(diagnoses: Sequence[Diagnosis]) -> Diagnosis:
-    """One job that wrote several logs: what the log says that states its reason with most confidence comes first."""
-    failed = [each for each in diagnoses if each.failed]
-    told = failed or [each for each in diagnoses if each.recovered]
-    surest = sorted(told, key=lambda each: _CONFIDENCES.index(each.causes[0].confidence) if each.causes else 3)
-    ends = {each.job_ended for each in diagnoses}
-    return Diagnosis(
-        failed=bool(failed),
-        recovered=not failed and bool(told),
-        job_ended=next((end for end in (JobEnd.FAILED, JobEnd.FINISHED) if end in ends), JobEnd.UNKNOWN),
-        causes=tuple(cause for each in surest for cause in each.causes)[:_MOST_CAUSES],
+        causes=tuple(_cause(finding, source) for finding in causes[:MOST_CAUSES]),
     )
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import ahocorasick_rs
 
-from neuron_top.diagnose.model import CauseClass, Confidence
 from neuron_top.diagnose.statements import Level, Statement
+from neuron_top.events.diagnosis import CauseClass, Confidence
 
 
 class Weight(IntEnum):

@@ -42,6 +42,7 @@ from neuron_top.events.compile import (
     LockWaited,
 )
 from neuron_top.events.job import (
+    JobDiagnosed,
     LineMalformed,
     LineMarked,
     OutputGrew,
@@ -156,6 +157,7 @@ __all__ = [
     "HardwareErrorsCounted",
     "HostSampled",
     "HubMissed",
+    "JobDiagnosed",
     "JobFamily",
     "LineMalformed",
     "LineMarked",
@@ -250,7 +252,15 @@ RuntimeFamily = (
 )
 CacheFamily = EntryChanged | CacheScanned
 JobFamily = (
-    RunStarted | RunFinished | ProcessSeen | ProcessExited | LineMalformed | LineMarked | SourceRotated | OutputGrew
+    RunStarted
+    | RunFinished
+    | JobDiagnosed
+    | ProcessSeen
+    | ProcessExited
+    | LineMalformed
+    | LineMarked
+    | SourceRotated
+    | OutputGrew
 )
 TorchTraceFamily = (
     FrameCompileBegan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from neuron_top.events.base import Event, LogEvent
+from neuron_top.events.diagnosis import Diagnosis
 
 
 class ProcessRole(StrEnum):
@@ -73,6 +74,12 @@ class LineMarked(LogEvent, frozen=True, kw_only=True):
 
     level: str
     text: str
+
+
+class JobDiagnosed(Event, frozen=True, kw_only=True):
+    """What a log says went wrong in its job is another answer than before; `source` is the log."""
+
+    diagnosis: Diagnosis
 
 
 class SourceRotated(Event, frozen=True, kw_only=True):

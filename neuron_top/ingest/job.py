@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from neuron_top.events import AnyEvent
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.ingest.log_ingestor import LogIngestor
 from neuron_top.ingest.recorder import OutputFile
@@ -40,6 +41,10 @@ class JobOutput:
         for event in self._ingestor.flush():
             emit(event)
         self._output.close()
+
+    def ended(self, exit_code: int) -> list[AnyEvent]:
+        """What the exit code adds to what the output told, after `start` has returned."""
+        return self._ingestor.ended(exit_code)
 
     def stop(self) -> None:
         """Nothing to do: the output ends with the job."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from neuron_top.events import AnyEvent, OutputGrew, SourceRotated
 from neuron_top.ingest import rotated
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.log_diagnosis import LogDiagnosis
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.lines import LineSplitter
 from neuron_top.parsers.reader import LogReader
@@ -19,6 +20,8 @@ CLOCK_BYTES = 40
 """A line that has a clock begins with it."""
 QUIET_SECONDS = 0.2
 """How long a log must have brought nothing before what its reader holds back is told."""
+LAST_LINE_SECONDS = 5.0
+"""How long a log must have brought nothing before its unfinished last line is read as it stands."""
 GREW_SECONDS = 0.1
 """OutputGrew comes at most this often per log."""
 
@@ -27,16 +30,23 @@ class LogIngestor:
     """One followed log."""
 
     def __init__(
-        self, path: str, buffer: LogBuffer, *, clock: Callable[[], float] = time.monotonic, written: float | None = None
+        self,
+        path: str,
+        buffer: LogBuffer,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        written: float | None = None,
     ) -> None:
         """`written`: the last change of a file that is there already; until `caught_up`, what is read is that old."""
-        self.path = path
+        self.path, self._now = path, now
         self._written = written
         self.source = f"log:{path}"
         self._buffer, self._clock = buffer, clock
         self._splitter: LineSplitter | None = None
         """Feeds the buffer and the reader; None before the first bytes of a file, which say where reading begins."""
         self._reader = LogReader(self.source)
+        self._diagnosis = LogDiagnosis(self.source, clock)
         self._end = 0
         self._lines = 0
         self._reported_end = 0
@@ -52,7 +62,9 @@ class LogIngestor:
         begin, block = self._splitter.offset, self._splitter.take(data)
         self._lines = self._buffer.add(self.source, begin, block, self._splitter.peek())
         events = self._marked(self._reader.feed_block(block))
-        self._fed_at, self._settled = self._clock(), not self._reader.spanning
+        self._fed_at = self._clock()
+        events += self._diagnosis.take(block)
+        self._settled = not (self._reader.spanning or self._diagnosis.is_new or self._may_tell)
         return [*events, *self.grew()]
 
     @property
@@ -62,10 +74,25 @@ class LogIngestor:
 
     def quiet(self) -> list[AnyEvent]:
         """What the reader holds back, once the log has been quiet for long enough. Asked again and again."""
-        if self._settled or self._clock() - self._fed_at < QUIET_SECONDS:
+        quiet = self._clock() - self._fed_at
+        if self._settled or quiet < QUIET_SECONDS:
             return []
-        self._settled = True
-        return self._marked(self._reader.flush_idle())
+        self._settled = not self._may_tell or quiet >= LAST_LINE_SECONDS
+        events = self._last_line() if self._settled else []
+        return [*events, *self._marked(self._reader.flush_idle()), *self._diagnosis.ask()]
+
+    @property
+    def _may_tell(self) -> bool:
+        """Whether the unfinished line may be the last words of a job. A compiler's dots are none: they go on."""
+        return self._splitter is not None and bool(self._splitter.peek().strip(b". \r"))
+
+    def _last_line(self) -> list[AnyEvent]:
+        """Read the unfinished line, as nothing came behind it for long; what comes after all is read as its end."""
+        if self._splitter is None or not self._may_tell:
+            return []
+        begin, rest = self._splitter.offset, self._splitter.rest()
+        self._lines = self._buffer.add(self.source, begin, rest)
+        return [*self._marked(self._reader.feed_block(rest)), *self._diagnosis.end(rest)]
 
     def grew(self, *, at_once: bool = False) -> list[AnyEvent]:
         """How far the log has grown, when it is time to tell."""
@@ -82,8 +109,14 @@ class LogIngestor:
         last = self._buffer.last_line(self.source)
         clock = timestamps.generic(last[1][:CLOCK_BYTES].decode(errors="replace")) if last is not None else None
         growth = self._growth(at=clock)
+        is_old = self._now() - self._written >= LAST_LINE_SECONDS
         self._written, self._reported_end = None, self._end
-        return [growth] if self._end else []
+        events = self._last_line() if is_old else []
+        return [*events, *self._diagnosis.ask(), growth] if self._end else []
+
+    def ended(self, exit_code: int) -> list[AnyEvent]:
+        """The command that wrote it has ended so; after `flush`."""
+        return self._diagnosis.end(b"", exit_code)
 
     def closed(self) -> list[AnyEvent]:
         """The writer has closed its end."""
@@ -104,7 +137,7 @@ class LogIngestor:
         """What the reader still holds when nothing more can come."""
         rest = self._splitter.rest() if self._splitter is not None else b""
         events = [*self._reader.feed_block(rest), *self._reader.flush()]
-        return [*self._marked(events), *self.grew(at_once=True)]
+        return [*self._marked(events), *self._diagnosis.end(rest), *self.grew(at_once=True)]
 
     def on_rotation(self, how: str) -> list[AnyEvent]:
         """The file was replaced, cut or is gone."""
@@ -116,7 +149,7 @@ class LogIngestor:
         self._buffer.restart(self.source, rotated.moved_to(self.path, *last) if last else None)
         self._reader, self._splitter = LogReader(self.source), None
         self._end = self._reported_end = 0
-        return events
+        return [*events, *self._diagnosis.begin_anew()]
 
     def _marked(self, events: list[AnyEvent]) -> list[AnyEvent]:
         self._buffer.mark(self.source, events)

@@ -66,6 +66,7 @@ class Recording:
         self._trace = TorchTraces(self._environ[TRACE_VARIABLE], keep_bytes=TRACE_BYTES if own_trace else None)
         self.job = Job(command, self._environ, shown=shown)
         self.feed = LiveFeed((), buffer=LogBuffer())
+        self._output: JobOutput | None = None
         self._lock: int | None = None
 
     def start(self, changed: Callable[[], None] = lambda: None) -> None:
@@ -80,9 +81,10 @@ class Recording:
         self.job.start(output.descriptor)
         started = msgspec.structs.replace(prepared, at=time.time(), pid=self.job.pid)
         sampler = WorkerSampler(lambda: [self.job.pid], period=self._settings.sample_seconds)
+        self._output = JobOutput(self.job, output, buffer)
         self.feed = LiveFeed(
             [
-                JobOutput(self.job, output, buffer),
+                self._output,
                 SideChannel(self.folder / EVENTS_NAME),
                 self._trace,
                 Periodic("workers", self._settings.sample_seconds, sampler.look),
@@ -118,6 +120,8 @@ class Recording:
         if self.job.interrupted_by or code < 0:
             self.job.end_rest()
         self.feed.stop_sources()
+        for event in self._output.ended(code) if self._output is not None else ():
+            self.feed.publish(event)
         ended = RunFinished(
             run=self.run, exit_code=code, interrupted_by=self.job.interrupted_by, at=time.time(), source="job"
         )

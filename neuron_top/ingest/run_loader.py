@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow, UsageError
-from neuron_top.events import OutputGrew
+from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest.recordings import find_recording, load_run, store_path
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
@@ -23,8 +23,8 @@ from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report_graphs import Remembered
 
-Listener = Callable[[str, bytes], None]
-"""Takes the name and the bytes of a console log while it is read."""
+if TYPE_CHECKING:
+    from neuron_top.diagnose.diagnoser import Diagnoser
 
 
 def load(
@@ -32,18 +32,19 @@ def load(
     settings: Settings,
     standard_input: IO[bytes] | None = None,
     tell: Tell = quiet,
-    listener: Listener | None = None,
     into: Run | None = None,
+    *,
+    diagnosed: bool = False,
 ) -> Run:
     """The run that these names tell: log files (all of one run), `-`, or one recording.
 
     Raises NothingToShow when a name is neither, UsageError when a file cannot be read or both kinds are mixed.
-    `tell`: takes remarks for the person. `listener`: is given what console logs hold. `into`: a new run that takes
-    the events.
+    `tell`: takes remarks for the person. `into`: a new run that takes the events. `diagnosed`: console logs are also
+    read for what went wrong.
     """
     logs = [name for name in names if is_log(name)]
     if len(logs) == len(names):
-        return read_logs(names, settings.history_seconds, standard_input, tell, listener, into)
+        return read_logs(names, settings.history_seconds, standard_input, tell, into, diagnosed=diagnosed)
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
@@ -65,32 +66,43 @@ def read_logs(
     history_seconds: float,
     standard_input: IO[bytes] | None = None,
     tell: Tell = quiet,
-    listener: Listener | None = None,
     into: Run | None = None,
+    *,
+    diagnosed: bool = False,
 ) -> Run:
     """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
     run = Run(history_seconds) if into is None else into
     for name in dict.fromkeys(names):
-        _read(run, name, portions(name, tell, standard_input), listener)
+        _read(run, name, portions(name, tell, standard_input), diagnosed=diagnosed)
     return run
 
 
-def _read(run: Run, name: str, portions: Iterator[bytes], listener: Listener | None) -> None:
+def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) -> None:
     """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
     first = next(portions, b"")
     trace = is_trace(first)
     reader: LogReader | TorchTraceReader = TorchTraceReader.of_file(name) if trace else LogReader(f"log:{name}")
+    diagnoser = _diagnoser(reader.source) if diagnosed and not trace else None
     size = 0
     for data in itertools.chain((first,), portions):
         size += len(data)
-        if listener is not None and not trace:
-            listener(name, data)
         for event in reader.feed(data):
             run.apply(event)
+        if diagnoser is not None:
+            diagnoser.feed(data)
     for event in reader.flush():
         run.apply(event)
+    if diagnoser is not None:
+        diagnoser.flush()
+        run.apply(JobDiagnosed(diagnosis=diagnoser.diagnosis(), source=reader.source))
     lines = reader.tally.lines if isinstance(reader, LogReader) else 0
-    run.apply(OutputGrew(path=name, end=size, lines=lines, source=reader.source))
+    run.apply(OutputGrew(path=name, end=size, lines=lines, closed=True, source=reader.source))
+
+
+def _diagnoser(source: str) -> Diagnoser:
+    from neuron_top.diagnose.diagnoser import Diagnoser  # a quarter of a second that past compile times do not need
+
+    return Diagnoser(source)
 
 
 def end_of(run: Run) -> float:

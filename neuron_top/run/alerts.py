@@ -13,6 +13,7 @@ import msgspec
 
 from neuron_top.cache.model.states import Verdict
 from neuron_top.events import ProcessRole
+from neuron_top.events.diagnosis import Cause
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
 from neuron_top.run.history import median
@@ -34,6 +35,7 @@ SEVERITIES = tuple(Severity)
 class AlertKind(StrEnum):
     """What an alert is about. The values are what `--json` and the API carry."""
 
+    JOB_FAILED = "job-failed"
     MEMORY_EXHAUSTED = "memory-exhausted"
     WORKER_DIED = "worker-died"
     COMPILE_FAILED = "compile-failed"
@@ -107,6 +109,8 @@ class RaisedAlert(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     attempt: Attempt | None = None
     """The failed compile."""
+    cause: Cause | None = None
+    """Why the job failed; None where its logs do not say."""
 
 
 Rule = Callable[[Run, float, Limits], Iterator[RaisedAlert]]
@@ -114,9 +118,27 @@ Rule = Callable[[Run, float, Limits], Iterator[RaisedAlert]]
 
 def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAlert, ...]:
     """All alerts that hold at `now`, worst first, then oldest first."""
-    bounds, now = limits or Limits(), run.effective_now(now)
-    found = [alert for rule in RULES for alert in rule(run, now, bounds)]
+    bounds = limits or Limits()
+    found = list(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
+    now = run.effective_now(now)
+    found += [alert for rule in RULES for alert in rule(run, now, bounds)]
     return tuple(sorted(found, key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key)))
+
+
+def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:
+    """The job failed, or its logs tell of a failure and nothing more came. What a person stopped is no failure."""
+    diagnosis = run.job.diagnosis
+    if diagnosis is None or not diagnosis.failed or run.job.interrupted_by:
+        return
+    if run.over(now) or run.quiet(now):
+        yield RaisedAlert(
+            kind=AlertKind.JOB_FAILED,
+            key="job failed",
+            severity=Severity.ERROR,
+            since=run.silence.last if run.job.finished is None else run.job.finished,
+            exit_code=run.job.exit_code,
+            cause=diagnosis.cause,
+        )
 
 
 def _lock_waits(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:

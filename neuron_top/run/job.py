@@ -8,6 +8,7 @@ from typing import assert_never
 import msgspec
 
 from neuron_top.events import (
+    JobDiagnosed,
     JobFamily,
     LineMalformed,
     LineMarked,
@@ -19,6 +20,8 @@ from neuron_top.events import (
     RunStarted,
     SourceRotated,
 )
+from neuron_top.events.diagnosis import Diagnosis
+from neuron_top.run.diagnosis import combined
 from neuron_top.run.state import JobState
 
 MARKS_KEPT = 200
@@ -93,6 +96,10 @@ class JobTracker:
         self.errors = 0
         self.malformed = 0
         self.malformed_families: dict[str, int] = {}
+        self.diagnoses: dict[str, Diagnosis] = {}
+        """The newest of each log, by source."""
+        self.diagnosis: Diagnosis | None = None
+        """Of all logs; None where none told anything."""
 
     def apply(self, event: JobFamily) -> None:
         """Take one event into account."""
@@ -114,6 +121,8 @@ class JobTracker:
                 self.malformed_families[event.family] = self.malformed_families.get(event.family, 0) + 1
             case LineMarked():
                 self._marked(event)
+            case JobDiagnosed():
+                self._diagnosed(event)
             case SourceRotated():
                 self._source(event.path).rotations += 1
             case OutputGrew():
@@ -198,6 +207,10 @@ class JobTracker:
         else:
             level, self.warnings = "warning", self.warnings + 1
         self.mark(event.time, level, event.text, source=event.source, offset=event.offset, rank=event.rank)
+
+    def _diagnosed(self, event: JobDiagnosed) -> None:
+        self.diagnoses[event.source] = event.diagnosis
+        self.diagnosis = combined(list(self.diagnoses.values()))
 
     def _source(self, path: str) -> SourceState:
         return self.sources.setdefault(path, SourceState(path=path))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from neuron_top.events import OutputGrew
 
+QUIET_SECONDS = 10.0
+"""A log that tells of a failure and then nothing for so long has ended with it, as far as anybody can tell."""
 SILENT_SECONDS = 900.0
 """A log is silent from then on. A job that compiles may print nothing for minutes."""
 
@@ -47,6 +49,11 @@ class LogActivity:
             last = min((time for time in (self.found, self.clock) if time is not None), default=now)
         limit = 0.0 if self.closed else SILENT_SECONDS
         return now - last if now - last > limit else None
+
+    @property
+    def quiet_since(self) -> float | None:
+        """When a log last grew, by our clock."""
+        return self.followed if self.followed is not None else self.found
 
     @property
     def last(self) -> float | None:

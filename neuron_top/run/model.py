@@ -3,7 +3,7 @@
 Live and replayed runs go through the same `apply`; nothing here reads a clock, a file or a random number, so the same
 events in the same order give the same run. Views read the ledgers below; they are stable names:
 
-    run.job        the command, its processes, marked lines          run.caches   cache roots and changed entries
+    run.job        the command, its processes, its diagnosis     run.caches   cache roots and changed entries
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
     run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
@@ -39,6 +39,7 @@ from neuron_top.events import (
     WorkerDied,
     WorkerStarted,
 )
+from neuron_top.events.diagnosis import JobEnd
 from neuron_top.run.caches import CacheTracker
 from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
@@ -46,7 +47,7 @@ from neuron_top.run.compiles import CompileTracker
 from neuron_top.run.cores import CoreTracker
 from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobTracker
-from neuron_top.run.log_activity import LogActivity
+from neuron_top.run.log_activity import QUIET_SECONDS, LogActivity
 from neuron_top.run.queue import QueueTracker
 from neuron_top.run.state import JobState
 from neuron_top.run.torch_trace import TorchTraceTracker
@@ -85,15 +86,37 @@ class Run:
 
     def silent(self, now: float) -> float | None:
         """Seconds since the last line of a job that is known from its logs alone; None while it may well go on."""
-        job = self.job
-        told = job.finished is not None or job.started is not None or job.alive
-        return None if told else self.silence.seconds(now)
+        return None if self._is_heard_of else self.silence.seconds(now)
 
     @property
-    def state(self) -> JobState:
+    def _is_heard_of(self) -> bool:
+        """Whether somebody besides its logs tells of the job."""
+        return self.job.finished is not None or self.job.started is not None or bool(self.job.alive)
+
+    def quiet(self, now: float) -> bool:
+        """Whether nothing more came behind what the logs tell: they have ended, or pause."""
+        since = self.silence.quiet_since
+        return self.silence.closed or (since is not None and now - since >= QUIET_SECONDS)
+
+    def failed(self, now: float) -> bool:
+        """Whether a job that is known from its logs alone has ended in failure, as far as they show."""
+        diagnosis = self.job.diagnosis
+        if diagnosis is None or not diagnosis.failed or self._is_heard_of:
+            return False
+        if diagnosis.job_ended is JobEnd.FAILED and self.quiet(now):
+            return True
+        return self.silence.closed or self.silent(now) is not None
+
+    def over(self, now: float) -> bool:
+        """Whether nothing more is expected: the job has ended, or its log has been silent for long."""
+        return self.job.finished is not None or self.silent(now) is not None or self.failed(now)
+
+    def state(self, now: float) -> JobState:
         """Where the job stands. Of one that is known from its logs alone, as it was when they were last heard of."""
         if (ended := self.job.ended_as) is not None:
             return ended
+        if self.failed(now):
+            return JobState.FAILED
         if self._nothing_met():
             return JobState.IDLE
         if self.queue.trial_running:
@@ -125,8 +148,8 @@ class Run:
         self.queue.end_trial(at)
 
     def effective_now(self, now: float) -> float:
-        """Up to when things that go on have gone on: now, or the last line of a log that is silent."""
-        last = self.silence.last if self.silent(now) is not None else None
+        """Up to when things that go on have gone on: now, or the last line of a log that has ended."""
+        last = self.silence.last if self.silent(now) is not None or self.failed(now) else None
         return now if last is None else min(now, last)
 
     def compiling_seconds(self, now: float) -> float:

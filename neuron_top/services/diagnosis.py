@@ -7,11 +7,11 @@ from typing import IO
 
 from neuron_top.diagnose import Diagnosis
 from neuron_top.diagnose.diagnoser import Diagnoser
-from neuron_top.diagnose.ranking import combined
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
 from neuron_top.ingest.run_loader import is_log
 from neuron_top.processes.log_input import portions, quiet
+from neuron_top.run.model import Run
 from neuron_top.services.runs import RunService
 from neuron_top.settings import Settings
 
@@ -37,24 +37,12 @@ class DiagnosisService:
         return diagnosis
 
 
-class JobDiagnoser:
-    """Fed with the logs of one job, by name, while something else reads them."""
+def diagnosis_of(run: Run, settings: Settings) -> Diagnosis | None:
+    """What went wrong in a run: as it was told while it was read, else out of the output that its recording has kept.
 
-    def __init__(self) -> None:
-        self._diagnosers: dict[str, Diagnoser] = {}
-
-    def feed(self, name: str, data: bytes) -> None:
-        """Read these bytes of a log."""
-        self._diagnosers.setdefault(name, Diagnoser(f"log:{name}")).feed(data)
-
-    def diagnosis(self) -> Diagnosis | None:
-        """The diagnosis of the job at the end of its logs; None where none was read."""
-        for diagnoser in self._diagnosers.values():
-            diagnoser.flush()
-        diagnoses = [diagnoser.diagnosis() for diagnoser in self._diagnosers.values()]
-        if len(diagnoses) > 1:
-            return combined(diagnoses)
-        return diagnoses[0] if diagnoses else None
+    None where neither is there: an old recording without output, or traces of PyTorch's alone.
+    """
+    return run.job.diagnosis or recorded_diagnosis(settings, run.job.run, run.job.exit_code)
 
 
 def recorded_diagnosis(settings: Settings, run: str, exit_code: int | None) -> Diagnosis | None:

@@ -11,7 +11,7 @@ import msgspec
 from neuron_top.diagnose import Diagnosis
 from neuron_top.ingest import run_loader
 from neuron_top.run.model import Run
-from neuron_top.services.diagnosis import JobDiagnoser, recorded_diagnosis
+from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.runs import BEFORE_LAST, RunService, first_local_root
 from neuron_top.settings import Settings
 from neuron_top.views.gate import GateVerdict, end, job, judge, judge_size
@@ -60,10 +60,8 @@ class ReportService:
     ) -> tuple[Run, Diagnosis | None]:
         """As `load`, with what went wrong in the run: read from the same bytes, or from what a recording has kept."""
         names = [self._runs.find(name).id if name == BEFORE_LAST else name for name in names]
-        diagnoser = JobDiagnoser()
-        run = run_loader.load(names, self._settings, standard_input, self._tell, diagnoser.feed)
-        recorded = recorded_diagnosis(self._settings, run.job.run, run.job.exit_code)
-        return run, recorded or diagnoser.diagnosis()
+        run = run_loader.load(names, self._settings, standard_input, self._tell, diagnosed=True)
+        return run, diagnosis_of(run, self._settings)
 
     def full(
         self,
@@ -129,13 +127,12 @@ class ReportService:
     def of_recording(self, run: str) -> Report:
         """The full report of a recording. Raises NothingToShow, StoreUnusable."""
         recorded = self._runs.load(run)
-        diagnosis = recorded_diagnosis(self._settings, recorded.job.run, recorded.job.exit_code)
-        return self.full(recorded, diagnosis=diagnosis)
+        return self.full(recorded, diagnosis=diagnosis_of(recorded, self._settings))
 
     def plain(self, name: str) -> Report:
-        """The report of a recording or a log file, from its events alone. Raises NothingToShow, StoreUnusable."""
-        run = self.load([name])
-        return report(run, run_loader.end_of(run))
+        """The report of a recording or a log file, without what caches know. Raises NothingToShow, StoreUnusable."""
+        run, diagnosis = self.load_diagnosed([name])
+        return report(run, run_loader.end_of(run), diagnosis=diagnosis)
 
     def compare(self, a: str, b: str) -> Comparison:
         """Two recordings or log files side by side. Raises NothingToShow, StoreUnusable."""

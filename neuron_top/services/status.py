@@ -8,7 +8,7 @@ import msgspec
 
 from neuron_top.errors import NothingToShow
 from neuron_top.run.model import Run
-from neuron_top.services.diagnosis import recorded_diagnosis
+from neuron_top.services.diagnosis import diagnosis_of
 from neuron_top.services.feeds import estimator
 from neuron_top.services.runs import LAST, RunService
 from neuron_top.settings import Settings
@@ -37,8 +37,7 @@ def status(settings: Settings, name: str | None = None) -> Overview:
 
 def _overview(settings: Settings, run: Run) -> Overview:
     view = overview(run, time.time(), estimator(settings))
-    diagnosis = recorded_diagnosis(settings, run.job.run, run.job.exit_code)
-    return msgspec.structs.replace(view, diagnosis=diagnosis)
+    return msgspec.structs.replace(view, diagnosis=diagnosis_of(run, settings))
 
 
 def _workers_here() -> Overview | None:

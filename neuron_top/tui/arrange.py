@@ -51,8 +51,12 @@ class Box(NamedTuple):
 
 
 def arrange(width: int, height: int, requests: Mapping[str, SizeRequest]) -> dict[str, Box]:
-    """Boxes for `cores`, `compile`, `training`, `alerts` and `log`; a panel without a line is left out."""
-    boxes = _wide(width, height, requests) if width >= WIDE else _narrow(width, height, requests)
+    """Boxes for `reason`, `cores`, `compile`, `training`, `alerts` and `log`; a panel without a line is left out."""
+    reason = requests.get("reason", SizeRequest(0, 0))
+    top = min(reason.full, max(reason.least, height // 5), height)
+    place = _wide if width >= WIDE else _narrow
+    below = {name: box._replace(y=box.y + top) for name, box in place(width, height - top, requests).items()}
+    boxes = {"reason": Box(0, 0, width, top), **below}
     return {name: box for name, box in boxes.items() if box.height > 0}
 
 

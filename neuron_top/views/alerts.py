@@ -10,7 +10,8 @@ import msgspec
 from neuron_top.run.alerts import SEVERITIES, AlertKind, Limits, RaisedAlert, Severity, raised
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
-from neuron_top.units import bytes_text, duration_text, percent_text
+from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.diagnosis import describe
 
 __all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
 
@@ -39,7 +40,7 @@ def alerts(run: Run, now: float, limits: Limits | None = None) -> tuple[Alert, .
 def _in_words(alert: RaisedAlert) -> Alert:
     words = _WORDS[alert.kind]
     title = "worker memory nearly full" if alert.kind is AlertKind.MEMORY_LOW and alert.local else words.title
-    next_step = words.next_step.format(graph=alert.graph)
+    next_step = alert.cause.advice if alert.cause is not None else words.next_step.format(graph=alert.graph)
     return Alert(
         key=alert.key,
         kind=alert.kind,
@@ -51,6 +52,12 @@ def _in_words(alert: RaisedAlert) -> Alert:
         graph=alert.graph,
         core=alert.core,
     )
+
+
+def _job_failed(alert: RaisedAlert) -> str:
+    if alert.cause is None:
+        return f"exit status {alert.exit_code}" if alert.exit_code is not None else "the log does not state why"
+    return f"{describe(alert.cause.cause_class)}: {_first_line(alert.cause.text)} (line {count_text(alert.cause.line)})"
 
 
 def _lock(alert: RaisedAlert) -> str:
@@ -121,6 +128,7 @@ class _Words(NamedTuple):
 
 
 _WORDS = {
+    AlertKind.JOB_FAILED: _Words("job failed", _job_failed, "Look at the last lines of its log."),
     AlertKind.LOCK_WAIT: _Words(
         "waiting for a lock",
         _lock,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from neuron_top.diagnose import Cause, CauseClass, Confidence, Diagnosis, JobEnd
+from neuron_top.run.alerts import Severity
 from neuron_top.units import count_text
 
 _MOST_OTHERS = 8
@@ -64,6 +65,30 @@ class DiagnosisView(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[OtherFinding, ...] = ()
     more: int = 0
     """Further findings that are not in `others`."""
+
+
+class Headline(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first line of a screen says of a job."""
+
+    severity: Severity
+    text: str
+    next_step: str
+
+
+def headline(diagnosis: Diagnosis | None, *, over: bool) -> Headline | None:
+    """The reason why a job failed, or what it has overcome; None where there is none to tell.
+
+    Of a job that goes on only what is nearly certain is told, as what was seen so far: it may be overcome yet.
+    """
+    if diagnosis is None or not (diagnosis.failed or diagnosis.causes):
+        return None
+    first = diagnosis.causes[0] if diagnosis.causes else None
+    if not over and (first is None or (diagnosis.failed and first.confidence is Confidence.LOW)):
+        return None
+    severity = Severity.INFO if not diagnosis.failed else Severity.ERROR if over else Severity.WARNING
+    text = one_line(diagnosis)
+    text = text if over or not diagnosis.failed else f"so far {text}"
+    return Headline(severity=severity, text=text, next_step=first.advice if first is not None else "")
 
 
 def describe(cause_class: CauseClass) -> str:

@@ -37,7 +37,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     state_text: str
     """In words: `waiting for a job`, `training`, `silent (was training)`, `failed (exit status 1)`, …"""
     active: bool
-    """Not ended (or never started by us: a log that is only read counts as active)."""
+    """Not ended. A job that is known from its logs alone counts as active, unless they end in failure."""
     started: float | None
     finished: float | None
     elapsed: float | None
@@ -126,6 +126,7 @@ def overview(run: Run, now: float, estimator: Estimator | None = None, limits: L
         lines=tuple(run.job.marks)[-LINES_SHOWN:],
         sources=tuple(run.cores.sources.values()),
         torch=torch_summary(run, now),
+        diagnosis=run.job.diagnosis,
     )
 
 
@@ -133,15 +134,18 @@ def header(run: Run, now: float) -> Header:
     """The job and where it stands."""
     job, silent = run.job, run.silent(now)
     end = job.finished if job.finished is not None else run.effective_now(now)
-    state, text = run.state, state_text(run.state, job)
+    state = run.state(now)
+    text = state_text(state, job)
     return Header(
         name=job.name or (job.command[0].rpartition("/")[2] if job.command else "") or _log_name(run),
         run=job.run,
         command=job.command,
         node=job.node,
         state=state,
-        state_text=f"silent (was {text})" if silent is not None and state is not JobState.IDLE else text,
-        active=job.finished is None,
+        state_text=f"silent (was {text})"
+        if silent is not None and state not in (JobState.IDLE, JobState.FAILED)
+        else text,
+        active=job.finished is None and state is not JobState.FAILED,
         started=run.started,
         finished=None if job.cut_off else job.finished,
         elapsed=end - run.started if run.started is not None and end >= run.started else None,

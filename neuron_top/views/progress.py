@@ -122,7 +122,7 @@ class CacheCard(msgspec.Struct, frozen=True, kw_only=True):
 
 def compile_card(run: Run, now: float, estimator: Estimator) -> CompileCard:
     """Compile progress, in distinct graphs."""
-    over = run.job.finished is not None or run.silent(now) is not None
+    over = run.over(now)
     now = run.effective_now(now)
     by_state: dict[GraphState, list[Graph]] = {state: [] for state in GraphState}
     for digest in run.compiles.totals.summaries():

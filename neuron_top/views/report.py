@@ -13,6 +13,7 @@ import msgspec
 from neuron_top.diagnose import Diagnosis
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
+from neuron_top.run.state import JobState
 from neuron_top.views import report_context, report_text
 from neuron_top.views.alerts import Limits
 from neuron_top.views.metric import Metric
@@ -111,7 +112,8 @@ def report(
 ) -> Report:
     """The report of a run as it stands; one that goes on is taken up to `now`."""
     run_summary = summary(run, now, limits)
-    end = run.job.finished if run.job.finished is not None else (run.last_time if run.last_time is not None else now)
+    last = now if run.last_time is None else min(run.last_time, run.effective_now(now))
+    end = run.job.finished if run.job.finished is not None else last
     spans = closed(run.compiles.totals.spans(), end)
     lines = graph_lines(run, memory or {})
     repeated = duplicates(lines, run)
@@ -137,7 +139,7 @@ def report(
     errors = report_context.error_lines(run)
     return Report(
         title=run.job.name or run.job.run or ", ".join(path.rpartition("/")[2] for path in run.job.sources),
-        state=run_summary.state_text if run.job.run else "",
+        state=run_summary.state_text if run.job.run or run_summary.state is JobState.FAILED else "",
         start=run.started,
         end=end if run.started is not None else None,
         headline=report_text.headline(run, run_summary, metrics, lines, errors),
@@ -167,7 +169,7 @@ def report(
         notes=report_text.notes(run, spans),
         summary=run_summary,
         torch=torch_view(run, end),
-        diagnosis=diagnosis,
+        diagnosis=diagnosis or run.job.diagnosis,
     )
 
 

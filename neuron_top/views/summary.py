@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.run.graph import Graph, Precision
 from neuron_top.run.model import Run
 from neuron_top.run.state import JobState
@@ -92,12 +93,14 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Its recorder died: how the command ended is not known, and all metrics are up to the last event."""
     torch: TorchSummary | None = None
     """torch.compile of plain PyTorch processes; None where none wrote a trace."""
+    diagnosis: Diagnosis | None = None
+    """What went wrong; None where no log was read for it."""
 
 
 def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
     """The closing summary; of a run that goes on, up to `now`."""
-    compiles, training, job = run.compiles, run.training, run.job
-    end = job.finished if job.finished is not None else now
+    compiles, training, job, state = run.compiles, run.training, run.job, run.state(now)
+    end = job.finished if job.finished is not None else run.effective_now(now)
     wall = max(0.0, end - run.started) if run.started is not None else None
     spent = run.compiling_seconds(end)
     spans = compiles.totals.spans()
@@ -113,8 +116,8 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         run=job.run,
         name=job.name,
         command=job.command,
-        state=run.state,
-        state_text=state_text(run.state, job),
+        state=state,
+        state_text=state_text(state, job),
         exit_code=job.exit_code,
         started=run.started,
         finished=None if job.cut_off else job.finished,
@@ -147,8 +150,9 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         errors=job.errors + training.errors_raised,
         warnings=job.warnings,
         malformed=job.malformed,
-        alerts=alerts(run, end, limits),
+        alerts=alerts(run, now if job.finished is None else end, limits),
         torch=torch_summary(run, end),
+        diagnosis=job.diagnosis,
     )
 
 

@@ -17,10 +17,18 @@ def made(kind: type[Event]) -> Event:
     values = {}
     for field in msgspec.structs.fields(kind):
         if field.required:
-            values[field.encode_name] = SAMPLES.get(field.type, {} if "dict" in str(field.type) else ())
+            values[field.encode_name] = sample(field.type)
     if "state" in values or kind is events.EntryChanged:
         values["state"] = "hit"
     return kind(**values)
+
+
+def sample(kind: type) -> object:
+    if kind in SAMPLES:
+        return SAMPLES[kind]
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind()
+    return {} if "dict" in str(kind) else ()
 
 
 @pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.__name__)

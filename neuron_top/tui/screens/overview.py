@@ -17,7 +17,7 @@ from textual.widget import Widget
 from neuron_top.tui.arrange import Box, SizeRequest, arrange, width_of_alerts
 from neuron_top.tui.host import host_of
 from neuron_top.tui.keys import screen_bindings
-from neuron_top.tui.panels import alerts, compiling, cores, training, welcome
+from neuron_top.tui.panels import alerts, compiling, cores, reason, training, welcome
 from neuron_top.tui.screens.base import LiveScreen
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
@@ -49,6 +49,7 @@ class CoresDrawn:
 
 
 PANELS: dict[str, tuple[Draw, str]] = {
+    "reason": (reason.reason_panel, "alerts"),
     "cores": (CoresDrawn(), "cores"),
     "compile": (lambda theme, view, w, h: compiling.compile_panel(theme, view.compile, view.cache, w, h), "compile"),
     "training": (
@@ -173,6 +174,7 @@ def requests(view: Overview, width: int) -> dict[str, SizeRequest]:
     if is_idle(view):
         return {}
     return {
+        "reason": reason.size_request(view, width),
         "cores": cores.size_request(view.cores),
         "compile": compiling.size_request(view.compile),
         "training": training.size_request(view.training),

@@ -41,7 +41,7 @@ def header_line(theme: Theme, view: Header | None, width: int) -> Strip:
     if view is None:
         return line.put("looking…", theme.quiet).strip()
     sign, style = state_sign(theme, view)
-    if view.silent is None:
+    if view.silent is None or view.state is JobState.FAILED:
         line.put(f"{sign} {view.state_text}", style).gap(2)
     else:
         words = f"no new line for {duration_text(view.silent)}"
@@ -60,7 +60,7 @@ def header_line(theme: Theme, view: Header | None, width: int) -> Strip:
 def state_sign(theme: Theme, view: Header) -> tuple[str, Style]:
     """Symbol and color of a state; the word stands beside it."""
     glyphs = theme.glyphs
-    if view.silent is not None:
+    if view.silent is not None and view.state is not JobState.FAILED:
         return glyphs.waiting, theme.warn
     if not view.active:
         return (glyphs.done, theme.good) if view.exit_code == 0 else (glyphs.failed, theme.bad)

@@ -1,10 +1,12 @@
-"""What a diagnosis says: verdict, end and the causes in their order, as values."""
+"""What a diagnosis says: verdict, end and the causes in their order, as values. `diagnose/` makes it."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 import msgspec
+
+MOST_CAUSES = 20
 
 
 class CauseClass(StrEnum):

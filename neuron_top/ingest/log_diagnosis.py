@@ -1,0 +1,89 @@
+"""What one followed log says went wrong in its job, told when the answer changes.
+
+Reading costs about as much as the log's other reader; what its patterns cost to import is paid with the first bytes.
+An answer costs a few milliseconds at most and is asked for once a second while a log grows, and when it pauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from neuron_top.events import AnyEvent, JobDiagnosed
+from neuron_top.events.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from neuron_top.diagnose.diagnoser import Diagnoser
+
+ASK_SECONDS = 1.0
+COUNT_SECONDS = 30.0
+"""An answer in which only counts differ is told this often: a message that repeats for hours shall not fill a disk."""
+
+
+class LogDiagnosis:
+    """The diagnosis of one log, so far."""
+
+    def __init__(self, source: str, clock: Callable[[], float]) -> None:
+        self._source, self._clock = source, clock
+        self._diagnoser: Diagnoser | None = None
+        self._told: Diagnosis | None = None
+        self._told_at = self._asked_at = float("-inf")
+        self._is_new = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether something was read since the last answer."""
+        return self._is_new
+
+    def take(self, block: bytes) -> list[AnyEvent]:
+        """Read whole lines; the new answer when it is time to ask."""
+        if block:
+            self._read(block)
+        return self.ask() if self._is_new and self._clock() - self._asked_at >= ASK_SECONDS else []
+
+    def ask(self) -> list[AnyEvent]:
+        """The answer, where it is another one than was told."""
+        if self._diagnoser is None or not self._is_new:
+            return []
+        self._asked_at, self._is_new = self._clock(), False
+        return self._changed(self._diagnoser.so_far(), at_once=False)
+
+    def end(self, rest: bytes, exit_code: int | None = None) -> list[AnyEvent]:
+        """Nothing more is expected behind these last bytes: the whole answer. What comes after all is read on."""
+        if rest or exit_code:
+            self._read(rest)
+        if self._diagnoser is None:
+            return []
+        self._is_new = False
+        self._diagnoser.flush()
+        return self._changed(self._diagnoser.diagnosis(exit_code), at_once=True)
+
+    def begin_anew(self) -> list[AnyEvent]:
+        """Another file stands under the name of the log."""
+        self._diagnoser, self._is_new = None, False
+        return self._changed(Diagnosis(), at_once=True) if self._told is not None else []
+
+    def _read(self, data: bytes) -> None:
+        if self._diagnoser is None:
+            from neuron_top.diagnose.diagnoser import Diagnoser
+
+            self._diagnoser = Diagnoser(self._source)
+        self._diagnoser.feed(data)
+        self._is_new = True
+
+    def _changed(self, diagnosis: Diagnosis, *, at_once: bool) -> list[AnyEvent]:
+        now = self._clock()
+        told = self._told
+        if told is not None and (
+            diagnosis == told
+            or (not at_once and now - self._told_at < COUNT_SECONDS and _gist(diagnosis) == _gist(told))
+        ):
+            return []
+        self._told, self._told_at = diagnosis, now
+        return [JobDiagnosed(diagnosis=diagnosis, source=self._source)]
+
+
+def _gist(diagnosis: Diagnosis) -> tuple[object, ...]:
+    """What an answer says besides how often."""
+    causes = tuple((cause.cause_class, cause.line) for cause in diagnosis.causes)
+    return diagnosis.failed, diagnosis.recovered, diagnosis.job_ended if diagnosis.failed else None, causes

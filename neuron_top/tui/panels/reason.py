@@ -1,0 +1,49 @@
+"""The first lines of the overview: why the job failed, or what it has overcome, and what to do."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual.strip import Strip
+
+from neuron_top.tui.arrange import SizeRequest
+from neuron_top.tui.drawing import Line
+from neuron_top.tui.theme import Theme
+from neuron_top.views.alerts import Severity
+from neuron_top.views.diagnosis import Headline, headline
+from neuron_top.views.overview import Overview
+
+
+def size_request(view: Overview, width: int) -> SizeRequest:
+    """A line at least; all of the reason and of the next step where there is room."""
+    told = headline(view.diagnosis, over=view.header.over)
+    return SizeRequest(0, 0) if told is None else SizeRequest(1, len(_reason(told, width)) + len(_advice(told, width)))
+
+
+def reason_panel(theme: Theme, view: Overview, width: int, height: int) -> list[Strip]:
+    """The reason first; the next step where lines are left."""
+    told = headline(view.diagnosis, over=view.header.over)
+    if told is None:
+        return []
+    glyphs = theme.glyphs
+    sign = {Severity.ERROR: glyphs.failed, Severity.WARNING: glyphs.warn}.get(told.severity, glyphs.note)
+    style = theme.level(told.severity)
+    reason, advice = _reason(told, width), _advice(told, width)
+    if len(reason) > height:
+        reason = [*reason[: height - 1], " ".join(reason[height - 1 :])]
+    strips = [
+        Line(theme, width).put(f"{sign if number == 0 else ' '} {part}", style).strip()
+        for number, part in enumerate(reason)
+    ]
+    left = height - len(reason)
+    if len(advice) > left:
+        advice = [*advice[: left - 1], " ".join(advice[left - 1 :])] if left > 0 else []
+    return [*strips, *(Line(theme, width).gap(2).put(part, theme.quiet).strip() for part in advice)]
+
+
+def _reason(told: Headline, width: int) -> list[str]:
+    return textwrap.wrap(told.text, max(20, width - 2))
+
+
+def _advice(told: Headline, width: int) -> list[str]:
+    return textwrap.wrap(told.next_step, max(20, width - 2))
