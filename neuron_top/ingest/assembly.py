@@ -109,14 +109,28 @@ def _expanded(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _logs_below(folder: Path) -> Iterator[Path]:
-    """Logs of a folder and of those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most 500."""
+    """Logs of a folder and of those below it (torchrun writes `<attempt>/<rank>/stdout.log`), at most 500.
+
+    What a log was before it was rotated comes before it, the oldest first, compressed or not.
+    """
+    from neuron_top.ingest.rotated import log_of
+
     count = 0
     for place, folders, names in os.walk(folder):
         here = Path(place)
         if len(here.relative_to(folder).parts) >= _DEEPEST:
             folders.clear()
         folders[:] = sorted(name for name in folders if not name.startswith((".", "MODULE_")))
-        for name in sorted(names):
-            if Path(name).suffix in _LOG_SUFFIXES and count < _MOST_LOGS:
+        logs = {name: log_of(name) or name for name in names}
+        wanted = [name for name, log in logs.items() if Path(log).suffix in _LOG_SUFFIXES]
+        for name in sorted(wanted, key=lambda name: (logs[name], name == logs[name], _changed(here / name), name)):
+            if count < _MOST_LOGS:
                 count += 1
                 yield here / name
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -46,6 +46,8 @@ class LogBuffer:
         self._logs: dict[str, _Log] = {}
         self.copies: dict[str, str] = {}
         """Where the bytes of a source lie that has no file of its own, by source."""
+        self.without_file = {STANDARD_INPUT}
+        """Sources whose bytes do not lie under their name: a pipe, compressed data. A copy may have been kept."""
         self.earlier: dict[str, str] = {}
         """By source, as which source the lines of the file are kept that it was before."""
         self._order = itertools.count()
@@ -105,13 +107,13 @@ class LogBuffer:
                 log.facts = {offset: facts for offset, facts in log.facts.items() if offset >= oldest}
 
     def ends(self) -> dict[str, int]:
-        """How far each log was read: those that can be read again. Not standard input of which no copy is kept, nor
-        a log that was replaced a moment ago, while lines of a file that is gone are still among the last ones."""
+        """How far each log was read: those that can be read again. Not one without a file of which no copy is kept,
+        nor a log that was replaced a moment ago, while lines of a file that is gone are still among the last ones."""
         with self._lock:
             return {
                 source: log.end
                 for source, log in self._logs.items()
-                if (source != STANDARD_INPUT or source in self.copies)
+                if (source not in self.without_file or source in self.copies)
                 and (not log.lines or log.lines[0][0] >= log.since)
             }
 

@@ -15,6 +15,14 @@ PREFIX = "log:"
 _ENDING = re.compile(r"\.\d{1,4}|[.-]\d{8}(?:[.-]\d+)?|[.-]\d{4}-\d{2}-\d{2}(?:[T_.-][\d.-]+)?")
 
 _COMPRESSED = re.compile(rf"(?:{_ENDING.pattern})?\.(?:gz|bz2|xz|zst|lz4|Z)")
+_READ_WHOLE = re.compile(rf"(?P<log>.+?)(?:(?:{_ENDING.pattern})(?:\.(?:gz|zst))?|\.(?:gz|zst))")
+"""The log's own name, and what a rotation and a compressor that we read put behind it."""
+
+
+def log_of(name: str) -> str:
+    """The name of the log that a file was before it was rotated or compressed; "" for one that was neither."""
+    match = _READ_WHOLE.fullmatch(name)
+    return match["log"] if match else ""
 
 
 def earlier_files(ends: Mapping[str, int], kept: Mapping[str, str]) -> dict[str, dict[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -12,16 +13,21 @@ from pathlib import Path
 
 import msgspec
 
+from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
 from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
+from neuron_top.processes.log_input import has_compressed_data, portions
 from neuron_top.processes.tail import FileTail, Turn
 from neuron_top.telemetry.source import Emit
 from neuron_top.telemetry.telemetry_file import TelemetryFile
 
 _STDIN_BYTES = 1 << 16
+_MOST_COPIED = 256 * 1024**2
+"""Bytes of a log that was unpacked of which a copy is kept."""
 _OPEN_FILES = 128
 """Files of the side channel that are held open; where there are more, each is opened when it is read."""
 
@@ -38,6 +44,11 @@ class LogFiles:
         self._tails: dict[str, FileTail] = {}
         self._ingestors: dict[str, LogIngestor] = {}
         self._problems: dict[str, str] = {}
+        self._whole: dict[str, WholeLog | None] = {}
+        """Logs that grow no more, until they were read."""
+        self._named: frozenset[str] = frozenset()
+        """What `paths` gave the last time."""
+        self._looked = False
         self._wakeup = Wakeup()
 
     def start(self, emit: Emit) -> None:
@@ -62,8 +73,12 @@ class LogFiles:
         self._wakeup.stop()
 
     def _look_for_files(self, emit: Emit) -> None:
-        for path in self._paths():
+        paths = list(self._paths())
+        self._named = frozenset(map(os.fspath, paths))
+        for path in paths:
             key = os.fspath(path)
+            if key in self._whole or (key not in self._tails and self._takes_whole(key)):
+                continue
             if key not in self._tails:
                 self._tails[key] = FileTail(path, from_end=self._from_end)
                 self._ingestors[key] = LogIngestor(key, self._buffer, written=_last_change(path))
@@ -76,8 +91,26 @@ class LogFiles:
                     emit(SourceUnavailable(name=f"log:{key}", reason=text))
         # What a folder offered first may be old; what turns up later is new and is read from its beginning.
         self._from_end = False
+        self._looked = True
+
+    def _takes_whole(self, key: str) -> bool:
+        """Whether this is no log that grows: one that was rotated, beside the log that it was, or compressed.
+
+        One that turns up later was read as the log that it was.
+        """
+        log = log_of(Path(key).name)
+        beside = bool(log) and os.fspath(Path(key).with_name(log)) in {*self._tails, *self._named}
+        if not beside and not has_compressed_data(key):
+            return False
+        was_read = self._from_end or (self._looked and beside)
+        self._whole[key] = None if was_read else WholeLog(key, self._buffer)
+        return True
 
     def _read_all(self, emit: Emit) -> None:
+        for key, whole in self._whole.items():
+            if whole is not None:
+                self._whole[key] = None
+                whole.read(emit, lambda: self._wakeup.stopping)
         for key, tail in self._tails.items():
             ingestor = self._ingestors[key]
             while step := tail.read(limit=1):
@@ -89,6 +122,48 @@ class LogFiles:
                     )
                     _emit_all(events, emit)
             _emit_all([*ingestor.quiet(), *ingestor.caught_up(), *ingestor.grew()], emit)
+
+
+class WholeLog:
+    """A log that grows no more, plain or compressed: read once, to its end; a copy of it can be scrolled through."""
+
+    def __init__(self, path: str, buffer: LogBuffer) -> None:
+        self._path, self._buffer = path, buffer
+        self._source = f"log:{path}"
+        self._spool: Spool | None = None
+
+    def read(self, emit: Emit, stopped: Callable[[], bool]) -> None:
+        """All of it, until stopped. What cannot be read is told."""
+        ingestor = LogIngestor(self._path, self._buffer, written=_last_change(Path(self._path)))
+        self._buffer.without_file.add(self._source)
+        offset, told = 0, list[str]()
+        try:
+            for data in portions(self._path, told.append):
+                self._keep(offset, data)
+                _emit_all(ingestor.take(offset, data), emit)
+                offset += len(data)
+                if stopped():
+                    break
+        except UsageError as problem:
+            told.append(str(problem))
+        _emit_all([*ingestor.flush(), *ingestor.caught_up()], emit)
+        if told:
+            reason = "; ".join(remark.removeprefix("neurontop: ") for remark in told)
+            emit(SourceUnavailable(name=self._source, reason=reason))
+
+    def _keep(self, offset: int, data: bytes) -> None:
+        """A copy that screens scroll through, as long as it is not too large; without it the last lines are shown."""
+        if offset > 0 and self._spool is None:
+            return
+        try:
+            self._spool = self._spool or Spool()
+            if offset + len(data) > _MOST_COPIED:
+                raise OSError(errno.EFBIG, "too large for a copy")
+            self._spool.write(offset, data)
+            self._buffer.copies[self._source] = self._spool.path
+        except OSError:
+            self._spool = None
+            self._buffer.copies.pop(self._source, None)
 
 
 class Spool:

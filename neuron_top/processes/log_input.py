@@ -1,4 +1,4 @@
-"""One log as a stream of bytes, whatever stands under its name: a file, a gzip file, a pipe, or no log at all.
+"""One log as a stream of bytes, whatever stands under its name: a file, gzip or zstd data, a pipe, or no log at all.
 
 A pipe that nobody writes to yet is waited for, and that is said. Folders, sockets and devices are refused in words:
 reading `/dev/zero` would never end.
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from neuron_top.errors import UsageError
+from neuron_top.plain_files import open_plain
+from neuron_top.processes import zstd
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 20
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
+_MOST_UNPACKED = 4 * 1024**3
+_MOST_TIMES = 500
+"""Compressed data is given up where more than so many bytes come out of it, and so many times its own size: logs that
+say one thing again and again are packed a hundred times, data that is made to fill a machine a thousand times."""
 _QUIET_SECONDS = 1.0
 """How long nobody may write to a pipe before it is said that it is waited for."""
 Tell = Callable[[str], None]
@@ -43,7 +49,7 @@ def portions(name: str, tell: Tell, standard_input: IO[bytes] | None = None) -> 
     try:
         with _opened(name, tell, standard_input) as file:
             yield from _read(name, file, tell)
-    except (OSError, EOFError, zlib.error) as problem:
+    except (OSError, EOFError, ValueError, zlib.error) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise UsageError(f"cannot read {name}: {reason}") from None
 
@@ -100,14 +106,31 @@ def _wait_for_a_writer(name: str, descriptor: int, tell: Tell) -> None:
 def _read(name: str, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
     read = _reader(file)
     first = read(CHUNK_BYTES)
-    if len(first) == 1:
-        first += read(CHUNK_BYTES)
-    if first[:2] == _GZIP:
+    while 0 < len(first) < len(zstd.MAGIC) and (zstd.MAGIC.startswith(first) or _GZIP.startswith(first)):
+        more = read(CHUNK_BYTES)
+        if not more:
+            break
+        first += more
+    if is_compressed(first):
         yield from _unpacked(name, first, file, tell)
         return
     while first:
         yield first
         first = read(CHUNK_BYTES)
+
+
+def is_compressed(first: bytes) -> bool:
+    """Whether a file that begins with these bytes holds gzip or zstd data."""
+    return first.startswith((_GZIP, zstd.MAGIC))
+
+
+def has_compressed_data(path: str) -> bool:
+    """Whether a plain file holds gzip or zstd data; False where it cannot be read."""
+    try:
+        with open(open_plain(path, follow=True), "rb") as file:
+            return is_compressed(file.read(len(zstd.MAGIC)))
+    except OSError:
+        return False
 
 
 def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
@@ -117,9 +140,21 @@ def _reader(file: IO[bytes]) -> Callable[[int], bytes]:
 
 
 def _unpacked(name: str, first: bytes, file: IO[bytes], tell: Tell) -> Iterator[bytes]:
-    """What is in a gzip file, of which the beginning was read already; what a tool has left behind its end is told."""
+    """What is in compressed data, of which the beginning was read already. Raises ValueError for what is no log."""
+    source = _Continued(first, file)
+    inner = _gzip(name, source, tell) if first.startswith(_GZIP) else zstd.unpacked(source.read1)
+    unpacked = 0
+    for data in inner:
+        unpacked += len(data)
+        if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * source.taken:
+            raise ValueError(f"more than {unpacked >> 20} MiB come out of {source.taken} bytes: that is no log")
+        yield data
+
+
+def _gzip(name: str, source: _Continued, tell: Tell) -> Iterator[bytes]:
+    """What is in a gzip file; what a tool has left behind its end is told."""
     begun = False
-    with gzip.open(io.BufferedReader(_Continued(first, file))) as inner:
+    with gzip.open(io.BufferedReader(source)) as inner:
         try:
             while data := inner.read1(CHUNK_BYTES):
                 begun = True
@@ -135,6 +170,8 @@ class _Continued(io.RawIOBase):
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._read = first, _reader(rest)
+        self.taken = 0
+        """Bytes that were read of it."""
 
     def readable(self) -> bool:
         """It is."""
@@ -143,7 +180,13 @@ class _Continued(io.RawIOBase):
     def readinto(self, buffer: Buffer) -> int:
         """Fill the buffer from the beginning, then from the stream."""
         view = memoryview(buffer).cast("B")
-        data = self._first[: len(view)] or self._read(len(view))
-        self._first = self._first[len(data) :]
+        data = self.read1(len(view))
         view[: len(data)] = data
         return len(data)
+
+    def read1(self, length: int) -> bytes:
+        """What is there now, at most `length` bytes; nothing at the end."""
+        data = self._first[:length] or self._read(length)
+        self._first = self._first[len(data) :]
+        self.taken += len(data)
+        return data

@@ -42,6 +42,8 @@ class FrameCompile(msgspec.Struct, kw_only=True):
     node: str
     pid: int | None
     compile_id: str
+    worker: str = ""
+    """The process: `<node>/<pid>`, and `#2` behind it for the second trace in which that pid occurs."""
     rank: int | None = None
     function: str = ""
     file: str = ""
@@ -107,7 +109,10 @@ class OurGraphs(msgspec.Struct, kw_only=True):
 
 
 class TorchTraceTracker:
-    """Frames by (node, pid, compile id), in the order in which they were first met; totals over all there were."""
+    """Frames by process and compile id, in the order in which they were first met; totals over all there were.
+
+    A process writes one trace, so the same pid in two traces is two processes: of two nodes, or one after the other.
+    """
 
     def __init__(self) -> None:
         self.frames: dict[str, FrameCompile] = {}
@@ -123,6 +128,8 @@ class TorchTraceTracker:
         self.failures = 0
         self.ours: dict[str, OurGraphs] = {}
         """Of processes (`<node>/<pid>`) that use the back end `neurontop`."""
+        self._traces: dict[tuple[str, int | None], dict[str, str]] = {}
+        """By node and pid, the name of the worker in each trace."""
 
     def add_backend_event(self, event: GraphDescribed | CompileBegan | ArtifactLoaded) -> None:
         """Our own back end told of a graph: its frames in that process are counted elsewhere."""
@@ -164,7 +171,7 @@ class TorchTraceTracker:
             self.phases[event.phase] = (times + 1, seconds + event.seconds)
         elif isinstance(event, TorchCacheLookedUp):
             self._asked(event)
-        if event.compile_id and (not isinstance(event, CompilePhaseEnded) or _key(event) in self.frames):
+        if event.compile_id and (not isinstance(event, CompilePhaseEnded) or self._key(event) in self.frames):
             # a frame that Dynamo looks at and skips has phases, and nothing else
             self._in_frame(self._frame(event), event)
 
@@ -199,17 +206,28 @@ class TorchTraceTracker:
                 assert_never(event)
 
     def _frame(self, event: TorchTraceFamily) -> FrameCompile:
-        key = _key(event)
+        key = self._key(event)
         frame = self.frames.get(key)
         if frame is None:
             if len(self.frames) >= FRAMES_KEPT:
                 del self.frames[next(iter(self.frames))]
-            frame = FrameCompile(node=event.node, pid=event.pid, compile_id=event.compile_id)
+            worker = self._worker(event)
+            frame = FrameCompile(node=event.node, pid=event.pid, compile_id=event.compile_id, worker=worker)
             self.frames[key] = frame
             self.met += 1
         frame.rank = event.rank if event.rank is not None else frame.rank
         frame.attempts = max(frame.attempts, (event.attempt or 0) + 1)
         return frame
+
+    def _key(self, event: TorchTraceFamily) -> str:
+        return f"{self._worker(event)}/{event.compile_id}"
+
+    def _worker(self, event: TorchTraceFamily) -> str:
+        traces = self._traces.setdefault((event.node, event.pid), {})
+        if event.source not in traces:
+            name = f"{event.node}/{event.pid}"
+            traces[event.source] = f"{name}#{len(traces) + 1}" if traces else name
+        return traces[event.source]
 
     def _compiled(self, frame: FrameCompile, event: FrameCompiled) -> None:
         _name(frame, event)
@@ -247,10 +265,6 @@ class TorchTraceTracker:
         answers.saved_seconds += event.saved_seconds or 0.0
 
 
-def _key(event: TorchTraceFamily) -> str:
-    return f"{event.node}/{event.pid}/{event.compile_id}"
-
-
 def _began(frame: FrameCompile, event: FrameCompileBegan) -> None:
     _name(frame, event)
     frame.began = event.at if frame.began is None else frame.began
@@ -273,7 +287,7 @@ def _spans(frame: FrameCompile, kind: str) -> Iterator[Span]:
         if start is not None and end is not None:
             yield Span(
                 graph=name,
-                worker=f"{frame.node}/{frame.pid}",
+                worker=frame.worker,
                 pid=frame.pid,
                 rank=frame.rank,
                 kind=kind,

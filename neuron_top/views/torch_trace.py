@@ -220,7 +220,7 @@ def _row(run: Run, frame: FrameCompile, now: float, *, ended: bool) -> FrameRow:
     if frame.backward_seconds is not None:
         seconds = (seconds or 0.0) + frame.backward_seconds
     return FrameRow(
-        key=f"{frame.node}/{frame.pid}/{frame.compile_id}",
+        key=f"{frame.worker}/{frame.compile_id}",
         compile_id=frame.compile_id,
         function=frame.function,
         place=f"{frame.file}:{frame.line}" if frame.file and frame.line is not None else frame.file,

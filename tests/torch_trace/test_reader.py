@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -25,6 +26,7 @@ from neuron_top.events import (
     decode,
     encode,
 )
+from neuron_top.ingest.run_loader import read_logs
 from neuron_top.parsers import torch_trace
 from neuron_top.parsers.torch_trace import TorchTraceReader
 from neuron_top.run.model import Run
@@ -221,3 +223,19 @@ def test_an_artifact_of_ours_that_is_loaded_through_pytorchs_caches_stays_ours()
     assert [row.backend for row in view.frames] == ["neurontop", "inductor"]
     assert [(row.cache, row.hit, row.miss) for row in view.summary.caches] == [("fx-graph", 0, 1)]
     assert run.torch.elsewhere() == [(START + 10, START + 14), (START + 16, START + 18)]
+
+
+def test_one_pid_in_the_traces_of_two_nodes_is_two_processes(tmp_path: Path) -> None:
+    names = [tmp_path / node / f"dedicated_log_torch_trace_rank_{rank}_x.log" for rank, node in enumerate("ab")]
+    for name in names:
+        name.parent.mkdir()
+        name.write_text(WHOLE)
+    one, both = read_logs([str(names[0])], 3600.0), read_logs([str(name) for name in names], 3600.0)
+    alone, together = torch_view(one, START), torch_view(both, START)
+    assert alone is not None
+    assert together is not None
+    assert len(together.frames) == 2 * len(alone.frames)
+    assert together.summary.graphs == 2 * alone.summary.graphs
+    assert {row.rank for row in together.frames} == {0, 1}
+    assert len({row.key for row in together.frames}) == len(together.frames)
+    assert len({span.worker for span in both.torch.spans()}) == 2

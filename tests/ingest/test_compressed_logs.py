@@ -1,0 +1,186 @@
+"""Logs that were rotated and compressed: read wherever logs are read, within bounds, each line once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from neuron_top import events
+from neuron_top.cli.main import main
+from neuron_top.errors import UsageError
+from neuron_top.events import AnyEvent
+from neuron_top.ingest import assembly
+from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.ingest.rotated import log_of
+from neuron_top.ingest.run_loader import read_logs
+from neuron_top.ingest.sources import LogFiles
+from neuron_top.processes import log_input
+from neuron_top.processes.log_input import portions, quiet
+
+MODULE = "MODULE_{:020d}+d7517139"
+
+
+def hits(first: int, count: int) -> bytes:
+    """Lines of a job that finds so many graphs in its cache."""
+    return b"".join(
+        f"2024-05-01 10:00:{n % 60:02d}.000{n:03d}: {n} INFO ||NEURON_CC_WRAPPER||: Using a cached neff at "
+        f"/cache/neuronxcc-2.13.66.0/{MODULE.format(n)}/model.neff\n".encode()
+        for n in range(first, first + count)
+    )
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstd}
+
+
+def read(path: Path) -> bytes:
+    return b"".join(portions(str(path), quiet))
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_every_command_reads_a_compressed_log(tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"train.log.1.{ending}"
+    path.write_bytes(PACKERS[ending](hits(0, 50) + b"Traceback (most recent call last):\nValueError: no\n"))
+    assert main(["tally", "--json", str(path)]) == 0
+    counted = json.loads(capsys.readouterr().out)
+    assert counted["hits"] == 50
+    assert counted["diagnosis"]["failed"]
+    assert main(["diagnose", "--json", str(path)]) == 1
+    assert "ValueError: no" in json.loads(capsys.readouterr().out)["causes"][0]["text"]
+    assert main(["report", str(path)]) == 0
+    assert len(read_logs([str(path)], 3600.0).compiles.graphs) == 50
+
+
+def test_frames_that_follow_each_other_and_odd_portions_are_one_log(tmp_path: Path) -> None:
+    data = hits(0, 300)
+    for packed in (zstd(data[:5000]) + zstd(data[5000:]), gzip.compress(data[:5000]) + gzip.compress(data[5000:])):
+        (tmp_path / "log").write_bytes(packed)
+        assert read(tmp_path / "log") == data
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_a_cut_file_is_a_reason_and_what_came_before_is_given(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(PACKERS[ending](os.urandom(3 << 20))[: 2 << 20])
+    found: list[bytes] = []
+    with pytest.raises(UsageError, match=r"ended|ends before"):
+        found.extend(portions(str(path), quiet))
+    assert sum(map(len, found)) > 1 << 20
+
+
+def test_damaged_data_is_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(zstd(os.urandom(1000)) + b"\x28\xb5\x2f\xfd" + b"\xff" * 90)
+    with pytest.raises(UsageError, match="damaged zstd data"):
+        read(path)
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_data_that_is_made_to_fill_a_machine_is_given_up(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb"
+    path.write_bytes(PACKERS[ending](bytes(200 << 20)))
+    monkeypatch.setattr(log_input, "_MOST_UNPACKED", 40 << 20)
+    sizes: list[int] = []
+    with pytest.raises(UsageError, match="that is no log"):
+        sizes.extend(len(data) for data in portions(str(path), quiet))
+    assert max(sizes) <= 33 << 20, "so much is in memory at a time"
+    assert sum(sizes) < 100 << 20, "it is left long before its end"
+
+
+@pytest.mark.parametrize(
+    ("name", "log"),
+    [
+        ("train.log", ""),
+        ("train.log.1", "train.log"),
+        ("train.log.2.gz", "train.log"),
+        ("train.log-20260301.zst", "train.log"),
+        ("train.log.gz", "train.log"),
+        ("train-7.log", ""),
+        ("train.log.bz2", ""),
+    ],
+)
+def test_the_name_tells_which_log_a_file_was(name: str, log: str) -> None:
+    assert log_of(name) == log
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for it; the test's own time limit ends a wait in vain."""
+    while not condition():
+        time.sleep(0.01)
+
+
+def followed(source: LogFiles, told: list[AnyEvent]) -> threading.Thread:
+    thread = threading.Thread(target=source.start, args=(told.append,))
+    thread.start()
+    return thread
+
+
+def counted(told: list[AnyEvent]) -> list[int]:
+    return [int(event.module[7:27]) for event in told if isinstance(event, events.CacheHit) and event.module]
+
+
+def test_a_folder_gives_its_rotated_logs_the_oldest_first_and_each_line_once(tmp_path: Path) -> None:
+    names = ("train.log.3.gz", "train.log.2.zst", "train.log.1", "train.log", "other.txt.gz", "model.gz")
+    contents = (gzip.compress(hits(0, 5)), zstd(hits(5, 5)), hits(10, 5), hits(15, 5), gzip.compress(hits(90, 1)))
+    for age, (name, data) in enumerate(zip(names, (*contents, gzip.compress(hits(95, 1))), strict=True)):
+        (tmp_path / name).write_bytes(data)
+        os.utime(tmp_path / name, (1000 + age, 1000 + age))
+    buffer, told = LogBuffer(), list[AnyEvent]()
+    listed = [path.name for path in assembly._expanded([tmp_path])]
+    assert listed == ["other.txt.gz", *names[:4]]
+    source = LogFiles(lambda: assembly._expanded([tmp_path]), buffer)
+    thread = followed(source, told)
+    until(lambda: len(counted(told)) >= 21)
+    # Now it is rotated once more: nothing of it may be read a second time.
+    (tmp_path / "train.log.1").rename(tmp_path / "train.log.4")
+    (tmp_path / "train.log").rename(tmp_path / "train.log.1")
+    (tmp_path / "train.log").write_bytes(hits(20, 5))
+    until(lambda: len(counted(told)) >= 26)
+    source.stop()
+    thread.join()
+    assert counted(told) == [90, *range(25)]
+
+
+def test_lines_of_a_compressed_log_can_be_scrolled_through(tmp_path: Path) -> None:
+    path = tmp_path / "train.log.gz"
+    path.write_bytes(gzip.compress(hits(0, 9000)))
+    feed = assembly.paths_feed(_settings(tmp_path), [str(path)])
+    feed.start(lambda: None)
+    try:
+        until(lambda: MODULE.format(8999) in "".join(line.text for line in feed.log_tail(1)))
+        page = feed.log_older({f"log:{path}": 2 * len(hits(0, 1))}, 5)
+        assert page.lines
+        assert all(line.text.endswith(f"{MODULE.format(n)}/model.neff") for n, line in enumerate(page.lines))
+    finally:
+        feed.stop()
+
+
+def _settings(folder: Path) -> assembly.Settings:
+    return assembly.Settings(state_dir=str(folder / "state"))
+
+
+def test_a_cut_log_in_a_folder_is_told_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    whole = gzip.compress(hits(0, 400) + os.urandom(4000))
+    (tmp_path / "train.log.gz").write_bytes(whole[:-2000])
+    told: list[AnyEvent] = []
+    source = LogFiles(lambda: assembly._expanded([tmp_path]), LogBuffer())
+    thread = followed(source, told)
+    until(lambda: any(isinstance(event, events.SourceUnavailable) for event in told))
+    source.stop()
+    thread.join()
+    assert counted(told) == list(range(400))
+    (reason,) = [event.reason for event in told if isinstance(event, events.SourceUnavailable)]
+    assert "train.log.gz" in reason
