@@ -10,12 +10,12 @@ RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
 
-.PHONY: run test check format bench fuzz adversary clean help
+.PHONY: run test check format bench fuzz adversary man clean help
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
-	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, clean'
+	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, man, clean'
 
 run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
@@ -47,6 +47,11 @@ fuzz: $(VENV)/.dev
 # Every attack in full, which takes about an hour; `make test` runs the quick ones and a sample of the others.
 adversary: $(VENV)/.dev
 	NEURONTOP_ADVERSARY=long $(BIN)/python -m pytest -n 2 --dist loadgroup tests/adversary
+
+man: $(VENV)/.dev
+	mkdir -p build
+	COLUMNS=100 $(BIN)/argparse-manpage --module neuron_top.cli.command_tree --function whole_parser --prog neurontop \
+	  --project-name neuron-top --manual-title neurontop --output build/neurontop.1
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

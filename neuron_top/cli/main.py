@@ -53,6 +53,7 @@ COMMANDS = (
     Command("cache", "cache", "list, verify and clean up compile caches"),
     Command("fleet", "fleet", "work with many nodes: make, migrate and prune the database that they ship to"),
     Command("config", "config", "print the effective settings and their origins"),
+    Command("completion", "completion", "print a completion script for bash, zsh or fish"),
 )
 _EPILOG = """\
 exit status: 0 fine · 1 findings or failures, or recordings that cannot be read · 2 usage or configuration, or a file
@@ -111,7 +112,7 @@ def _discard_output() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] in (["-h"], ["--help"]):
-        _overview().print_help()
+        overview_parser().print_help()
         return 0
     if arguments[:1] in (["-V"], ["--version"]):
         print(f"neurontop {__version__}")
@@ -120,7 +121,7 @@ def _dispatch(arguments: list[str]) -> int:
         arguments = ["watch", *arguments]
     command = next((row for row in COMMANDS if row.name == arguments[0]), None)
     if command is None:
-        _overview().error(f"no command {arguments[0]!r}; commands: {', '.join(row.name for row in COMMANDS)}")
+        overview_parser().error(f"no command {arguments[0]!r}; commands: {', '.join(row.name for row in COMMANDS)}")
     module = importlib.import_module(f"neuron_top.cli.{command.module}")
     parser = Parser(
         prog=f"neurontop {command.name}",
@@ -132,7 +133,8 @@ def _dispatch(arguments: list[str]) -> int:
     return int(result)
 
 
-def _overview() -> argparse.ArgumentParser:
+def overview_parser() -> argparse.ArgumentParser:
+    """The parser of `neurontop --help`: it names the commands and knows none of their options."""
     rows = "\n".join(f"  {row.name:<10} {row.summary}" for row in COMMANDS)
     return Parser(
         prog="neurontop",
