@@ -134,7 +134,8 @@ def live_lines(progress: QueueProgress, width: int, *, ascii_only: bool = False)
     room = max(20, width - 1)
     bar = _bar(progress, min(_BAR_WIDTH, max(5, room - 66)), ascii_only=ascii_only)
     lines = [f"{bar}  {_counts(progress)}  {clock_text(progress.elapsed)}{_to_go(progress)}"]
-    lines += [_running_line(running) for running in progress.running[:_MOST_WORKERS]]
+    shown = sorted(progress.running, key=lambda running: running.queued)[:_MOST_WORKERS]
+    lines += [_running_line(running) for running in shown]
     if len(progress.running) > _MOST_WORKERS:
         lines.append(f"  and {len(progress.running) - _MOST_WORKERS} more")
     return [line if len(line) <= room else line[: room - 1] + ("." if ascii_only else "…") for line in lines]
@@ -173,4 +174,7 @@ def _bar(progress: QueueProgress, width: int, *, ascii_only: bool) -> str:
 
 def _running_line(running: Running) -> str:
     tries = f"  try {running.retries + 1}" if running.retries else ""
-    return f"  worker {running.worker}  {running.module}  {duration_text(running.seconds)}{tries}"
+    if running.queued:
+        return f"  queued    {running.module}{tries}"
+    where = f"node {running.node}" if running.node else f"worker {running.worker}"
+    return f"  {where}  {running.module}  {duration_text(running.seconds)}{tries}"

@@ -16,8 +16,10 @@ from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.child_command import run_child
 from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
 from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, QueueProgress, Running
+from neuron_top.compile.parallel.history import memory_history, operators_of
 from neuron_top.compile.parallel.lines import ParallelLog, report_of, report_text
 from neuron_top.compile.parallel.local import CompilePids, LocalExecutor
+from neuron_top.compile.parallel.places import ExecutorKind, Place, SlurmOptions
 from neuron_top.compile.parallel.run import ParallelCompile
 from neuron_top.compile.parallel.sdk import TOOL, SdkProgress, sdk_command
 from neuron_top.compile.parallel.trial import IGNORE_ERROR_VARIABLE, Trial, run_trial
@@ -27,7 +29,18 @@ from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
 
-__all__ = ["Output", "PrecompileJob", "QueueProgress", "Running", "TrialRunFailed", "run_sdk_tool", "sdk_tool"]
+__all__ = [
+    "ExecutorKind",
+    "Output",
+    "Place",
+    "PrecompileJob",
+    "QueueProgress",
+    "Running",
+    "SlurmOptions",
+    "TrialRunFailed",
+    "run_sdk_tool",
+    "sdk_tool",
+]
 
 RETRIES_VARIABLE = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 RESULTS_VARIABLE = "NEURON_PARALLEL_COMPILE_DUMP_RESULTS"
@@ -60,11 +73,11 @@ class Output(Protocol):
 
 
 class PrecompileJob:
-    """Trial run and compiles of one command, with the compilers of this machine."""
+    """Trial run and compiles of one command, on this machine or through a scheduler."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, place: Place = Place()) -> None:  # noqa: B008 (frozen)
         """Raises UsageError where the environment leaves no cache to compile into."""
-        self._output = output
+        self._output, self._place = output, place
         self._options = parse_environment()
         if self._options.no_cache:
             raise UsageError("NEURON_CC_FLAGS holds --no_cache: remove it, the graphs are compiled into the cache")
@@ -104,33 +117,37 @@ class PrecompileJob:
         # Where the trial run really stored them: a script may have chosen another root.
         stored_in = (Path(path).parent.parent.parent for path in trial.extracted)
         roots = list(dict.fromkeys([self._options.cache_root(), *stored_in]))
-        compiles = _Compiles(self._options, self._log, self._output, workers=workers, retries=retries)
-        return sum(compiles.run(root, trial.failures) for root in roots)
+        compiles = _Compiles(self._options, self._log, self._output, self._place, workers=workers, retries=retries)
+        wanted = {Path(path).parent.parent.name for path in trial.extracted}
+        return sum(compiles.run(root, trial.failures, wanted) for root in roots)
 
 
 class _Compiles:
     """Compiles everything that waits in a root."""
 
     def __init__(
-        self, options: WrapperOptions, log: ParallelLog, output: Output, *, workers: int, retries: int
+        self, options: WrapperOptions, log: ParallelLog, output: Output, place: Place, *, workers: int, retries: int
     ) -> None:
-        self._options, self._log, self._output = options, log, output
+        self._options, self._log, self._output, self._place = options, log, output, place
         self._workers, self._retries = workers, retries
         self._pids = CompilePids()
 
-    def run(self, root: Path, met_failures: frozenset[str]) -> int:
+    def run(self, root: Path, met_failures: frozenset[str], met_compilers: set[str]) -> int:
         """Compile; the number of graphs that failed, now or in an earlier compile."""
-        compilers = self._compilers(root)
-        collected = collect(
-            root,
-            {compiler.directory() for compiler in compilers.values()},
-            met_failures=met_failures,
-            retry_failed=self._options.retry_failed,
-        )
+        here = self._place.kind is ExecutorKind.LOCAL
+        compilers = self._compilers(root) if here or not met_compilers else {}
+        folders = {compiler.directory() for compiler in compilers.values()}
+        if not here:  # where no compiler is installed, every graph is for the nodes to judge
+            folders = folders | met_compilers or set(waiting_compilers(root))
+        collected = collect(root, folders, met_failures=met_failures, retry_failed=self._options.retry_failed)
         for remark in collected.remarks:
             self._output.tell(remark)
         started, clock = time.time(), time.monotonic()
-        outcomes = self._compiled(collected, compilers) if collected.graphs else {}
+        outcomes: dict[CollectedGraph, CompileResult] = {}
+        if collected.graphs and here:
+            outcomes = self._compiled(collected, compilers)
+        elif collected.graphs:
+            outcomes = self._scheduled(collected, root, folders)
         report = report_of(outcomes, started, time.monotonic() - clock)
         self._log.summary(report)
         if os.environ.get(RESULTS_VARIABLE, "").lower() not in _NO:
@@ -138,6 +155,43 @@ class _Compiles:
             path.write_text(report_text(report), encoding="utf-8")
             self._output.tell(f"results written to {path}")
         return self._conclude(collected, outcomes)
+
+    def _scheduled(self, collected: Collected, root: Path, folders: set[str]) -> dict[CollectedGraph, CompileResult]:
+        """Compiled by the nodes of a scheduler."""
+        from neuron_top.compile.parallel.places import scheduler
+
+        executor = scheduler(self._place, root)
+        if (logs := executor.logs()) is not None:
+            self._output.tell(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
+        job = ParallelCompile(
+            executor,
+            workers=self._workers,
+            retries=self._retries,
+            log=self._log,
+            show=self._output.show,
+            cores=self._place.cores,
+            needs=memory_history(root, folders),
+        )
+        try:
+            return job.run(self._with_needs(collected.graphs), collected.counts, collected.largest_peak)
+        finally:
+            self._output.close()
+            executor.close()
+
+    def _with_needs(self, graphs: Sequence[CollectedGraph]) -> list[CollectedGraph]:
+        """With what is known of their size and of earlier compiles."""
+        import msgspec
+
+        from neuron_top import settings
+        from neuron_top.ingest import run_loader
+
+        estimator, found = run_loader.estimator(settings.load()[0]), []
+        for graph in graphs:
+            operators = operators_of(graph.path.parent)
+            expected = estimator.total(graph.module, graph.bytes or None, operators)
+            seconds = (expected.low + expected.high) / 2 if expected else None
+            found.append(msgspec.structs.replace(graph, operators=operators, seconds=seconds))
+        return found
 
     def _compilers(self, root: Path) -> dict[str, Compiler]:
         """Compilers by graph file, of those graphs that wait in `root`; a missing one is reported, not fatal."""
@@ -187,7 +241,9 @@ class _Compiles:
                 "add --retry_failed_compilation to NEURON_CC_FLAGS to try again"
             )
         if not outcomes and not collected.failed_before:
-            self._output.tell(f"nothing to compile: {collected.counts.done} graphs of this compiler are in the cache")
+            done = collected.counts.done
+            found = f"{done} graphs of this compiler are in the cache" if done else "no graph waits in the cache"
+            self._output.tell(f"nothing to compile: {found}")
         return len(failures) + len(collected.failed_before)
 
 

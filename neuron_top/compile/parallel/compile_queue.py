@@ -1,14 +1,16 @@
 """Which graph is compiled next, and how far the whole set is: pure, no process and no clock.
 
-Large graphs go first, so that the last worker is not left alone with the longest compile. A compile starts when a
-worker is free *and* memory is: what the running compiles may still take is kept for them, judged by the largest
-compile that was observed. One compile always runs, however little memory there is.
+What is expected to take longest goes first, so that the last worker is not left alone with the longest compile. A
+compile starts when a worker is free *and* memory is: what the running compiles may still take is kept for them, judged
+by the largest compile that was observed. One compile always runs, however little memory there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -25,6 +27,24 @@ class CollectedGraph(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     module: str
     bytes: int = 0
+    operators: int | None = None
+    seconds: float | None = None
+    """How long its compile is expected to take; None where past compiles give no ground."""
+
+
+class Fault(StrEnum):
+    """What a compile that did not end well was the fault of: it decides whether another attempt makes sense."""
+
+    GRAPH = "graph"
+    """The graph itself, or what nobody can tell from it."""
+    MEMORY = "memory"
+    """The compile was killed, most often because memory ran out."""
+    NODE = "node"
+    """The node cannot compile it: no compiler, another compiler or instruction set, no room for scratch."""
+    LOST = "lost"
+    """The node or the task is gone, and nobody knows how far it was."""
+    CACHE = "cache"
+    """The cache root itself cannot take the artifact."""
 
 
 class CompileResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +55,10 @@ class CompileResult(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 0
     peak_rss_bytes: int | None = None
     message: str = ""
+    fault: Fault = Fault.GRAPH
+    """Of a compile that did not end well."""
+    node: str = ""
+    """Where it ran; "" is this machine."""
 
 
 class Running(msgspec.Struct, frozen=True):
@@ -44,6 +68,10 @@ class Running(msgspec.Struct, frozen=True):
     worker: int
     seconds: float
     retries: int = 0
+    node: str = ""
+    """Where it runs; "" is this machine."""
+    queued: bool = False
+    """It was submitted and has not begun."""
 
 
 class QueueProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +96,8 @@ class Queue:
     def __init__(
         self, graphs: Iterable[CollectedGraph], workers: int, began: float, observed_peak: int | None = None
     ) -> None:
-        self._waiting = sorted(graphs, key=lambda graph: graph.bytes)
+        graphs = tuple(graphs)
+        self._waiting = sorted(graphs, key=_expected_length(graphs))
         self.total = len(self._waiting)
         self.workers = workers
         self.outcomes: dict[CollectedGraph, CompileResult] = {}
@@ -113,6 +142,11 @@ class Queue:
         if outcome.peak_rss_bytes is not None:
             self._peak = max(self._peak or 0, outcome.peak_rss_bytes)
 
+    def put_back(self, worker: int) -> None:
+        """The worker's compile ended without telling anything about its graph: it is the next to be given out."""
+        graph, _ = self._running.pop(worker)
+        self._waiting.append(graph)
+
     def progress(self, now: float) -> QueueProgress:
         """Where things stand at `now`."""
         failed = sum(not outcome.ok for outcome in self.outcomes.values())
@@ -137,3 +171,10 @@ class Queue:
         mean = sum(outcome.seconds for outcome in self.outcomes.values()) / len(self.outcomes)
         under_way = sum(max(0.0, mean - (now - began)) for _, began in self._running.values())
         return (under_way + mean * len(self._waiting)) / max(1, min(self.workers, len(self._running) or self.workers))
+
+
+def _expected_length(graphs: Sequence[CollectedGraph]) -> Callable[[CollectedGraph], float]:
+    """Seconds, where some are known; for the other graphs in proportion to their bytes."""
+    rates = [graph.seconds / graph.bytes for graph in graphs if graph.seconds is not None and graph.bytes]
+    rate = median(rates) if rates else 1.0
+    return lambda graph: graph.bytes * rate if graph.seconds is None else graph.seconds

@@ -20,9 +20,12 @@ class EntryTask(msgspec.Struct, frozen=True, kw_only=True):
     graph: CollectedGraph
     retries: int = 0
     """Further attempts where the graph itself fails."""
-    memory: int
-    """Bytes that it is expected to need at its peak."""
+    memory: int | None = None
+    """Bytes to ask a scheduler for; None leaves it to the site's default."""
     cores: int = 1
+    attempt: int = 1
+    avoid: frozenset[str] = frozenset()
+    """Nodes that cannot compile it."""
 
 
 class Memory(NamedTuple):
@@ -38,6 +41,8 @@ class Placement(NamedTuple):
 
     node: str = ""
     queued: bool = False
+    since: float | None = None
+    """When it was first seen there, by the monotonic clock; None: when it was submitted."""
 
 
 class Executor(Protocol):
@@ -59,10 +64,18 @@ class Executor(Protocol):
         """Where a task is that was submitted."""
         ...
 
+    def leave_out(self, node: str) -> None:
+        """A node turned out to be unable to compile: what was submitted and has not begun keeps away from it."""
+        ...
+
     def logs(self) -> Path | None:
         """Where the output of tasks lies; None where it is this process's own."""
         ...
 
     def cancel(self) -> None:
         """End every task that was submitted, and wait until nothing of them holds a lock."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the scheduler, once every task has ended."""
         ...

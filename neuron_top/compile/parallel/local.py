@@ -102,6 +102,9 @@ class LocalExecutor:
         """See Executor: here."""
         return Placement()
 
+    def leave_out(self, node: str) -> None:
+        """See Executor: there is one node."""
+
     def logs(self) -> Path | None:
         """See Executor: compilers write to our own streams."""
         return None
@@ -116,6 +119,9 @@ class LocalExecutor:
                     wrapper.interrupt()  # again and again: a compile that is just beginning escapes the first call
                 self._threads[0].join(_AGAIN_SECONDS)
             self._threads = [thread for thread in self._threads if thread.is_alive()]
+
+    def close(self) -> None:
+        """See Executor: nothing is held."""
 
     def _work(self, task: EntryTask, future: Future[CompileResult]) -> None:
         began, retries = time.monotonic(), 0

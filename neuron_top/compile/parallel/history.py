@@ -1,0 +1,78 @@
+"""What a collected graph is expected to need, from its number of operators and from finished compiles in its cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from neuron_top.cache.model import filenames
+from neuron_top.cache.model.record import stats_decoder
+from neuron_top.parsers.hlo import MalformedHlo, read_hlo
+
+SIMILAR = 1.5
+"""A compile with up to this many times the operators counts as ground."""
+MARGIN = 1.25
+"""Asked for beyond what was measured: a node that kills a compile costs more than some idle memory."""
+_LARGEST_READ = 256 * 1024**2
+
+
+class Peak(NamedTuple):
+    """What a finished compile took."""
+
+    operators: int
+    bytes: int
+
+
+class _Description(msgspec.Struct, frozen=True):
+    operators: int
+
+
+class MemoryHistory:
+    """Peaks of finished compiles, from which a request for another graph follows. Pure."""
+
+    def __init__(self, peaks: Iterable[Peak] = ()) -> None:
+        self._peaks = sorted(peaks)
+
+    def request(self, operators: int | None) -> int | None:
+        """Bytes to ask for; None without a finished compile. More operators never ask for less."""
+        if not self._peaks:
+            return None
+        largest = self._peaks[-1].operators
+        if operators is None:
+            return round(MARGIN * max(peak.bytes for peak in self._peaks))
+        similar = [peak.bytes for peak in self._peaks if peak.operators <= operators * SIMILAR]
+        measured = max(similar, default=self._peaks[0].bytes)
+        return round(MARGIN * measured * max(1.0, operators / max(1, largest)))
+
+
+def memory_history(root: Path, compilers: Iterable[str]) -> MemoryHistory:
+    """From the records of finished compiles below `root`."""
+    peaks = []
+    for compiler in compilers:
+        for path in (root / compiler).glob(f"MODULE_*/{filenames.STATS}"):
+            try:
+                measured = stats_decoder.decode(path.read_bytes()).peak_rss_bytes
+            except (OSError, msgspec.MsgspecError):
+                continue
+            if measured is not None and (operators := operators_of(path.parent)) is not None:
+                peaks.append(Peak(operators, measured))
+    return MemoryHistory(peaks)
+
+
+def operators_of(entry: Path) -> int | None:
+    """Operators of the graph in an entry; None where nothing readable tells."""
+    try:
+        return msgspec.json.decode((entry / filenames.DESCRIPTION).read_bytes(), type=_Description).operators
+    except (OSError, msgspec.MsgspecError):
+        pass
+    for name in filenames.HLO_NAMES:
+        graph = entry / name
+        try:
+            if graph.stat().st_size <= _LARGEST_READ:
+                return read_hlo(graph.read_bytes()).instructions
+        except (OSError, MalformedHlo):
+            continue
+    return None

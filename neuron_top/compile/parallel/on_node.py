@@ -1,0 +1,193 @@
+"""What a task of a scheduler does on its node: find the graph in the root that all see, compile it, tell how it ended.
+
+A task travels as JSON and so does its result: neither needs this process's objects. What was published is named by its
+digests, and who submitted the task looks for exactly these files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from neuron_top.cache.model.record import FileFacts, Stats
+from neuron_top.compile.compiler import Compiler
+from neuron_top.compile.compilers.inductor import Inductor
+from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
+from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
+from neuron_top.compile.wrapper import log_lines
+from neuron_top.compile.wrapper.compile_end import full_place
+from neuron_top.compile.wrapper.flags import parse_environment
+from neuron_top.compile.wrapper.get_or_compile import Wrapper
+from neuron_top.errors import CacheUnusable, CompilerKilled, CompilerMissing, NeuronTopError
+from neuron_top.identity import node_name
+
+if TYPE_CHECKING:
+    from neuron_top.compile.wrapper.compiling import CompiledEntry
+
+VISIBLE_SECONDS = 60.0
+"""How long a file that another node wrote may take to be seen: attribute caches of NFS keep up to a minute."""
+_LOOK_SECONDS = 0.5
+
+
+class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph to compile: its file in an entry of a root that all nodes see."""
+
+    graph: str
+    sha256: str
+    """Of that file, as the one who submits the task sees it."""
+    retries: int = 0
+    visible_seconds: float = VISIBLE_SECONDS
+
+
+class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How a task ended on its node."""
+
+    result: CompileResult
+    files: dict[str, FileFacts] = {}
+    """The artifact as it was published."""
+
+
+def task_data(graph: Path, retries: int) -> bytes:
+    """The task for a graph file. Raises OSError where it cannot be read."""
+    with graph.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return msgspec.json.encode(NodeTask(graph=str(graph), sha256=digest, retries=retries))
+
+
+def compile_on_node(data: bytes) -> bytes:
+    """Run one task to its end; a termination (scancel, a time limit) ends its compile and gives back its lock."""
+    task = msgspec.json.decode(data, type=NodeTask)
+    node, began = node_name().value, time.monotonic()
+    try:
+        ended = _compile(task)
+    except Exception as problem:  # noqa: BLE001 (whatever it is, whoever waits for the task is told)
+        ended = NodeResult(result=_failure(problem, Path(task.graph).parent))
+    result = msgspec.structs.replace(ended.result, node=node, seconds=time.monotonic() - began)
+    return msgspec.json.encode(msgspec.structs.replace(ended, result=result))
+
+
+def arrived(graph: Path, result: NodeResult) -> str:
+    """Empty once the artifact that a node published can be seen from here, else what is missing.
+
+    Never waits less for a slow file system than it may need to show a new file.
+    """
+    deadline = time.monotonic() + VISIBLE_SECONDS
+    while True:
+        problem = _differs(graph.parent, result.files)
+        if not problem or time.monotonic() >= deadline:
+            return problem
+        time.sleep(_LOOK_SECONDS)
+
+
+def _differs(entry: Path, files: dict[str, FileFacts]) -> str:
+    for name, facts in files.items():
+        try:
+            with (entry / name).open("rb") as file:
+                found = FileFacts(hashlib.file_digest(file, "sha256").hexdigest(), file.tell())
+        except OSError as problem:
+            return f"{entry / name} cannot be seen from here ({problem.strerror}): is the cache root shared?"
+        if found != facts:
+            return f"{entry / name} is not the file that the node published"
+    return ""
+
+
+def _compile(task: NodeTask) -> NodeResult:
+    graph = Path(task.graph)
+    if unseen := _unseen(task):
+        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=unseen, fault=Fault.NODE))
+    compiler: Compiler = Inductor() if graph.name == Inductor.graph_name else NeuronxCC(graph_name=graph.name)
+    try:
+        if isinstance(compiler, Inductor):
+            compiler.start()  # it imports PyTorch while we do
+        directory = compiler.directory()
+    except ImportError as problem:
+        compiler.close()
+        raise CompilerMissing(f"PyTorch cannot be imported: {problem}") from problem
+    wanted = graph.parent.parent.name
+    if directory != wanted:
+        compiler.close()
+        said = f"its compiler is {directory}, the graph is for {wanted} (another version or instruction set)"
+        return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
+    options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
+    log = log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
+    wrapper = Wrapper(compiler, options, log=log)
+    try:
+        compiled, retries = _ended_by_signal(wrapper, lambda: _attempts(wrapper, graph, task.retries))
+    finally:
+        compiler.close()
+    stats = compiled.entry.stats()
+    return NodeResult(result=_success(stats, retries), files=stats.files if stats else {})
+
+
+def _attempts(wrapper: Wrapper, graph: Path, most: int) -> tuple[CompiledEntry, int]:
+    for retries in range(most + 1):
+        try:
+            return wrapper.compile_entry(graph.parent), retries
+        except (CompilerMissing, CompilerKilled, CacheUnusable):
+            raise  # another attempt is the scheduler's: on another node, or with more memory
+        except NeuronTopError:
+            if retries == most:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _ended_by_signal(wrapper: Wrapper, work: Callable[[], tuple[CompiledEntry, int]]) -> tuple[CompiledEntry, int]:
+    """Do `work`; a termination ends its compiles, so that their locks are given back before this process goes."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        wrapper.interrupt()
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        return work()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _unseen(task: NodeTask) -> str:
+    """Empty once the graph can be seen here as it was submitted, else what is wrong."""
+    graph, deadline = Path(task.graph), time.monotonic() + task.visible_seconds
+    problem = ""
+    while True:
+        try:
+            with graph.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == task.sha256:
+                    return ""
+            problem = f"{graph} is not the graph that was submitted"
+        except OSError as missing:
+            problem = f"{graph} cannot be seen from this node ({missing.strerror}): is the cache root shared?"
+        if time.monotonic() >= deadline:
+            return problem
+        time.sleep(_LOOK_SECONDS)
+
+
+def _success(stats: Stats | None, retries: int) -> CompileResult:
+    return CompileResult(ok=True, seconds=0.0, retries=retries, peak_rss_bytes=stats.peak_rss_bytes if stats else None)
+
+
+def _failure(problem: Exception, entry: Path) -> CompileResult:
+    return CompileResult(
+        ok=False, seconds=0.0, message=str(problem) or type(problem).__name__, fault=_fault(problem, entry)
+    )
+
+
+def _fault(problem: Exception, entry: Path) -> Fault:
+    if isinstance(problem, CompilerMissing):
+        return Fault.NODE
+    if isinstance(problem, CompilerKilled):
+        return Fault.MEMORY
+    if isinstance(problem, CacheUnusable):
+        return Fault.CACHE if full_place([entry]) else Fault.NODE
+    return Fault.GRAPH

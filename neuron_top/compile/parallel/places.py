@@ -1,0 +1,82 @@
+"""Where compiles may run, as a person asks for it, and the executor that follows from it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from neuron_top.errors import UsageError
+
+if TYPE_CHECKING:
+    from neuron_top.compile.parallel.executor import Executor
+
+JOBS = f".neurontop-jobs-{os.getuid()}"
+"""Beside a cache root, so that all nodes see it; one per user."""
+
+
+class ExecutorKind(StrEnum):
+    """What runs compiles."""
+
+    LOCAL = "local"
+    SLURM = "slurm"
+    RAY = "ray"
+
+
+class SlurmOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person asks of Slurm."""
+
+    partition: str = ""
+    account: str = ""
+    sbatch: Mapping[str, str] = {}
+    """Any other option of sbatch, without its dashes; an empty value is an option without one."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where compiles run, and what each may take there."""
+
+    kind: ExecutorKind = ExecutorKind.LOCAL
+    cores: int = 1
+    logs: str = ""
+    """Folder that all nodes see, for the output of tasks; empty: beside the cache root."""
+    slurm: SlurmOptions = SlurmOptions()
+    ray: str = ""
+    """Address of a cluster, `ray://host:port` or `host:port`; empty: the one that runs here."""
+
+
+def scheduler(place: Place, root: Path) -> Executor:
+    """What submits compiles of the graphs in `root` to a site's scheduler.
+
+    Raises UsageError where it cannot be reached, or its package is not installed.
+    """
+    if place.kind is ExecutorKind.SLURM:
+        from neuron_top.compile.parallel.slurm import SlurmExecutor
+
+        return SlurmExecutor(place.slurm, _logs(place, root))
+    if place.kind is ExecutorKind.RAY:
+        from neuron_top.compile.parallel.ray_cluster import RayExecutor
+
+        return RayExecutor(place.ray)
+    raise AssertionError("this machine needs no scheduler")
+
+
+def _logs(place: Place, root: Path) -> Path:
+    """A folder of this call, made for this user alone."""
+    name = f"{root.name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:8]}"
+    above = Path(place.logs).absolute() if place.logs else root.parent / JOBS
+    folder = above / name / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
+    try:
+        above.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True)
+    except OSError as problem:
+        raise UsageError(
+            f"the output of tasks cannot be written to {folder} ({problem.strerror}): name a folder that every node "
+            "sees with --logs"
+        ) from None
+    return folder

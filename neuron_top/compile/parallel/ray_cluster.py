@@ -1,0 +1,176 @@
+"""Compiles as tasks of a Ray cluster that runs already; no accelerator is asked for.
+
+Ray places and starts them. Retries are ours: Ray's own know nothing of memory and of nodes without a compiler.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from neuron_top.cache.locks import lock_owner
+from neuron_top.cache.model import filenames
+from neuron_top.compile.parallel.compile_queue import CollectedGraph, CompileResult, Fault
+from neuron_top.compile.parallel.executor import EntryTask, Memory, Placement
+from neuron_top.compile.parallel.on_node import NodeResult, arrived, compile_on_node, task_data
+from neuron_top.errors import UsageError
+from neuron_top.identity import NODE_VARIABLES
+
+try:
+    import ray
+    from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
+    from ray.util.scheduling_strategies import NodeLabelSchedulingStrategy, NotIn
+except ImportError:
+    raise UsageError("compiling through Ray needs its package: pip install 'neuron-top[ray]'") from None
+
+_PASSED = ("NEURON", "XLA_", "TORCHINDUCTOR_")
+"""Variables of this process that a compile on a node gets, by how they begin."""
+_NODE_LABEL = "ray.io/node-id"
+_LOOK_SECONDS = 2.0
+_CANCEL_SECONDS = 20.0
+
+
+class _Task(NamedTuple):
+    task: EntryTask
+    future: Future[CompileResult]
+    reference: Any  # an ObjectRef, or a client's stand-in for one
+
+
+class RayExecutor:
+    """See Executor."""
+
+    def __init__(self, address: str) -> None:
+        """Raises UsageError where no cluster answers."""
+        try:
+            ray.init(
+                address=address or "auto",
+                runtime_env={"env_vars": passed_variables(os.environ)},
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
+            where = f"at {address}" if address else "that runs here (ray start, or name one with --ray)"
+            raise UsageError(f"no Ray cluster {where} can be used: {str(problem).partition(chr(10))[0]}") from None
+        self._compile = ray.remote(_compile_and_say_where)
+        self._tasks: list[_Task] = []
+        self._began: dict[CollectedGraph, Placement] = {}
+        self._looked: dict[CollectedGraph, float] = {}
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def submit(self, task: EntryTask) -> Future[CompileResult]:
+        """See Executor."""
+        options: dict[str, Any] = {"num_cpus": task.cores, "max_retries": 0, "name": task.graph.module}
+        if task.memory is not None:
+            options["memory"] = task.memory
+        if task.avoid:
+            options["scheduling_strategy"] = NodeLabelSchedulingStrategy(
+                {_NODE_LABEL: NotIn(*sorted(task.avoid))}  # type: ignore[no-untyped-call]
+            )
+        future: Future[CompileResult] = Future()
+        data = task_data(task.graph.path, task.retries)
+        entry = _Task(task, future, self._compile.options(**options).remote(data))
+        with self._lock:
+            self._tasks.append(entry)
+            self._began.pop(task.graph, None)
+        entry.reference.future().add_done_callback(lambda ended: self._finish(entry, ended))
+        return future
+
+    def flush(self) -> None:
+        """See Executor: each task is submitted by itself."""
+
+    def memory(self) -> Memory:
+        """See Executor: Ray sees to it."""
+        return Memory(None)
+
+    def placement(self, task: EntryTask) -> Placement:
+        """See Executor: where its entry's lock says; a task that has not taken it counts as queued."""
+        graph, now = task.graph, time.monotonic()
+        known = self._began.get(graph)
+        if known is not None or now - self._looked.get(graph, 0.0) < _LOOK_SECONDS:
+            return known or Placement(queued=True)
+        self._looked[graph] = now
+        owner = lock_owner.read_record(f"{graph.path}{filenames.LOCK_SUFFIX}")
+        if owner is None:
+            return Placement(queued=True)
+        self._began[graph] = Placement(owner.host, since=now)
+        return self._began[graph]
+
+    def leave_out(self, node: str) -> None:
+        """See Executor: Ray cannot move what is queued; a task that fails there is submitted elsewhere."""
+
+    def logs(self) -> Path | None:
+        """See Executor: in the session folder of each node's Ray."""
+        return None
+
+    def cancel(self) -> None:
+        """See Executor: interrupted first, so that locks are given back; what does not end is killed."""
+        self._stopped = True
+        with self._lock:
+            references = [each.reference for each in self._tasks]
+        for force in (False, True):
+            for reference in references:
+                ray.cancel(reference, force=force)
+            if references:
+                _, references = ray.wait(references, num_returns=len(references), timeout=_CANCEL_SECONDS)
+
+    def close(self) -> None:
+        """See Executor."""
+        ray.shutdown()
+
+    def _finish(self, entry: _Task, ended: Future[tuple[str, bytes]]) -> None:
+        with self._lock:
+            self._tasks.remove(entry)
+        if self._stopped:
+            return
+        # A slow file system must not keep up Ray's own thread, in which this is called.
+        threading.Thread(target=_tell, args=(entry, ended), name="ray-result", daemon=True).start()
+
+
+def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """What compiles on nodes get of our environment; nothing with a password in it, for Ray shows it to everybody."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name.startswith(_PASSED)
+        and name not in NODE_VARIABLES
+        and not ("://" in value and "@" in value.partition("://")[2])
+    }
+
+
+def _compile_and_say_where(data: bytes) -> tuple[str, bytes]:
+    """On the node."""
+    return str(ray.get_runtime_context().get_node_id()), compile_on_node(data)
+
+
+def _tell(entry: _Task, ended: Future[tuple[str, bytes]]) -> None:
+    entry.future.set_result(_result(entry.task.graph.path, ended))
+
+
+def _result(graph: Path, ended: Future[tuple[str, bytes]]) -> CompileResult:
+    try:
+        node, data = ended.result()
+        told = msgspec.json.decode(data, type=NodeResult)
+    except OutOfMemoryError as problem:
+        return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.MEMORY)
+    except RayTaskError as problem:
+        said = f"the task failed outside the compile: {str(problem).strip().rpartition(chr(10))[2]}"
+        return CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.LOST)
+    except (RayError, msgspec.MsgspecError) as problem:
+        return CompileResult(ok=False, seconds=0.0, message=_first_line(problem), fault=Fault.LOST)
+    result = msgspec.structs.replace(told.result, node=node)
+    if result.ok and (unseen := arrived(graph, told)):
+        return msgspec.structs.replace(result, ok=False, message=unseen, fault=Fault.NODE)
+    return result
+
+
+def _first_line(problem: BaseException) -> str:
+    return str(problem).strip().partition("\n")[0] or type(problem).__name__

@@ -1,0 +1,37 @@
+"""What follows when a task did not end well: another node, more memory, or the end of it. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from neuron_top.compile.parallel.compile_queue import CompileResult, Fault
+from neuron_top.compile.parallel.executor import EntryTask
+
+MOST_ATTEMPTS = 5
+"""Of one graph over all nodes: a fault that follows it everywhere is its own."""
+MORE_MEMORY = 2
+FIRST_MEMORY = 2 * 1024**3
+"""Asked for after a kill where nothing is known of the graph's needs, bytes."""
+
+
+def next_attempt(task: EntryTask, result: CompileResult) -> EntryTask | None:
+    """The task to submit in place of one that ended so; None where another attempt would end the same."""
+    if result.ok or task.attempt >= MOST_ATTEMPTS:
+        return None
+    again = msgspec.structs.replace(task, attempt=task.attempt + 1)
+    match result.fault:
+        case Fault.LOST:
+            return again
+        case Fault.NODE if result.node:
+            return msgspec.structs.replace(again, avoid=task.avoid | {result.node})
+        case Fault.MEMORY:
+            seen = max(task.memory or 0, result.peak_rss_bytes or 0)
+            return msgspec.structs.replace(again, memory=MORE_MEMORY * seen if seen else FIRST_MEMORY)
+        case _:
+            return None
+
+
+def reason(task: EntryTask, result: CompileResult) -> str:
+    """Why `task` is submitted again, for a person."""
+    where = f" on {result.node}" if result.node else ""
+    return f"{task.graph.module}{where}: {result.message}; submitted again (attempt {task.attempt + 1})"

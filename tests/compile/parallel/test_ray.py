@@ -1,0 +1,40 @@
+"""`neurontop compile --on ray` on a real cluster of four nodes, with a compiler in a script."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.compile.parallel.scheduled import Site
+from tests.servers.ray_cluster import RayMissing, ray_cluster
+
+
+def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_worker_is_killed(tmp_path: Path) -> None:
+    site = Site(tmp_path, os.environ)
+    site.mark("no-compiler-on-n2")
+    site.mark("kill-61")
+    gate = site.mark("wait")
+    try:
+        with ray_cluster(site.environ) as address:
+            place = ("--on", "ray", "--ray", address)
+            status, said = site.interrupt(*place, mark=r"[1-3] running")
+            assert status == 130, said
+            assert site.lines("compiled") == []
+            assert list(site.root.rglob("*.lock")) == []
+            gate.unlink()
+            done = site.compile(*place)
+    except RayMissing as reason:
+        pytest.skip(str(reason))
+    assert done.returncode == 0, done.stderr
+    site.check_each_compiled_once()
+    assert {node for _, node in site.lines("compiled")} <= {"n1", "n3", "n4"}
+
+
+def test_no_cluster_is_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    done = Site(tmp_path, os.environ).compile("--on", "ray")
+    assert done.returncode == 2, done.stderr
+    assert "no Ray cluster that runs here" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,64 @@
+"""`neurontop compile --on slurm` on a real Slurm of four nodes, with a compiler in a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.compile.parallel.scheduled import Site
+from tests.servers.slurm import SlurmCluster
+
+pytest.importorskip("submitit")
+
+
+@pytest.fixture
+def site(slurm: SlurmCluster, tmp_path: Path) -> Site:
+    """Three collected graphs on a Slurm without jobs."""
+    return Site(tmp_path, slurm.environment)
+
+
+def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_task_is_killed(slurm, site):
+    site.mark("no-compiler-on-n2")  # n1 has two cores: the third task goes to n2
+    site.mark("kill-61")
+    done = site.compile("--on", "slurm", "--partition", "main", "--sbatch", "comment=three graphs")
+    assert done.returncode == 0, done.stderr
+    site.check_each_compiled_once()
+    assert {node for _, node in site.lines("compiled")} <= {"n1", "n3", "n4"}
+    assert "node n2 is given no more compiles: neuronx-cc --version" in done.stderr
+    assert "its task is gone (Slurm says failed)" in done.stderr
+    assert "3 of 3 graphs: 3 done, 0 running, 0 failed, 0 left" in done.stderr
+    again = site.compile("--on", "slurm")
+    assert again.returncode == 0
+    assert "nothing to compile: no graph waits in the cache" in again.stderr
+
+
+def test_interrupted_it_cancels_what_it_submitted_and_goes_on_next_time(slurm, site):
+    gate = site.mark("wait")
+    status, said = site.interrupt("--on", "slurm", "--logs", str(site.folder / "logs"), mark=r"[1-3] running")
+    assert status == 130, said
+    assert slurm.run("squeue", "--noheader", "--states=PENDING,RUNNING,COMPLETING").strip() == ""
+    assert list(site.root.rglob("*.lock")) == []
+    assert site.lines("compiled") == []
+    gate.unlink()
+    done = site.compile("--on", "slurm")
+    assert done.returncode == 0, done.stderr
+    site.check_each_compiled_once()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--on", "slurm", "--partition", "nowhere"], "Slurm refused the compiles: "),
+        (["--partition", "main"], "--partition is for --on slurm, not for --on local"),
+        (["--on", "slurm", "--ray", "auto"], "--ray is for --on ray, not for --on slurm"),
+        (["--on", "slurm", "--sbatch", "=x"], "--sbatch takes KEY=VALUE"),
+        (["--on", "slurm", "--logs", "/dev/null/logs"], "name a folder that every node sees with --logs"),
+    ],
+)
+def test_what_cannot_be_submitted_is_said_and_changes_nothing(site, arguments, complaint):
+    done = site.compile(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert site.lines("begun") == []

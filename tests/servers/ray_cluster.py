@@ -1,0 +1,62 @@
+"""A Ray cluster of several nodes on this machine, in a process of its own: this one imports nothing of Ray."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+_MAIN = """
+import sys
+from ray.cluster_utils import Cluster
+
+cluster = None
+for name in sys.argv[1:]:
+    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "node_name": name, "env_vars": {"NEURONTOP_NODE": name}}
+    if cluster is None:
+        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    else:
+        cluster.add_node(**node)
+print(cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
+"""
+_ENDED_SECONDS = 120.0
+
+
+class RayMissing(Exception):
+    """No Ray cluster can be had here; says why."""
+
+
+@contextmanager
+def ray_cluster(environ: Mapping[str, str], nodes: Sequence[str] = ("n1", "n2", "n3", "n4")) -> Iterator[str]:
+    """The address of a cluster with these nodes of one core; compiles on them see `environ`. Raises RayMissing."""
+    if importlib.util.find_spec("ray") is None:
+        raise RayMissing("ray is not installed")
+    # Its components are of this machine: a proxy is not asked, and nothing is reported to anybody.
+    own = {**os.environ, **environ, "RAY_USAGE_STATS_ENABLED": "0", "no_proxy": "*"}
+    with subprocess.Popen(
+        [sys.executable, "-c", _MAIN, *nodes],
+        env=own,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as cluster:
+        assert cluster.stdin is not None
+        assert cluster.stdout is not None
+        assert cluster.stderr is not None
+        try:
+            address = cluster.stdout.readline().strip()
+            if not address:
+                raise RayMissing(f"Ray did not start on this machine: {cluster.stderr.read()[-2000:]}")
+            yield address
+        finally:
+            try:
+                cluster.communicate(timeout=_ENDED_SECONDS)
+            except subprocess.TimeoutExpired:
+                cluster.kill()
