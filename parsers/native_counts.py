@@ -13,6 +13,7 @@ from neuron_top.events import (
     CompileFailed,
     CompileLogEvent,
     CompileStarted,
+    GraphMeasured,
     LockWaited,
 )
 
@@ -33,6 +34,10 @@ class NativeCounts(msgspec.Struct):
     """Waits that ended in vain, with the lock removed."""
     lock_wait_max_seconds: float | None = None
     modules: set[str] = set()
+    measured: int = 0
+    """Compiles that the tables tell of, every rank's."""
+    compile_seconds: dict[str, float] = {}
+    """Graph → seconds that its compile took, by the tables of all ranks; the longest where several compiled it."""
 
     @property
     def any(self) -> bool:
@@ -61,6 +66,13 @@ class NativeCounts(msgspec.Struct):
                     self.lock_wait_max_seconds = max(self.lock_wait_max_seconds or 0.0, event.minutes * 60.0)
             case _:
                 pass
+
+    def add_measured(self, event: GraphMeasured) -> None:
+        """Take over a row of a table."""
+        self.measured += event.compile_seconds > 0
+        if len(self.compile_seconds) < _MOST and event.compile_seconds > 0:
+            longest = max(self.compile_seconds.get(event.module, 0.0), event.compile_seconds)
+            self.compile_seconds[event.module] = longest
 
     def as_json(self) -> dict[str, Any]:
         """The document of `neurontop tally --json`, under `native`."""

@@ -31,6 +31,7 @@ from neuron_top.events import (
     CompilerVersionSeen,
     CompileStarted,
     GraphExtracted,
+    GraphMeasured,
     GraphReported,
     HubMissed,
     LineMalformed,
@@ -171,6 +172,9 @@ class Tally:
         """Count one event."""
         if isinstance(event, CompileLogEvent) and event.generation == NATIVE:
             self.native.add(event)
+            return
+        if isinstance(event, GraphMeasured):
+            self.native.add_measured(event)
             return
         kind = type(event)
         count, modules, adder, timed = _HANDLING.get(kind, _NOTHING)

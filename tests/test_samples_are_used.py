@@ -8,11 +8,8 @@ import pytest
 
 from tests.corpus import corpus
 
-FROM_PART_3 = "read from part 3 on (diagnosis)"
 UNUSED = {
     "prom_inf1.xlarge_exporter_excerpt.prom.txt": "a page of an exporter, which no source of ours reads",
-    "t8_torchneuron_metric_table_graph_stats_rank0.csv": f"compile times per graph: {FROM_PART_3}",
-    "t8_torchneuron_metric_table_graph_stats_rank0.expect.json": f"what that table holds: {FROM_PART_3}",
 }
 SIDECARS = (".log", ".expect.json", ".diagnosis.json")
 """The endings of what tests/parsers/test_corpus.py and tests/diagnose/test_corpus.py read by themselves."""

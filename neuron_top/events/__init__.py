@@ -37,6 +37,7 @@ from neuron_top.events.compile import (
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
+    GraphMeasured,
     GraphReused,
     HubMissed,
     LockWaited,
@@ -150,6 +151,7 @@ __all__ = [
     "GraphCaptured",
     "GraphDescribed",
     "GraphExtracted",
+    "GraphMeasured",
     "GraphMetricsReported",
     "GraphReported",
     "GraphReused",
@@ -219,6 +221,7 @@ CompileFamily = (
     | ArtifactLoaded
     | CompileFellBack
     | GraphReused
+    | GraphMeasured
     | CompilerStageFinished
     | CompilerExited
     | CompilerVersionSeen

@@ -193,6 +193,24 @@ class ArtifactLoaded(Event, frozen=True, kw_only=True):
     waited_seconds: float = 0.0
 
 
+class GraphMeasured(Event, frozen=True, kw_only=True):
+    """A row of TorchNeuron's table of graphs. `module` is the graph's own id; `at` is when its lowering began.
+
+    `compile_seconds` 0: this process did not compile it, it came from a cache or from another thread.
+    """
+
+    module: str
+    pid: int | None = None
+    rank: int | None = None
+    name: str = ""
+    model: str = ""
+    operators: int | None = None
+    collectives: bool | None = None
+    pass_seconds: float | None = None
+    lower_seconds: float | None = None
+    compile_seconds: float
+
+
 class GraphReused(Event, frozen=True, kw_only=True):
     """A compiled graph served an equal block of the model: one call more with parameters it had not met before.
 

@@ -6,13 +6,14 @@ Everything heavy is imported when a feed makes its sources, which is after the f
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
+from neuron_top.parsers.graph_stats import FILE
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Source
 
@@ -68,15 +69,20 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
 def _sources_of_paths(
     settings: Settings, buffer: LogBuffer, paths: Sequence[str], piped: int | None
 ) -> Iterator[Source]:
+    from neuron_top.ingest import graph_tables
     from neuron_top.ingest.sources import LogFiles, StandardInput, TelemetryLog
 
     named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
     roots = [path for path in named if is_cache_root(path)]
-    logs = [path for path in named if path not in roots]
+    tables = [path for path in named if FILE.search(path.name)]
+    logs = [path for path in named if path not in roots and path not in tables]
     if STANDARD_INPUT in paths:
         yield StandardInput(buffer, piped or 0, kept=piped is not None)
     if logs:
         yield LogFiles(lambda: _expanded(logs), buffer)
+    if logs or tables:
+        beside = partial(_tables, logs, tables, graph_tables.beside)
+        yield graph_tables.GraphTables(beside)
     for path in paths:
         if _is_telemetry(path):
             yield TelemetryLog(Path(path))
@@ -84,6 +90,12 @@ def _sources_of_paths(
         from neuron_top.ingest.caches import WatchedCache
 
         yield from (WatchedCache(str(root), settings.state_path) for root in roots)
+
+
+def _tables(logs: Sequence[Path], named: Sequence[Path], beside: Callable[[Path], list[Path]]) -> list[Path]:
+    """Tables of compile times: those that were named, and those beside the logs."""
+    folders = {path.parent: path for path in reversed(list(_expanded(logs)))}
+    return list(dict.fromkeys([*named, *(table for log in folders.values() for table in beside(log))]))
 
 
 def is_cache_root(path: Path) -> bool:

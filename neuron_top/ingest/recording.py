@@ -19,6 +19,7 @@ import msgspec
 from neuron_top import private_files
 from neuron_top.errors import NeuronTopError, RefusedForSafety
 from neuron_top.events import RunFinished, RunStarted
+from neuron_top.ingest.graph_tables import GraphTables, metrics_folder, tables_in
 from neuron_top.ingest.job import JobOutput
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
@@ -87,6 +88,7 @@ class Recording:
                 self._output,
                 SideChannel(self.folder / EVENTS_NAME),
                 self._trace,
+                self._graph_tables(started.at or 0.0),
                 Periodic("workers", self._settings.sample_seconds, sampler.look),
                 *self._extra(),
             ],
@@ -96,6 +98,12 @@ class Recording:
         )
         self.feed.publish(started)
         self.feed.start(changed)
+
+    def _graph_tables(self, began: float) -> GraphTables:
+        """The tables that TorchNeuron writes where the command's environment asks for them."""
+        folder = metrics_folder(self._environ)
+        # A file system's clock may be a little behind ours.
+        return GraphTables(lambda: tables_in(folder) if folder is not None else (), since=began - 1.0)
 
     def _start_event(self) -> RunStarted:
         """What can be said of the command before it runs."""

@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING
 from neuron_top.cache.scan import catalog
 from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
+from neuron_top.ingest import graph_tables
 from neuron_top.ingest.recordings import find_recording, load_run, store_path
+from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
 from neuron_top.processes.log_input import STANDARD_INPUT, Tell, portions, quiet
@@ -72,17 +74,24 @@ def read_logs(
 ) -> Run:
     """One run out of console logs, plain or gzip; a megabyte of each is in memory at a time."""
     run = Run(history_seconds) if into is None else into
+    tables: dict[Path, None] = {}
     for name in dict.fromkeys(names):
+        tables.update(dict.fromkeys(graph_tables.beside(name)))
         _read(run, name, portions(name, tell, standard_input), diagnosed=diagnosed)
+    named = {Path(name).absolute() for name in names}
+    for table in tables:
+        if table.absolute() not in named:
+            tell(graph_tables.remark(table))
+            for event in graph_tables.read_table(table):
+                run.apply(event)
     return run
 
 
 def _read(run: Run, name: str, portions: Iterator[bytes], *, diagnosed: bool) -> None:
-    """A console log, or what PyTorch wrote into a folder of TORCH_TRACE: its first line tells."""
+    """A console log, what PyTorch wrote into a folder of TORCH_TRACE, or a table of graphs: its first line tells."""
     first = next(portions, b"")
-    trace = is_trace(first)
-    reader: LogReader | TorchTraceReader = TorchTraceReader.of_file(name) if trace else LogReader(f"log:{name}")
-    diagnoser = _diagnoser(reader.source) if diagnosed and not trace else None
+    reader = _reader_of(name, first)
+    diagnoser = _diagnoser(reader.source) if diagnosed and isinstance(reader, LogReader) else None
     size = 0
     for data in itertools.chain((first,), portions):
         size += len(data)
@@ -103,6 +112,12 @@ def _diagnoser(source: str) -> Diagnoser:
     from neuron_top.diagnose.diagnoser import Diagnoser  # a quarter of a second that past compile times do not need
 
     return Diagnoser(source)
+
+
+def _reader_of(name: str, first: bytes) -> LogReader | TorchTraceReader | GraphTableReader:
+    if is_trace(first):
+        return TorchTraceReader.of_file(name)
+    return GraphTableReader.of_file(name) if is_graph_table(first) else LogReader(f"log:{name}")
 
 
 def end_of(run: Run) -> float:

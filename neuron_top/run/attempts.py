@@ -19,6 +19,7 @@ from neuron_top.events import (
     CompilerPassed,
     CompilerProgress,
     CompileStarted,
+    GraphMeasured,
     GraphReported,
     LockWaited,
     ProcessExited,
@@ -213,6 +214,25 @@ class Attempts:
             attempt.start, attempt.end, attempt.dots = unnamed.start, unnamed.end, unnamed.dots
         attempt.seconds = event.seconds
         self._graphs.close(graph, worker, attempt, attempt.end, Outcome.DONE if event.ok else Outcome.FAILED)
+
+    def measured(self, event: GraphMeasured) -> None:
+        """A row of TorchNeuron's table: the measured time of a compile that lines told of, or the only word on it."""
+        graph = self._graphs.graph(self._graphs.module_of(event.module) or event.module, event.time)
+        graph.operators = event.operators if event.operators is not None else graph.operators
+        if event.compile_seconds <= 0:
+            return
+        told = ((worker, attempt) for worker in graph.workers.values() for attempt in worker.attempts)
+        unmeasured = (
+            (worker, one) for worker, one in told if one.seconds is None and one.outcome is not Outcome.FAILED
+        )
+        worker, attempt = next(unmeasured, (None, None))
+        if worker is None or attempt is None:
+            worker = self._graphs.worker(graph, worker_key(event), None, event.rank, event.node)
+            attempt = worker.attempt(Message.MEASURED)
+            began = event.at + (event.lower_seconds or 0.0) if event.at is not None else None
+            attempt.start, attempt.end = began, began + event.compile_seconds if began is not None else None
+        attempt.seconds = event.compile_seconds
+        self._graphs.close(graph, worker, attempt, attempt.end, Outcome.DONE)
 
     def process_seen(self, event: ProcessSeen) -> None:
         """A compiler process that names its graph: the start, exact, whatever the log says or does not."""

@@ -31,6 +31,7 @@ from neuron_top.events import (
     CompileStarted,
     GraphDescribed,
     GraphExtracted,
+    GraphMeasured,
     GraphReported,
     GraphReused,
     HubMissed,
@@ -118,6 +119,8 @@ class CompileTracker:
             case GraphReused():
                 _graph, worker = self._graphs.of_event(event)
                 worker.blocks = max(worker.blocks or 0, event.blocks)
+            case GraphMeasured():
+                self._measured(event)
             case CompileFellBack():
                 counts.add_fallback(event.reason, event.time)
             case CompilerStageFinished():
@@ -153,6 +156,12 @@ class CompileTracker:
         """Nothing goes on after the run: what is open was interrupted, a look-up without an answer was a miss."""
         self._attempts.run_over(at, node)
         self._answers.stop_waits(at)
+
+    def _measured(self, event: GraphMeasured) -> None:
+        self._attempts.measured(event)
+        for stage, seconds in (("fx passes", event.pass_seconds), ("lowering", event.lower_seconds)):
+            if seconds:
+                self.counts.stage_seconds[stage] = self.counts.stage_seconds.get(stage, 0.0) + seconds
 
     def _described(self, event: GraphDescribed) -> None:
         graph, _worker = self._graphs.of_event(event)

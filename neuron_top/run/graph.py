@@ -128,6 +128,8 @@ class Message(StrEnum):
     """The side channel, at the end."""
     REPORTED = "reported"
     """The report of a parallel compile."""
+    MEASURED = "measured"
+    """TorchNeuron's table of compile times."""
     DERIVED = "derived"
     """Dots or a PASS of a compile whose graph no line has named."""
 

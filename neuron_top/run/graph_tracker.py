@@ -8,13 +8,16 @@ from neuron_top.events import (
     CompileEnded,
     CompileLogEvent,
     GraphDescribed,
+    GraphMeasured,
     GraphReused,
     LogEvent,
 )
 from neuron_top.run.graph import LINES_KEPT, Attempt, Graph, GraphState, LineRef, Message, Outcome, WorkerGraph
 from neuron_top.run.lookups import worker_key
 
-GraphEvent = CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused
+GraphEvent = (
+    CompileLogEvent | GraphDescribed | CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphMeasured
+)
 """Events that speak of one graph."""
 Entry = tuple[Graph, WorkerGraph, Attempt]
 
@@ -78,13 +81,17 @@ class GraphTracker:
         key = worker_key(event)
         if isinstance(event, CompileLogEvent) and event.graph is not None and event.module is not None:
             self._modules[event.graph] = event.module
-        module = self._modules.get(event.module or "", event.module)
+        module = self.module_of(event.module)
         graph = self.graph(module or f"unnamed {key}", event.time, named=module is not None)
         worker = self.worker(graph, key, event.pid, event.rank, event.node)
         if isinstance(event, LogEvent) and event.offset is not None:
             graph.lines.append(LineRef(event.source, event.offset, event.time, type(event).__name__))
             del graph.lines[:-LINES_KEPT]
         return graph, worker
+
+    def module_of(self, name: str | None) -> str | None:
+        """The cache's key of a graph that a line named by its own id; any other name as it is."""
+        return self._modules.get(name or "", name)
 
     def running_of(self, key: str) -> list[Entry]:
         """Attempts of this worker that go on."""

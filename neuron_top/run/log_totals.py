@@ -10,10 +10,12 @@ from neuron_top.events import (
     CacheHit,
     CompileCompleted,
     CompileFailed,
+    CompileLogEvent,
     CompileStarted,
     DeviceMemoryExhausted,
     ErrorRaised,
     GraphExtracted,
+    GraphMeasured,
     LineMarked,
     LockWaited,
     NeffMemoryReported,
@@ -34,6 +36,8 @@ class GraphCounts:
 
     def __init__(self) -> None:
         self.hits = self.compiled = self.started = self.failed = self.cached_failures = self.extracted = 0
+        self.measured = 0
+        """Compiles that a table tells of."""
         self.longest_wait: float | None = None
         """Seconds."""
 
@@ -48,11 +52,15 @@ class LogTotals:
         self.problems: Counter[str] = Counter()
         self.exhausted: list[DeviceMemoryExhausted] = []
         self.programs: dict[str, NeffMemoryReported] = {}
+        self.measured_seconds: dict[str, float] = {}
+        """Of compiles that a table tells of, by module."""
         self.steps = 0
         self.last_step: StepReported | None = None
         self.trial = False
         """Steps were printed while graphs were being extracted: their numbers mean nothing."""
         self._dead: set[int | None] = set()
+        self._modules: dict[str, str] = {}
+        """Graph's own id → the cache's key, where a line told both."""
 
     def apply(self, event: AnyEvent) -> None:
         """Take one event into account."""
@@ -83,6 +91,9 @@ class LogTotals:
 
     def _count_graph(self, event: AnyEvent) -> None:
         module = getattr(event, "module", None)
+        if isinstance(event, CompileLogEvent) and event.graph is not None and module is not None:
+            self._modules[event.graph] = module
+        module = self._modules.get(module, module) if module is not None else None
         if module is None or (module not in self.graphs and len(self.graphs) >= _MOST_GRAPHS):
             return
         graph = self.graphs.setdefault(module, GraphCounts())
@@ -93,6 +104,11 @@ class LogTotals:
                 graph.compiled += 1
             case CompileStarted():
                 graph.started += 1
+            case GraphMeasured():
+                if event.compile_seconds > 0:
+                    graph.measured += 1
+                    longest = max(self.measured_seconds.get(module, 0.0), event.compile_seconds)
+                    self.measured_seconds[module] = longest
             case CompileFailed():
                 graph.failed += 1
             case CachedFailureHit():

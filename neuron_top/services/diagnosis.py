@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
@@ -10,6 +11,7 @@ from neuron_top.diagnose.diagnoser import Diagnoser
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.recordings import OUTPUT_NAME, run_folder
 from neuron_top.ingest.run_loader import is_log
+from neuron_top.parsers.graph_stats import is_graph_table
 from neuron_top.processes.log_input import portions, quiet
 from neuron_top.run.model import Run
 from neuron_top.services.runs import RunService
@@ -29,7 +31,11 @@ class DiagnosisService:
 
     def _of_one(self, name: str, standard_input: IO[bytes] | None) -> Diagnosis:
         if is_log(name):
-            return _read(f"log:{name}", portions(name, self._tell, standard_input), None)
+            log = portions(name, self._tell, standard_input)
+            first = next(log, b"")
+            if is_graph_table(first):  # it states times and no cause
+                return Diagnoser(f"log:{name}").diagnosis()
+            return _read(f"log:{name}", itertools.chain((first,), log), None)
         record = self._runs.find(name)
         diagnosis = recorded_diagnosis(self._settings, record.id, None if record.open else record.exit_code)
         if diagnosis is None:

@@ -1,15 +1,20 @@
-"""Logs counted: as a document of counts, or as rows for a person."""
+"""Logs counted: as a document of counts, or as rows for a person; with the tables of compile times beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from neuron_top.diagnose.diagnoser import Diagnoser
+from neuron_top.events import AnyEvent
+from neuron_top.ingest import graph_tables
+from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.tally import Tally
 from neuron_top.processes.log_input import portions
 
 if TYPE_CHECKING:  # the counts alone are read without it
+    from neuron_top.parsers.reader import LogReader
     from neuron_top.views.log_tally import LogTally
 
 
@@ -25,11 +30,8 @@ class TallyService:
         from neuron_top.parsers.counting import CountingReader
 
         reader, diagnoser = CountingReader(f"log:{name}"), Diagnoser(f"log:{name}")
-        for data in portions(name, self._tell, self._standard_input):
-            reader.feed(data)
-            diagnoser.feed(data)
-        reader.flush()
-        diagnoser.flush()
+        for _ in self._events(name, reader, diagnoser):
+            pass
         return reader.tally.as_json() | {"diagnosis": diagnoser.diagnosis()}
 
     def rows(self, name: str) -> LogTally:
@@ -39,12 +41,40 @@ class TallyService:
         from neuron_top.views.log_tally import log_tally
 
         reader, totals, diagnoser = LogReader(f"log:{name}"), LogTotals(), Diagnoser(f"log:{name}")
-        for data in portions(name, self._tell, self._standard_input):
-            for event in reader.feed(data):
-                totals.apply(event)
-            diagnoser.feed(data)
-        diagnoser.flush()
-        for event in reader.flush():
+        for event in self._events(name, reader, diagnoser):
             totals.apply(event)
-        tally: Tally = reader.tally
-        return log_tally(tally, totals, diagnoser.diagnosis())
+        return log_tally(reader.tally, totals, diagnoser.diagnosis())
+
+    def _events(self, name: str, reader: LogReader, diagnoser: Diagnoser) -> Iterator[AnyEvent]:
+        """The events of a log, counted by its reader; then those of the tables beside it."""
+        tables = graph_tables.beside(name)
+        data = portions(name, self._tell, self._standard_input)
+        first = next(data, b"")
+        data = itertools.chain((first,), data)
+        if is_graph_table(first):
+            yield from _table_events(name, reader.tally, data)
+        else:
+            for portion in data:
+                yield from reader.feed(portion)
+                diagnoser.feed(portion)
+            yield from reader.flush()
+        diagnoser.flush()
+        for table in tables:
+            self._tell(graph_tables.remark(table))
+            for event in graph_tables.read_table(table):
+                reader.tally.add(event)
+                yield event
+
+
+def _table_events(name: str, tally: Tally, data: Iterator[bytes]) -> Iterator[AnyEvent]:
+    """The events of a named table; each of its lines is known."""
+    reader = GraphTableReader.of_file(name)
+    for portion in data:
+        tally.measure(portion)
+        for event in reader.feed(portion):
+            tally.add(event)
+            yield event
+    for event in reader.flush():
+        tally.add(event)
+        yield event
+    tally.known = tally.lines

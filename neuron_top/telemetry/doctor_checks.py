@@ -269,6 +269,18 @@ def _variables(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     yield from _unknown_variables(facts)
     if {"NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"} <= facts.variables.keys():
         yield "note", "NEURON_RT_NUM_CORES has no effect beside NEURON_RT_VISIBLE_CORES", ""
+    yield from _compile_only(facts)
+
+
+def _compile_only(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
+    """What vLLM-Neuron refuses to start with."""
+    on = {name for name, value in facts.variables.items() if value == "1"}
+    if "VLLM_NEURON_CPU_COMPILE" in on and "NEURON_PLATFORM_TARGET_OVERRIDE" not in facts.variables:
+        what = "VLLM_NEURON_CPU_COMPILE needs a target: without a device nothing else tells it"
+        yield "problem", what, "set NEURON_PLATFORM_TARGET_OVERRIDE, as to trn2"
+    if {"VLLM_NEURON_DISABLE_WARMUP_COMPILE", "NEURON_LIBTORCH_DISABLE_COMPILE_CACHE"} <= on:
+        what = "VLLM_NEURON_DISABLE_WARMUP_COMPILE needs the cache that NEURON_LIBTORCH_DISABLE_COMPILE_CACHE turns off"
+        yield "problem", what, "unset one of them"
 
 
 def _unknown_variables(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:

@@ -11,6 +11,15 @@ EFFECTS: dict[str, str] = {
     "NEURON_CC_FLAGS": "compiler flags, and the wrapper's own options among them",
     "NEURON_COMPILE_CACHE_URL": "root of the compile cache, unless --cache_dir is given",
     "NEURON_LIBTORCH_REMOTE_CACHE": "remote compile cache of vLLM-Neuron",
+    "NEURON_LIBTORCH_CACHE_ROOT": "folder of vLLM-Neuron's local compile cache, without the plugin",
+    "NEURON_LIBTORCH_DISABLE_COMPILE_CACHE": "1: vLLM-Neuron's cache is off, every process compiles for itself",
+    "NEURON_LIBTORCH_COMPILATION_TIMEOUT": "seconds that vLLM-Neuron waits for another's compile; 600 by default",
+    "NEURON_LIBTORCH_PARALLEL_COMPILE_WORKERS": "how many compiles vLLM-Neuron runs at once; 8 by default",
+    "NEURON_LIBTORCH_DISABLE_GRAPH_CAPTURE_BACKEND": "1: vLLM-Neuron captures no graph, so it compiles none",
+    "NEURON_PLATFORM_TARGET_OVERRIDE": "target that is compiled for; needed to compile without a device",
+    "NEURON_LAUNCH_BLOCKING": "1: native PyTorch reports an error where it happens",
+    "NEURON_COMPILATION_CACHE_MAX_SIZE_MB": "NEFFs that native PyTorch keeps in the memory of a process, MB",
+    "NEURON_COMPILATION_CACHE_MAX_ENTRIES": "how many NEFFs it keeps there",
     "NEURON_EXTRACT_GRAPHS_ONLY": "collect graphs, execute nothing",
     "NEURON_PARALLEL_COMPILE": "set by the parallel pre-compile for its trial run",
     "NEURON_PARALLEL_COMPILE_MAX_RETRIES": "how often a failed graph is tried again",
@@ -57,8 +66,21 @@ EFFECTS: dict[str, str] = {
     "TRITON_CACHE_DIR": "cache of Triton",
     "JAX_COMPILATION_CACHE_DIR": "cache of JAX",
     "VLLM_CACHE_ROOT": "caches of vLLM",
-    "TORCH_NEURONX_NEFF_CACHE_DIR": "NEFF cache of native PyTorch on Neuron",
-    "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR": "its local part",
+    "VLLM_NEURON_CPU_COMPILE": "1: vLLM compiles for Neuron on a machine without a device",
+    "VLLM_NEURON_DISABLE_WARMUP_COMPILE": "1: a graph that vLLM-Neuron's cache does not hold is an error",
+    "VLLM_NEURON_ENABLE_METRICS": "1: vLLM's /metrics tells of Neuron, compile times among it",
+    "TORCH_NEURONX_NEFF_CACHE_DIR": "NEFF cache of native PyTorch on Neuron, may be shared; /tmp/neff_cache by default",
+    "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR": "its locks, on a local disk; /tmp/local_cache by default",
+    "TORCH_NEURONX_NEFF_CACHE_LOCK_TIMEOUT": "seconds until it breaks another's lock, dead or not; 1200 by default",
+    "TORCH_NEURONX_NEFF_DISABLE_CACHE": "1: it keeps no NEFF on disk",
+    "TORCH_NEURONX_HLO_CACHE_DIR": "its cache of lowered graphs",
+    "TORCH_NEURONX_LOG_LEVEL": "how much native PyTorch logs; 3 tells of look-ups and compiles",
+    "TORCH_NEURONX_LOG_FILE": "where it logs",
+    "TORCH_NEURONX_DEBUG_DIR": "where it keeps what it compiles; /tmp/neuron_backend by default",
+    "TORCH_NEURONX_DISABLE_FALLBACK_EXECUTION": "1: an operator that Neuron lacks is an error, not run on the CPU",
+    "TORCH_NEURONX_METRICS_ENABLED": "1: native PyTorch counts and times what it does",
+    "TORCH_NEURONX_ENABLED_METRIC_TABLES": "graph_stats: a table of compile times per graph, written at the end",
+    "TORCH_NEURONX_METRICS_DIR": "where that table is written; /tmp by default",
     "BASE_COMPILE_WORK_DIR": "work folder of NxD",
     "CUSTOM_CACHE_REPO": "cache repository of optimum-neuron",
     "LOCAL_RANK": "which worker of this host",
@@ -69,14 +91,17 @@ PREFIXES = ("NEURON_RT_LOG_LEVEL_", "NEURON_RT_LOG_LOCATION_", "NEURON_RT_INSPEC
 """Families of variables in which every name has a meaning."""
 
 
+_OPEN = ("TORCH_NEURONX_", "VLLM_NEURON_")
+
+
 def matters(name: str) -> bool:
     """Whether a variable is worth showing at all."""
-    return name in EFFECTS or name.startswith(("NEURON", "AWS_NEURON"))
+    return name in EFFECTS or name.startswith(("NEURON", "AWS_NEURON", *_OPEN))
 
 
 def known(name: str) -> bool:
-    """Whether the SDK or we read it."""
-    return name in EFFECTS or name.startswith(PREFIXES)
+    """Whether the SDK or we read it; of families that are not documented in full, whatever resembles no known name."""
+    return name in EFFECTS or name.startswith(PREFIXES) or (name.startswith(_OPEN) and nearest(name) is None)
 
 
 def nearest(name: str) -> str | None:

@@ -123,7 +123,7 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         graph_count=len(totals.graphs),
         hits=counts["hits"] + native.hits,
         compiles=max(counts["completed"] + counts["exits_ok"], counts["compile_starts"], counts["pass"])
-        + max(native.completed, native.compile_starts),
+        + max(native.completed, native.compile_starts, native.measured),
         failures=counts["errors"] + native.errors,
         cached_failures=counts["failed_hits"],
         lock_waits=counts["lock_waits"] + native.lock_waits,
@@ -153,7 +153,7 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
 
 def _graphs(tally: Tally, totals: LogTotals) -> tuple[TalliedGraph, ...]:
     """The graphs that matter most: failed, then slow, then often used."""
-    exact, at_most = tally.durations.exact, tally.durations.at_most
+    exact, at_most = {**tally.durations.exact, **totals.measured_seconds}, tally.durations.at_most
 
     def weight(item: tuple[str, GraphCounts]) -> tuple[int, float, int]:
         module, graph = item
@@ -162,7 +162,7 @@ def _graphs(tally: Tally, totals: LogTotals) -> tuple[TalliedGraph, ...]:
     return tuple(
         TalliedGraph(
             module=module,
-            compiled=graph.compiled or graph.started,
+            compiled=max(graph.compiled or graph.started, graph.measured),
             hits=graph.hits,
             extracted=graph.extracted,
             failed=graph.failed + graph.cached_failures,

@@ -177,3 +177,28 @@ def test_a_running_job_is_listed_with_its_cache_and_its_misspelt_variable(tmp_pa
     assert any("NEURON_CC_CACHE" in warning for warning in seen["warnings"])
     users = {root["path"]: root["used_by"] for root in told["facts"]["roots"]}
     assert users[str(tmp_path / "shared")] == [running.pid]
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"VLLM_NEURON_CPU_COMPILE": "1"}, "set NEURON_PLATFORM_TARGET_OVERRIDE"),
+        ({"VLLM_NEURON_CPU_COMPILE": "1", "NEURON_PLATFORM_TARGET_OVERRIDE": "trn2"}, ""),
+        ({"VLLM_NEURON_DISABLE_WARMUP_COMPILE": "1", "NEURON_LIBTORCH_DISABLE_COMPILE_CACHE": "1"}, "unset one"),
+        ({"VLLM_NEURON_SOMETHING_NEW": "1"}, ""),
+        ({"TORCH_NEURONX_NEFF_CACHE_DIRS": "/x"}, "did you mean TORCH_NEURONX_NEFF_CACHE_DIR?"),
+    ],
+)
+def test_variables_of_torchneuron_and_vllm_are_judged(variables: dict[str, str], words: str) -> None:
+    facts = msgspec.structs.replace(SOUND, variables=variables)
+    steps = [
+        finding.next_step for finding in examine(facts) if finding.check == "environment" and finding.level != "ok"
+    ]
+    assert [step for step in steps if words in step] == ([] if not words else steps)
+    assert bool(steps) is bool(words)
+
+
+def test_every_variable_of_torchneuron_that_the_specification_names_has_its_effect() -> None:
+    for name in ("NEFF_CACHE_DIR", "NEFF_LOCAL_CACHE_DIR", "NEFF_CACHE_LOCK_TIMEOUT", "NEFF_DISABLE_CACHE", "LOG_FILE",
+                 "LOG_LEVEL", "DEBUG_DIR", "DISABLE_FALLBACK_EXECUTION", "METRICS_ENABLED"):  # fmt: skip
+        assert f"TORCH_NEURONX_{name}" in EFFECTS

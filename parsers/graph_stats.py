@@ -1,0 +1,130 @@
+"""TorchNeuron's table of graphs → events: the only record of compile times per graph in native mode.
+
+`metric_table_graph_stats_rank<N>.csv` is written when a process ends, with
+TORCH_NEURONX_ENABLED_METRIC_TABLES=graph_stats, into TORCH_NEURONX_METRICS_DIR (/tmp where that is not set). One row a
+graph, times in microseconds; a compile time of 0 stands for a graph that this process did not compile. Columns are
+found by their names, others are passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from datetime import UTC, datetime
+
+from neuron_top.events import AnyEvent, GraphMeasured, LineMalformed
+from neuron_top.parsers.base import clip
+from neuron_top.parsers.lines import LineSplitter
+
+FAMILY = "graph table"
+FILE = re.compile(r"metric_table_graph_stats_rank(\d{1,6})\.csv\Z")
+_GRAPH, _COMPILE = "graph_id", "torch_neuronx_compile_us"
+_STAMP = re.compile(r"(\d{8})_(\d{6})_(\d{1,6})\Z")
+_MOST = 1e15
+"""Microseconds: more than any run lasts."""
+
+
+def is_graph_table(first: bytes) -> bool:
+    """Whether a file begins as the table does."""
+    header = first[:4096].partition(b"\n")[0].decode("utf-8", "replace").lstrip("\ufeff").strip()
+    columns = {name.strip().strip('"') for name in header.split(",")}
+    return {_GRAPH, _COMPILE} <= columns
+
+
+class GraphTableReader:
+    """Reads one table, in any portions."""
+
+    def __init__(self, source: str, rank: int | None = None) -> None:
+        self.source, self._rank = source, rank
+        self._lines = LineSplitter()
+        self._columns: list[str] = []
+        self._offset = 0
+
+    @classmethod
+    def of_file(cls, path: str) -> GraphTableReader:
+        """Reads the table in a file; its name tells the rank."""
+        found = FILE.search(path)
+        return cls(f"graphs:{path}", int(found[1]) if found else None)
+
+    def feed(self, data: bytes) -> list[AnyEvent]:
+        """The events of the rows that these bytes complete. Never raises."""
+        block = self._lines.take(data)
+        return self._read(block) if block else []
+
+    def flush(self) -> list[AnyEvent]:
+        """The row behind the last line end."""
+        return self._read(self._lines.rest())
+
+    def _read(self, block: bytes) -> list[AnyEvent]:
+        events = []
+        for raw in block.splitlines(keepends=True):
+            event = self._row(raw.decode("utf-8", "replace"))
+            if event is not None:
+                events.append(event)
+            self._offset += len(raw)
+        return events
+
+    def _row(self, text: str) -> AnyEvent | None:
+        if not text.strip():
+            return None
+        try:
+            (cells,) = csv.reader([text.rstrip("\r\n").replace("\0", "")])
+        except (csv.Error, ValueError) as problem:
+            return self._malformed(text, str(problem))
+        if not self._columns:
+            self._columns = [name.strip().lstrip("\ufeff") for name in cells]
+            return None
+        row = dict(zip(self._columns, cells, strict=False))
+        graph, seconds = row.get(_GRAPH, "").strip(), _seconds(row.get(_COMPILE))
+        if not graph or seconds is None:
+            return self._malformed(text, "no graph, or no compile time")
+        return GraphMeasured(
+            at=_moment(row.get("timestamp", "")),
+            source=self.source,
+            offset=self._offset,
+            rank=self._rank,
+            module=clip(graph),
+            name=clip(row.get("graph_name", "")),
+            model=clip(row.get("model_name", "")),
+            operators=_count(row.get("graph_node_count")),
+            collectives={"true": True, "false": False}.get(row.get("has_collectives", "").strip().lower()),
+            pass_seconds=_seconds(row.get("torch_neuronx_fx_passes_us")),
+            lower_seconds=_seconds(row.get("torch_neuronx_lower_us")),
+            compile_seconds=seconds,
+        )
+
+    def _malformed(self, text: str, reason: str) -> LineMalformed:
+        return LineMalformed(
+            source=self.source,
+            offset=self._offset,
+            rank=self._rank,
+            family=FAMILY,
+            text=clip(text),
+            reason=clip(reason),
+        )
+
+
+def _seconds(cell: str | None) -> float | None:
+    """Microseconds in text → seconds; None for what is no such number."""
+    try:
+        value = float((cell or "").strip())
+    except ValueError:
+        return None
+    return value / 1e6 if 0 <= value <= _MOST else None
+
+
+def _count(cell: str | None) -> int | None:
+    text = (cell or "").strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+
+def _moment(text: str) -> float | None:
+    """`20260721_073916_015253` → seconds; like all clocks in logs it has no zone, and is read as UTC."""
+    found = _STAMP.match(text.strip())
+    if found is None:
+        return None
+    try:
+        whole = datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return round(whole.timestamp() + int(found[3].ljust(6, "0")) / 1e6, 6)
