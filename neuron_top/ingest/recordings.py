@@ -13,6 +13,7 @@ from pathlib import Path
 from neuron_top.errors import NothingToShow
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
@@ -22,6 +23,9 @@ EVENTS_NAME = "events"
 TRACE_NAME = "torch_trace"
 LOCK_NAME = "recording.lock"
 """Held (flock) by the recording process: how others tell a recording in progress from one whose recorder died."""
+
+SILENT_SECONDS = 300.0
+"""After this long without an event a recording of other machines is taken to have lost its recorder."""
 
 
 def runs_folder(settings: Settings) -> Path:
@@ -73,7 +77,7 @@ def recordings_in_progress(settings: Settings, newest: int = 20) -> list[str]:
     return [name for name in names[:newest] if is_recording(run_folder(settings, name))]
 
 
-def find_recording(store: SqliteStore, wanted: str) -> RunRecord:
+def find_recording(store: Store, wanted: str) -> RunRecord:
     """A recording by id, by the unique beginning of one, by name (the newest), or `last`. Raises NothingToShow."""
     if wanted == "last":
         newest = store.runs(limit=1)
@@ -86,17 +90,24 @@ def find_recording(store: SqliteStore, wanted: str) -> RunRecord:
     return record
 
 
-def load_run(store: SqliteStore, run: str, history_seconds: float = 8 * 3600.0, into: Run | None = None) -> Run:
+def load_run(store: Store, run: str, history_seconds: float = 8 * 3600.0, into: Run | None = None) -> Run:
     """The run as it stood at the end of its recording, or as it stands now. `into`: a new run that takes the events."""
     loaded = Run(history_seconds) if into is None else into
     for event in store.replay(run):
         loaded.apply(event)
     record = store.run(run)
-    if loaded.job.finished is None and record is not None and is_cut_off(record, store.path):
+    if loaded.job.finished is None and record is not None and is_cut_off(record, store):
         loaded.cut_off(record.touched)
     return loaded
 
 
-def is_cut_off(record: RunRecord, store: Path) -> bool:
-    """Whether the recording has no end and never will have one: its recorder is gone."""
-    return record.open and not is_recording(store.parent / RUNS_NAME / record.id)
+def is_cut_off(record: RunRecord, store: Store) -> bool:
+    """Whether the recording has no end and never will have one: its recorder is gone, or was silent for long."""
+    return record.open and not goes_on(record, store)
+
+
+def goes_on(record: RunRecord, store: Store) -> bool:
+    """Whether somebody records it now: a process of this machine, or one of another that was heard of a moment ago."""
+    if isinstance(store, SqliteStore):
+        return is_recording(store.path.parent / RUNS_NAME / record.id)
+    return record.open and time.time() - record.touched < SILENT_SECONDS

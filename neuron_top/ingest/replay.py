@@ -19,7 +19,8 @@ from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.ingest.recordings import find_recording, is_cut_off
 from neuron_top.run.model import Run
-from neuron_top.store.sqlite import SqliteStore
+from neuron_top.store.location import StoreLocation
+from neuron_top.store.protocol import Store
 
 View = TypeVar("View")
 _TICK_SECONDS = 0.05
@@ -84,20 +85,22 @@ class ReplayClock:
 class ReplayFeed:
     """A `Feed` out of the store. `clock` steers it."""
 
-    def __init__(self, path: Path, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0) -> None:
-        """`path`: the store. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not there."""
-        with SqliteStore(path, read_only=True) as store:
+    def __init__(
+        self, kept: StoreLocation, run: str, *, speed: float = 1.0, history_seconds: float = 8 * 3600.0
+    ) -> None:
+        """`kept`: where. Raises StoreUnusable when it cannot be opened, NothingToShow when the run is not there."""
+        with kept.open() as store:
             record = find_recording(store, run)
-        self._path, self._id, self._history = path, record.id, history_seconds
-        self._folder = path.parent / "runs" / record.id
-        self._cut_off = is_cut_off(record, path)
+            self._cut_off = is_cut_off(record, store)
+        self._kept, self._id, self._history = kept, record.id, history_seconds
+        self._folder = kept.path.parent / "runs" / record.id
         # Not the times of the events: a log line carries the clock, and the time zone, of whoever wrote it.
         start = record.started if record.started is not None else record.touched
         end = record.finished if record.finished is not None else record.touched
         self.clock = ReplayClock(start, max(start, end), speed)
         self._run = Run(history_seconds)
         self._applied = start
-        self._store: SqliteStore | None = None
+        self._store: Store | None = None
         self._events: _Lookahead | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -156,7 +159,7 @@ class ReplayFeed:
     def show(self, moment: float) -> bool:
         """Bring the run to a recorded moment; whether that changed anything. For one thread at a time."""
         if self._store is None:
-            self._store = SqliteStore(self._path, read_only=True)
+            self._store = self._kept.open()
         if self._events is None or moment < self._applied:
             self._events = _Lookahead(self._store.replay(self._id))
             with self._lock:

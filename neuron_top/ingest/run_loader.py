@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from neuron_top.cache.scan import catalog
-from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.events import JobDiagnosed, OutputGrew
 from neuron_top.ingest import graph_tables
-from neuron_top.ingest.recordings import find_recording, load_run, store_path
+from neuron_top.ingest.recordings import find_recording, load_run
 from neuron_top.parsers.graph_stats import GraphTableReader, is_graph_table
 from neuron_top.parsers.reader import LogReader
 from neuron_top.parsers.torch_trace import TorchTraceReader, is_trace
@@ -21,8 +21,8 @@ from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.store.errors import StoreUnusable
+from neuron_top.store.location import location_of
 from neuron_top.store.records import CompileRecord
-from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.report_graphs import Remembered
 
 if TYPE_CHECKING:
@@ -50,9 +50,10 @@ def load(
     if logs or len(names) != 1:
         other = next(name for name in names if name not in logs)
         raise UsageError(f"{other!r} is no log file; give either log files of one run, or one recording")
-    if not store_path(settings).exists():
-        raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {settings.state_path}")
-    with SqliteStore(store_path(settings), read_only=True) as store:
+    kept = location_of(settings)
+    if not kept.exists:
+        raise NothingToShow(f"{names[0]!r} is no file, and nothing was recorded yet in {kept}")
+    with kept.open() as store:
         return load_run(store, find_recording(store, names[0]).id, settings.history_seconds, into)
 
 
@@ -128,9 +129,10 @@ def end_of(run: Run) -> float:
 
 def history(settings: Settings) -> list[CompileRecord]:
     """Measured compiles of all recordings; none where nothing was recorded."""
-    if not store_path(settings).exists():
+    kept = location_of(settings)
+    if not kept.exists:
         return []
-    with SqliteStore(store_path(settings), read_only=True) as store:
+    with kept.open() as store:
         return store.compile_history()
 
 
@@ -138,7 +140,7 @@ def estimator(settings: Settings) -> Estimator:
     """What past compiles allow to expect of those that run; without a readable store it expects nothing."""
     try:
         return Estimator(history(settings))
-    except StoreUnusable:
+    except (StoreUnusable, RefusedForSafety):
         return Estimator()
 
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, TypeVar
 from neuron_top.errors import NothingToShow, RefusedForSafety
 from neuron_top.ingest.recordings import (
     find_recording,
+    goes_on,
     is_folder_name,
     is_recording,
     load_run,
     recordings_in_progress,
     run_folder,
-    store_path,
 )
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
+from neuron_top.store.location import location_of
+from neuron_top.store.protocol import Store
 from neuron_top.store.records import RunRecord
-from neuron_top.store.sqlite import SqliteStore
 from neuron_top.views.runs import RunRow, run_row
 
 if TYPE_CHECKING:
@@ -34,37 +35,36 @@ View = TypeVar("View")
 
 
 class RunService:
-    """The recordings of this user on this machine."""
+    """The recordings of this user on this machine, or those of a database."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._path = store_path(settings)
+        self._kept = location_of(settings)
 
     @property
     def folder(self) -> str:
         """Where the recordings are kept."""
-        return str(self._settings.state_path)
+        return str(self._kept)
 
     @property
     def was_used(self) -> bool:
         """Whether there is a store: a recording was made, though none may be left."""
-        return self._path.exists()
+        return self._kept.exists
 
     def rows(self, limit: int | None = NEWEST_RUNS) -> tuple[RunRow, ...]:
         """Recordings, newest first; none when nothing was recorded yet. Raises StoreUnusable."""
-        if not self._path.exists():
+        if not self._kept.exists:
             return ()
-        with SqliteStore(self._path, read_only=True) as store:
-            records = store.runs(limit=limit)
         now = time.time()
-        folders = ((record, run_folder(self._settings, record.id)) for record in records)
-        return tuple(run_row(record, now, recorder_alive=is_recording(folder)) for record, folder in folders)
+        with self._kept.open() as store:
+            records = store.runs(limit=limit)
+            return tuple(run_row(record, now, recorder_alive=goes_on(record, store)) for record in records)
 
     def count(self) -> int:
         """How many recordings there are. Raises StoreUnusable."""
-        if not self._path.exists():
+        if not self._kept.exists:
             return 0
-        with SqliteStore(self._path, read_only=True) as store:
+        with self._kept.open() as store:
             return len(store.runs())
 
     def find(self, name: str) -> RunRecord:
@@ -74,7 +74,7 @@ class RunService:
 
     def in_progress(self) -> str | None:
         """The newest recording that is being made now."""
-        ids = recordings_in_progress(self._settings) if self._path.exists() else []
+        ids = recordings_in_progress(self._settings) if self._kept.exists else []
         return ids[0] if ids else None
 
     def load(self, name: str) -> Run:
@@ -95,12 +95,17 @@ class RunService:
         return view(run, record.finished if record.finished is not None else record.touched)
 
     def delete(self, run: str) -> int:
-        """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written."""
+        """Delete a recording, rows and folder; the bytes freed. Raises RefusedForSafety while it is written.
+
+        Of a database its rows go and the files of the machine that recorded it stay.
+        """
         from neuron_top.store.retention import delete
 
         if is_recording(run_folder(self._settings, run)):
             raise RefusedForSafety(f"recording {run} is still being written; delete it when its job has ended")
-        with SqliteStore(self._path) as store:
+        with self._kept.open(read_only=False) as store:
+            if self._kept.address:
+                return _forget(store, run)
             return delete(store, self._settings.state_path, run).freed_bytes
 
     def replay(self, name: str, *, speed: float = 1.0) -> ReplayFeed:
@@ -108,7 +113,7 @@ class RunService:
         from neuron_top.ingest.replay import ReplayFeed
 
         record = self.find(name)
-        return ReplayFeed(self._path, record.id, speed=speed, history_seconds=self._settings.history_seconds)
+        return ReplayFeed(self._kept, record.id, speed=speed, history_seconds=self._settings.history_seconds)
 
     def open(self, run: str) -> Feed:
         """A recording by its id as a feed: followed while it is made, else standing still at its end.
@@ -127,21 +132,29 @@ class RunService:
         feed.clock.seek(feed.clock.end)
         return feed
 
-    def _store(self) -> SqliteStore:
-        if not self._path.exists():
+    def _store(self) -> Store:
+        if not self._kept.exists:
             raise NothingToShow(
                 f"nothing was recorded yet in {self.folder}; `neurontop run -- <command>` makes the first recording"
             )
-        return SqliteStore(self._path, read_only=True)
+        return self._kept.open()
 
 
-def _find(store: SqliteStore, name: str) -> RunRecord:
+def _find(store: Store, name: str) -> RunRecord:
     if name != BEFORE_LAST:
         return find_recording(store, name)
     newest = store.runs(limit=2)
     if len(newest) < 2:
         raise NothingToShow("there is no recording before the last; `neurontop runs` lists them")
     return newest[1]
+
+
+def _forget(store: Store, run: str) -> int:
+    record = find_recording(store, run)
+    if goes_on(record, store):
+        raise RefusedForSafety(f"recording {run} is still being written; delete it when its job has ended")
+    store.forget(record.id)
+    return record.bytes
 
 
 def first_local_root(named: Iterable[str]) -> str | None:

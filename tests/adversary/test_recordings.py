@@ -14,6 +14,7 @@ from neuron_top.ingest.recordings import load_run
 from neuron_top.ingest.replay import ReplayFeed
 from neuron_top.store.batches import MOST_BYTES
 from neuron_top.store.errors import StoreCorrupt, StoreUnusable
+from neuron_top.store.location import StoreLocation
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
 
 LOOSE = "".join(
@@ -44,7 +45,7 @@ def used(path: Path) -> None:
             load_run(store, record.id)
             store.span(record.id)
         store.compile_history()
-    feed = ReplayFeed(path, "last")
+    feed = ReplayFeed(StoreLocation(path), "last")
     feed.show(feed.clock.end)
 
 
@@ -58,7 +59,7 @@ def test_an_event_that_names_a_file_of_ours_shows_nothing_of_it(tmp_path: Path, 
     named = own if link else secret
     odd = [Path("/proc/self/environ"), Path("/dev/zero"), own.parent / "../../../id_rsa"]
     grown = [OutputGrew(path=str(path), end=4096, lines=1, at=1.5) for path in (named, *odd)]
-    feed = ReplayFeed(recording(tmp_path / "state", *grown), "last")
+    feed = ReplayFeed(StoreLocation(recording(tmp_path / "state", *grown)), "last")
     feed.show(feed.clock.end)
     assert feed.log_tail(10) == []
     assert feed.log_chains() == []
@@ -70,7 +71,7 @@ def test_the_recordings_own_log_is_shown(tmp_path: Path) -> None:
     own = tmp_path / "runs" / "r1" / "output.log"
     own.parent.mkdir(parents=True)
     own.write_text("step 1\n")
-    feed = ReplayFeed(recording(tmp_path, OutputGrew(path=str(own), end=7, lines=1, at=1.5)), "last")
+    feed = ReplayFeed(StoreLocation(recording(tmp_path, OutputGrew(path=str(own), end=7, lines=1, at=1.5))), "last")
     feed.show(feed.clock.end)
     assert [line.text for line in feed.log_tail(10)] == ["step 1"]
 

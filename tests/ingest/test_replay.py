@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neuron_top.errors import NothingToShow
 from neuron_top.events import AnyEvent, OutputGrew, RunFinished, RunStarted, StepReported
 from neuron_top.ingest.replay import ReplayClock, ReplayFeed
+from neuron_top.store.location import StoreLocation
 from neuron_top.store.sqlite import SqliteStore
 
 
@@ -83,7 +84,7 @@ def at(feed: ReplayFeed, moment: float) -> tuple[int | None, int | None, list[st
 
 
 def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Path) -> None:
-    feed = ReplayFeed(store_path, "r-1")
+    feed = ReplayFeed(StoreLocation(store_path), "r-1")
     assert at(feed, 1005.0) == (None, None, [])
     assert at(feed, 1021.0) == (1, None, ["step one", "step two"])
     assert at(feed, 1040.0) == (2, 0, ["step two", "step three"])
@@ -91,16 +92,16 @@ def test_each_moment_shows_what_was_known_then_forwards_and_back(store_path: Pat
 
 
 def test_a_recording_is_found_by_name_and_by_the_beginning_of_its_id(store_path: Path) -> None:
-    assert ReplayFeed(store_path, "demo").clock.end == 1040.0
-    assert ReplayFeed(store_path, "r-").clock.start == 1000.0
-    assert ReplayFeed(store_path, "last").clock.start == 1000.0
+    assert ReplayFeed(StoreLocation(store_path), "demo").clock.end == 1040.0
+    assert ReplayFeed(StoreLocation(store_path), "r-").clock.start == 1000.0
+    assert ReplayFeed(StoreLocation(store_path), "last").clock.start == 1000.0
     with pytest.raises(NothingToShow):
-        ReplayFeed(store_path, "nothing like it")
+        ReplayFeed(StoreLocation(store_path), "nothing like it")
 
 
 def test_playing_calls_back_and_ends(store_path: Path) -> None:
     changed = threading.Event()
-    feed = ReplayFeed(store_path, "r-1", speed=1000.0)
+    feed = ReplayFeed(StoreLocation(store_path), "r-1", speed=1000.0)
     feed.start(changed.set)
     assert changed.wait(60)
     feed.stop()

@@ -1,0 +1,47 @@
+"""Where recordings are kept: this machine's own file, or a database of many nodes; opened by the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from neuron_top.database_address import masked
+from neuron_top.settings import Settings
+from neuron_top.store.protocol import Store
+from neuron_top.store.sqlite import FILE_NAME, SqliteStore
+
+
+class StoreLocation(msgspec.Struct, frozen=True):
+    """One place of recordings."""
+
+    path: Path
+    """This machine's file: also where the files of its recordings lie beside."""
+    address: str = ""
+    """Of a database; empty: the file is the store."""
+    insecure: bool = False
+    """See the setting `store_insecure`."""
+
+    def __str__(self) -> str:
+        """As a person may read it: nothing of a password."""
+        return masked(self.address) if self.address else str(self.path.parent)
+
+    __repr__ = __str__
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to open; of a database that is only known when it is opened."""
+        return bool(self.address) or self.path.exists()
+
+    def open(self, *, read_only: bool = True) -> Store:
+        """Open it. Raises StoreUnusable."""
+        if not self.address:
+            return SqliteStore(self.path, read_only=read_only)
+        from neuron_top.store.postgres.recordings import PostgresStore  # psycopg is loaded where it is used
+
+        return PostgresStore(self.address, insecure=self.insecure)
+
+
+def location_of(settings: Settings) -> StoreLocation:
+    """Where these settings read recordings."""
+    return StoreLocation(settings.state_path / FILE_NAME, settings.store, settings.store_insecure)
