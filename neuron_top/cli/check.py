@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top import settings as configuration
 from neuron_top.amounts import parse_bytes
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services import reports
 from neuron_top.services.runs import LAST
@@ -44,11 +44,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-unknown", action="store_true", help="unknown metrics exceed no threshold")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown summary, for CI job pages")
     parser.add_argument("--json", action="store_true", help="print all verdicts as one JSON document")
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Judge and print."""
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     if arguments.max_size is not None and arguments.cache is None:
         raise UsageError("--max-size needs --cache ROOT: specify the cache to measure")
     asked = {rule.option: getattr(arguments, rule.option.replace("-", "_")) for rule in RULES}

@@ -19,9 +19,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from neuron_top import settings as configuration
 from neuron_top.cli.documents import add_output, chosen_format, render, write
 from neuron_top.cli.output import log_stderr
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
 from neuron_top.services.reports import Compared, ReportService
 from neuron_top.views.compare import compare
@@ -36,11 +36,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for rule in GROWTH_RULES:
         parser.add_argument(f"--{rule.option}", type=float, metavar="X", help=rule.text)
     add_output(parser)
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Compare, write, judge."""
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     service = ReportService(settings, log_stderr)
     view: Compared
     reasons: tuple[str, ...] = ()

@@ -18,8 +18,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from neuron_top import settings as configuration
 from neuron_top.cli.output import log_stderr, print_json, print_text, standard_input_bytes
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import NothingToShow
 from neuron_top.escapes import visible
 from neuron_top.services.caches import CacheService
@@ -35,11 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="MODULE|RUN", help="module key (or part of one), recording, or log")
     parser.add_argument("--cache", metavar="ROOT", help="cache to look in (default: the one in force)")
     parser.add_argument("--json", action="store_true", help="print all causes as one JSON document")
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Explain and print."""
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     if "MODULE_" in arguments.what and not Path(arguments.what).is_file():
         explanation = MissService(
             settings, CacheService(settings).resolve(arguments.cache, folder=True)

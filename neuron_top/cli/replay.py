@@ -17,10 +17,10 @@ import os
 import sys
 from functools import partial
 
-from neuron_top import settings as configuration
 from neuron_top.cli.on_screen import show
 from neuron_top.cli.output import print_json
 from neuron_top.cli.plain import overview_text
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.services.runs import RunService
 from neuron_top.views.overview import overview
 
@@ -32,11 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--speed", type=_speed, default=1.0, metavar="X", help="recorded seconds played per second (default: 1)"
     )
     parser.add_argument("--json", action="store_true", help="print the final overview as JSON")
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Play it back."""
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     service = RunService(settings)
     if arguments.json or not has_terminal():
         view = service.read_end(arguments.run, overview)

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import argparse
 
-from neuron_top import settings as configuration
 from neuron_top.cli.documents import add_output, chosen_format, render, write
 from neuron_top.cli.output import log_stderr, standard_input_bytes
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.services.reports import ReportService
 from neuron_top.views.report_metrics import Prices
 
@@ -36,11 +36,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--price", type=_price, metavar="AMOUNT", help="price of the machine per hour")
     parser.add_argument("--currency", default="$", help="currency symbol ($)")
     add_output(parser)
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Make it and write it."""
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     service = ReportService(settings, log_stderr)
     prices = Prices(per_hour=arguments.price, currency=arguments.currency) if arguments.price is not None else None
     run, diagnosis = service.load_diagnosed(arguments.names, standard_input_bytes())

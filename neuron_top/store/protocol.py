@@ -35,7 +35,7 @@ class Store(Protocol):
     def append(self, run: str, events: Sequence[Event], now: float | None = None) -> None:
         """Add events to a recording, in order, durably against a crash of this process. `now`: wall clock."""
 
-    def finish(self, run: str, exit_code: int, finished: float, summary: bytes = b"") -> None:
+    def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
         """The command ended; `summary` is the closing summary as JSON."""
 
     def remember_compiles(self, records: Iterable[CompileRecord]) -> None:

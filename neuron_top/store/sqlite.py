@@ -121,7 +121,7 @@ class SqliteStore:
                 (len(events), size, now if now is not None else _latest(events), run),
             )
 
-    def finish(self, run: str, exit_code: int, finished: float, summary: bytes = b"") -> None:
+    def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
         """The command ended; `summary` is the closing summary as JSON."""
         with self._checked():
             self._connection.execute(

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import os
 import sqlite3
 import stat
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_top.events import AnyEvent, CacheHit, OutputGrew, RunStarted, encode
+from neuron_top.events import AnyEvent, CacheHit, OutputGrew, RunStarted
 from neuron_top.run.model import Run
 from neuron_top.store.errors import StoreBusy, StoreCorrupt, StoreFull, StoreMissing, StoreNewer, StoreUnusable
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
-from tests.run.samples import event_lists
 
 STARTED = RunStarted(run="r1", name="bert", command=("torchrun", "train.py"), at=100.0, node="host")
 cuts = st.lists(st.integers(0, 60), max_size=5)
@@ -34,70 +30,6 @@ def run_of(events: list[AnyEvent]) -> Run:
     for event in events:
         run.apply(event)
     return run
-
-
-@given(event_lists, cuts)
-@settings(max_examples=40, deadline=None)
-def test_a_replay_gives_the_run_that_was_shown_live_however_it_was_appended(
-    events: list[AnyEvent], places: list[int]
-) -> None:
-    with tempfile.TemporaryDirectory() as folder, SqliteStore(Path(folder, FILE_NAME)) as store:
-        store.begin(STARTED)
-        edges = [0, *sorted(min(place, len(events)) for place in places), len(events)]
-        for start, end in itertools.pairwise(edges):
-            store.append("r1", events[start:end])
-        assert run_of(list(store.replay("r1"))).canonical() == run_of(events).canonical()
-
-
-def test_a_recording_is_listed_with_what_is_known_of_it(tmp_path: Path):
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        store.begin(STARTED, pid=77, folder="runs/r1")
-        store.append("r1", grown(3), now=105.0)
-        open_one = store.runs()[0]
-        assert (open_one.open, open_one.pid, open_one.events, open_one.touched) == (True, 77, 3, 105.0)
-        store.finish("r1", 3, 110.0, b'{"x":1}')
-        closed = store.runs()[0]
-    assert (closed.open, closed.exit_code, closed.finished, closed.summary) == (False, 3, 110.0, '{"x":1}')
-    assert (closed.command, closed.node, closed.folder) == (("torchrun", "train.py"), "host", "runs/r1")
-
-
-def test_a_recording_is_found_by_id_beginning_and_name_but_never_by_guess(tmp_path: Path):
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        for at, run, name in ((1.0, "2026-a1", "bert"), (2.0, "2026-a2", "bert"), (3.0, "2027-b", "llama")):
-            store.begin(RunStarted(run=run, name=name, at=at))
-        assert store.run("2027").id == "2027-b"
-        assert store.run("bert").id == "2026-a2"  # the newest of that name
-        assert store.run("2026-a1").id == "2026-a1"
-        assert store.run("2026") is None  # two begin so
-        assert store.run("") is None
-        assert [record.id for record in store.runs(2)] == ["2027-b", "2026-a2"]
-
-
-def test_the_same_id_twice_is_refused(tmp_path: Path):
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        store.begin(STARTED)
-        with pytest.raises(StoreUnusable, match="already a recording"):
-            store.begin(STARTED)
-
-
-def test_replay_can_start_later_and_go_on_where_it_stopped(tmp_path: Path):
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        store.begin(STARTED)
-        for first in (0, 10, 20):
-            store.append("r1", grown(10, first))
-        assert [event.at for event in store.replay("r1", since=15.0)] == [float(at) for at in range(10, 30)]
-        last = max(number for number, _ in store.batches("r1"))
-        store.append("r1", grown(2, 30))
-        assert [event.at for event in store.replay("r1", after=last)] == [30.0, 31.0]
-        assert store.span("r1") == (0.0, 31.0)
-
-
-def test_a_long_append_is_cut_into_batches_so_that_a_reader_never_holds_it_all(tmp_path: Path):
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        store.begin(STARTED)
-        store.append("r1", grown(10_000))
-        assert [len(events) for _, events in store.batches("r1")] == [4096, 4096, 1808]
-        assert 0 < store.events_bytes < sum(len(encode(event)) for event in grown(10_000)) / 3
 
 
 def _record(path: Path, ready: object, go_on: object) -> None:
@@ -230,18 +162,6 @@ def test_a_writer_that_is_kept_out_for_too_long_says_who_is_to_blame(tmp_path: P
 def test_only_its_owner_can_enter_the_state_folder(tmp_path: Path):
     SqliteStore(tmp_path / "state" / FILE_NAME).close()
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) & 0o077 == 0
-
-
-def test_compile_times_of_all_runs_are_the_ground_of_estimates(tmp_path: Path):
-    records = [
-        CompileRecord("MODULE_1+a", "host", "r1", "c", 1000, 20, seconds, None, finished)
-        for seconds, finished in ((10.0, 1.0), (12.0, 2.0))
-    ]
-    with SqliteStore(tmp_path / FILE_NAME) as store:
-        store.remember_compiles(records)
-        store.remember_compiles(records)
-        assert [record.seconds for record in store.compile_history()] == [12.0, 10.0]
-        assert len(store.compile_history(most=1)) == 1
 
 
 def as_version_one(path: Path) -> None:

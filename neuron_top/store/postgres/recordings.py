@@ -105,7 +105,7 @@ class PostgresStore:
         land(connection, rows)
         move_mark(connection, run, node, RECORDER, sequence + len(batches), batches, touched)
 
-    def finish(self, run: str, exit_code: int, finished: float, summary: bytes = b"") -> None:
+    def finish(self, run: str, exit_code: int | None, finished: float, summary: bytes = b"") -> None:
         """The command ended; `summary` is the closing summary as JSON."""
         with self._database.connection() as connection:
             connection.execute(

@@ -1,0 +1,102 @@
+"""Recordings copied between this machine's file and a database: `neurontop runs push` and `pull`."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from neuron_top import private_files
+from neuron_top.errors import RefusedForSafety, UsageError
+from neuron_top.events import RunStarted
+from neuron_top.ingest.recordings import find_recording
+from neuron_top.settings import Settings
+from neuron_top.store.location import StoreLocation, location_of
+from neuron_top.store.protocol import Store
+from neuron_top.store.records import RunRecord
+
+_LOCK = "transfer.lock"
+
+
+class Copied(msgspec.Struct, frozen=True, kw_only=True):
+    """A recording that was copied."""
+
+    id: str
+    events: int
+    """How many it has there now."""
+    new: int
+    """How many of them this copy brought."""
+
+
+def push(settings: Settings, names: Sequence[str]) -> list[Copied]:
+    """Copy recordings of this machine into the database of the settings. Raises NothingToShow, StoreUnusable."""
+    here, there = _places(settings)
+    return _copy(here, there, names, here)
+
+
+def pull(settings: Settings, names: Sequence[str]) -> list[Copied]:
+    """Copy recordings of the database into this machine's file. Raises NothingToShow, StoreUnusable."""
+    here, there = _places(settings)
+    return _copy(there, here, names, here)
+
+
+def _places(settings: Settings) -> tuple[StoreLocation, StoreLocation]:
+    there = location_of(settings)
+    if not there.address:
+        raise UsageError("no database is named: pass --store postgresql://host/database, or set NEURONTOP_STORE")
+    return StoreLocation(there.path), there
+
+
+@contextmanager
+def _alone(here: StoreLocation) -> Iterator[None]:
+    """Two copies of one recording at a time would both bring its events. Raises RefusedForSafety."""
+    folder = here.path.parent
+    private_files.make_folder(folder)
+    number = private_files.open_file(folder / _LOCK, os.O_RDWR)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise RefusedForSafety(f"another push or pull of the recordings in {folder} is running; try again") from None
+    finally:
+        os.close(number)
+
+
+def _copy(source: StoreLocation, target: StoreLocation, names: Sequence[str], here: StoreLocation) -> list[Copied]:
+    with _alone(here), source.open() as read, target.open(read_only=False) as written:
+        records = [find_recording(read, name) for name in names]
+        return [copy(read, written, record) for record in records]
+
+
+def copy(source: Store, target: Store, record: RunRecord) -> Copied:
+    """Copy one recording, or what came to it since it was copied before; its log stays where it is.
+
+    Raises RefusedForSafety where another recording has its id there.
+    """
+    there = next((one for one in target.runs() if one.id == record.id), None)
+    if there is None:
+        started = RunStarted(
+            run=record.id,
+            node=record.node,
+            name=record.name,
+            command=record.command,
+            directory=record.directory,
+            at=record.started,
+        )
+        target.begin(started, now=record.touched)
+    elif (there.node, there.started) != (record.node, record.started):
+        raise RefusedForSafety(f"{target.place} has another recording {record.id}, of node {there.node or 'unknown'}")
+    before = passed = there.events if there is not None else 0
+    total = 0
+    for _number, events in source.batches(record.id):
+        total += len(events)
+        fresh, passed = events[passed:], max(passed - len(events), 0)
+        if fresh:
+            target.append(record.id, fresh, record.touched)
+    if record.finished is not None:
+        target.finish(record.id, record.exit_code, record.finished, record.summary.encode())
+    target.remember_compiles(one for one in source.compile_history() if one.run == record.id)
+    return Copied(id=record.id, events=max(total, before), new=max(total - before, 0))
