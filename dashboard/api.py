@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from fastapi import FastAPI
@@ -22,8 +22,11 @@ from starlette.responses import Response
 from neuron_top import __version__
 from neuron_top.dashboard import documents, entry_rows
 from neuron_top.dashboard.caches import DashboardCaches
+from neuron_top.dashboard.endpoint import Endpoint, counted_parameter
 from neuron_top.dashboard.exports import as_csv, as_parquet
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.fleet_api import fleet_endpoints
 from neuron_top.dashboard.pages import compile as compile_page
 from neuron_top.dashboard.pages import runs
 from neuron_top.dashboard.plan_registry import current_requester
@@ -35,6 +38,7 @@ from neuron_top.views.cache_lookups import CacheLookup, cache_lookups
 from neuron_top.views.compare import Comparison
 from neuron_top.views.cores import CorePage, CoreTable, core_page, core_table
 from neuron_top.views.entries import EntryTable
+from neuron_top.views.fleet import METRICS
 from neuron_top.views.graphs import GraphPage, GraphTable, graph_page, graph_table
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.overview import Overview, overview
@@ -72,36 +76,26 @@ _plan_request = msgspec.json.Decoder(PlanRequest)  # made once, in one thread: s
 _confirmation = msgspec.json.Decoder(PlanConfirmation)
 
 
-class Endpoint(NamedTuple):
-    """One endpoint of the API."""
-
-    path: str
-    summary: str
-    response: Any
-    """Its type."""
-    handler: Callable[[Request], Awaitable[Any]]
-    parameters: tuple[str, ...] = ("run",)
-    method: str = "GET"
-    body: Any = None
-    """The type of the request's body."""
-
-
 PARAMETERS = {
     "run": "id of a recording; without it: the live run",
     "a": "id of a recording; without it: the live run",
     "b": "what it is compared with",
-    "count": f"how many lines, at most {MOST_LINES}",
+    "count": f"how many lines or rows, at most {MOST_LINES}",
     "source": "only this source",
     "key": "the key of the graph or core",
     "identity": "the identity of the plan",
+    "job": "id, unique prefix of one, or name of a job of the fleet; without it: all of them",
+    "sort": f"the worst first by one of {', '.join(metric.name for metric in METRICS)}; without it: by name",
+    "metric": f"one of {', '.join(metric.name for metric in METRICS)}",
+    "nodes": "names of nodes with commas between them; without it: the slow ones",
 }
 OLD_PATHS = {"answers": "lookups"}
 """Paths of version 0.1 that are still served, and the endpoints that they mean."""
 
 
-def endpoints(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ...]:
+def endpoints(feeds: FeedRegistry, caches: DashboardCaches, fleet: DashboardFleet) -> tuple[Endpoint, ...]:
     """Every endpoint."""
-    return (*_reading(feeds, caches), *_planning(caches))
+    return (*_reading(feeds, caches), *fleet_endpoints(fleet), *_planning(caches))
 
 
 def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ...]:
@@ -123,7 +117,7 @@ def _reading(feeds: FeedRegistry, caches: DashboardCaches) -> tuple[Endpoint, ..
         return handler
 
     async def lines(request: Request) -> list[LogLine]:
-        count = _count(request.query_params.get("count", str(LINES)))
+        count = counted_parameter(request, LINES, MOST_LINES)
         return feeds.feed(_run(request)).log_tail(count, request.query_params.get("source"))
 
     async def report(request: Request) -> Report:
@@ -196,9 +190,9 @@ def _planning(caches: DashboardCaches) -> tuple[Endpoint, ...]:
     )
 
 
-def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, prefix: str) -> None:
+def register(server: FastAPI, feeds: FeedRegistry, caches: DashboardCaches, fleet: DashboardFleet, prefix: str) -> None:
     """Add all of it below `<prefix>api/`."""
-    table = endpoints(feeds, caches)
+    table = endpoints(feeds, caches, fleet)
     description = msgspec.json.encode(openapi(table, prefix))
 
     async def described(_request: Request) -> Response:
@@ -312,12 +306,6 @@ def _kinds(run: Run, now: float, key: str) -> MemoryKinds | None:
 
 def _run(request: Request) -> str:
     return request.query_params.get("run", LIVE)
-
-
-def _count(text: str) -> int:
-    if len(text) > 9 or not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_LINES:
-        raise UsageError(f"count must lie between 1 and {MOST_LINES}")
-    return int(text)
 
 
 def _problem(status: int, text: str) -> Response:

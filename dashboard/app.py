@@ -22,6 +22,7 @@ from neuron_top.dashboard.address import search_with, state_of
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.components import note
 from neuron_top.dashboard.feed_registry import LIVE, FeedRegistry
+from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import App, Guard, current_permission, page_url
 from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
@@ -36,6 +37,7 @@ PAGES = (live, compile_page, cache, memory, runs, logs)
 
 def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, prefix: str = "/") -> App:
     """The whole as one ASGI application. The caller starts and stops the feeds."""
+    fleet = DashboardFleet(feeds.settings)
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app = Dash(
@@ -69,7 +71,7 @@ def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, 
         else:
             page.register(app, feeds)
     push.register(server, feeds, prefix)
-    api.register(server, feeds, caches, prefix)
+    api.register(server, feeds, caches, fleet, prefix)
     documents.register(server, feeds, prefix)
     metrics.register(server, feeds, prefix)
     policy, pages = _policy(app), frozenset(page.PATH for page in PAGES)

@@ -5,6 +5,7 @@
     neurontop serve s3://bucket/prefix          this machine, and a cache in a bucket
     neurontop serve --port 9000 --read-only     refuse all changes to caches
     neurontop serve --host 0.0.0.0 --read-token-file read.token --act-token-file act.token
+    neurontop serve --store postgresql://host/neurontop     also the page of a fleet, and its API
     neurontop serve --prefix /neurontop/ --allow-host ops.example.org      behind a reverse proxy
 
 Permissions: on loopback, every user of this machine may read. Beyond loopback, a read token is required. Changing a
@@ -26,8 +27,8 @@ import secrets
 import socket
 from pathlib import Path
 
-from neuron_top import settings as configuration
 from neuron_top.cli.output import log_stderr
+from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
 
 PORT = 8421
@@ -52,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-token-file", type=Path, metavar="FILE", help="file with the token for reading")
     parser.add_argument("--act-token-file", type=Path, metavar="FILE", help="file with the token for changing caches")
     parser.add_argument("--read-only", action="store_true", help="refuse all changes")
+    add_store(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -62,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port}: must be between 0 and 65535")
-    settings, _ = configuration.load()
+    settings = settings_of(arguments)
     read = _token(arguments.read_token_file, "NEURONTOP_READ_TOKEN")
     act = "" if arguments.read_only else _token(arguments.act_token_file, "NEURONTOP_ACT_TOKEN")
     local = is_loopback(arguments.host)

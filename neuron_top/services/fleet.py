@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from neuron_top.errors import NothingToShow, UsageError
+from neuron_top.errors import UsageError
+from neuron_top.run.model import Run
 from neuron_top.settings import Settings
-from neuron_top.store.fleet_records import JobRecord
-from neuron_top.views.fleet import FleetPage, fleet_page
+from neuron_top.views.fleet import FleetPage, fleet_page, of_job
+from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.store.postgres.fleet import FleetStore
@@ -49,19 +50,16 @@ class FleetService:
 
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes now; `job`: only this one, by id, unique prefix of one, or name. Raises NothingToShow."""
-        jobs = self._store.jobs()
-        if job is None:
-            return fleet_page(self._store.clock(), jobs, self._store.nodes(), self._store.now())
-        one = _named(jobs, job)
-        return fleet_page(self._store.clock(), [one], self._store.nodes(one.run), self._store.now(one.run))
+        page = fleet_page(self._store.clock(), self._store.jobs(), self._store.nodes(), self._store.now())
+        return page if job is None else of_job(page, job)
 
+    def summary(self, job: str) -> Summary:
+        """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
+        from neuron_top.store.postgres.recordings import PostgresStore
 
-def _named(jobs: list[JobRecord], name: str) -> JobRecord:
-    """The job of this id, the newest of this name, or the only one whose id begins so. Raises NothingToShow."""
-    matches = [job for job in jobs if job.run == name] or [job for job in jobs if job.name == name][:1]
-    matches = matches or [job for job in jobs if job.run.startswith(name)]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        raise NothingToShow(f"{len(matches)} jobs begin with {name!r}: {', '.join(job.run for job in matches[:5])}")
-    raise NothingToShow(f"no job {name!r}; `neurontop fleet jobs` lists them")
+        (row,) = self.page(job).jobs
+        run = Run(self._settings.history_seconds)
+        with PostgresStore(self._settings.store, insecure=self._settings.store_insecure) as store:
+            for event in store.replay(row.job):
+                run.apply(event)
+        return summary(run, row.finished if row.finished is not None else self._store.clock())

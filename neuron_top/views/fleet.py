@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import msgspec
 
-from neuron_top.errors import UsageError
+from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.store.fleet_records import JobRecord, NodeNow, NodeRecord, Spread
 from neuron_top.views.metric import Unit, value_text
 from neuron_top.views.states import JobState, job_text
@@ -102,6 +102,8 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     notes: dict[str, int]
     """What its agent counted of itself: dropped, spooled, …"""
     version: str
+    address: str
+    """Where its agent answers; "" where it does not."""
     slow: bool
     """Its steps take far longer than the median node's of its job."""
 
@@ -184,6 +186,18 @@ def fleet_page(
     return FleetPage(now=now, jobs=tuple(_job_row(now, job, by_job.get(job.run, [])) for job in jobs), nodes=nodes)
 
 
+def of_job(page: FleetPage, name: str) -> FleetPage:
+    """Only the job of this id, the newest of this name, or the only one whose id begins so. Raises NothingToShow."""
+    jobs = [job for job in page.jobs if job.job == name] or [job for job in page.jobs if job.name == name][:1]
+    jobs = jobs or [job for job in page.jobs if job.job.startswith(name)]
+    if len(jobs) > 1:
+        raise NothingToShow(f"{len(jobs)} jobs begin with {name!r}: {', '.join(job.job for job in jobs[:5])}")
+    if not jobs:
+        raise NothingToShow(f"no job {name!r}; `neurontop fleet jobs` lists them")
+    nodes = tuple(node for node in page.nodes if node.job == jobs[0].job)
+    return FleetPage(now=page.now, jobs=tuple(jobs), nodes=nodes)
+
+
 def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
     """An order of names in which n10 comes after n9."""
     parts = re.split(r"([0-9]+)", name)
@@ -210,6 +224,7 @@ def _node_row(now: float, record: NodeRecord, told: NodeNow | None, ended: set[s
         attributes=dict(record.attributes),
         notes=dict(latest.notes),
         version=record.version,
+        address=record.address,
         slow=record.node in slow,
     )
 

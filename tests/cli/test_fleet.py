@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from neuron_top.cli.main import main
-from neuron_top.store.fleet_records import Batch, NodeRecord
 from neuron_top.store.postgres.fleet import FleetStore
+from tests.fleet.database import fill
 from tests.fleet.samples import told
 from tests.servers.postgres import postgres_server, postgres_url
 
@@ -19,18 +19,8 @@ __all__ = ["postgres_server", "postgres_url"]
 
 @pytest.fixture
 def fleet(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Job 4711 on n1 to n4, of which n3 is slow and has another compiler; and a job that ended."""
-    with FleetStore(postgres_url) as store:
-        for run, nodes in (("4711", ("n1", "n2", "n3", "n4")), ("4700", ("n1",))):
-            store.open_job(run, name="bert", cluster="trn", started=1000.0 if run == "4711" else 500.0)
-            for node in nodes:
-                batch = Batch(sequence=int(run), run=run, first=None, last=None, count=1, data=b"")
-                store.ship(node, f"spool-{run}-{node}", [batch])
-        store.end_job("n1", "spool-4700-n1", "4700", 900.0, 1)
-        for node in ("n1", "n2", "n3", "n4"):
-            compiler = "2.20" if node == "n3" else "2.21"
-            store.register(NodeRecord(node=node, machine_id=node, job="4711", attributes={"compiler": compiler}))
-            store.beat(told(node, step_seconds=2.0 if node == "n3" else 1.0))
+    """The fleet of `tests.fleet.database`, as the one that the environment names."""
+    fill(postgres_url)
     monkeypatch.setenv("NEURONTOP_STORE", postgres_url)
     return postgres_url
 

@@ -99,9 +99,10 @@ def serving(
     hosts: Mapping[str, None] | frozenset[str] = frozenset(),
     limits: ConnectionLimits = LIMITS,
     service: CacheService | None = None,
+    store: str = "",
 ) -> Iterator[Served]:
-    """Serve until the block ends."""
-    settings = Settings(state_dir=str(state))
+    """Serve until the block ends. `store`: the database of a fleet."""
+    settings = Settings(state_dir=str(state), store=store)
     feeds = FeedRegistry(settings, feed)
     caches = DashboardCaches(settings, roots, feeds.notify, service)
     app = create_app(feeds, caches, rules(read, act, frozenset(hosts)), prefix=prefix)

@@ -1,0 +1,32 @@
+"""Agents as Prometheus' service discovery wants them: `http_sd_configs` of Prometheus, VictoriaMetrics and Alloy."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import msgspec
+
+from neuron_top.views.fleet import FleetPage, NodeRow
+
+FORGOTTEN_SECONDS = 3600.0
+"""A node that was silent for so long is no target any more; until then its failing scrapes are what tells of it."""
+
+
+class TargetGroup(msgspec.Struct, frozen=True):
+    """One agent, with the labels that the rules group by."""
+
+    targets: tuple[str, ...]
+    labels: dict[str, str]
+
+
+def scrape_targets(page: FleetPage) -> tuple[TargetGroup, ...]:
+    """Every agent that can be asked for metrics."""
+    known = [node for node in page.nodes if node.address and node.silent_seconds < FORGOTTEN_SECONDS]
+    return tuple(_group(node) for node in known)
+
+
+def _group(node: NodeRow) -> TargetGroup:
+    parts = urlsplit(node.address)
+    labels = {"node": node.node, "cluster": node.cluster, "neurontop_job": node.job}
+    labels |= {"__scheme__": parts.scheme, "__metrics_path__": f"{parts.path.rstrip('/')}/metrics"}
+    return TargetGroup((parts.netloc.rpartition("@")[2],), {name: value for name, value in labels.items() if value})
