@@ -38,13 +38,13 @@ def panel(
     )
 
 
-def chart(identity: str, name: str, height: int) -> Component:
+def chart(identity: str, name: str, height: int, figure: Any = BLANK) -> Component:
     """A chart with PNG and SVG export; `name` is its accessible label and the name of the file."""
     return html.Figure(
         [
             dcc.Graph(
                 id=identity,
-                figure=BLANK,
+                figure=figure,
                 config={
                     "displaylogo": False,
                     "responsive": True,

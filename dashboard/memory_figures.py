@@ -7,9 +7,11 @@ from typing import Any
 from neuron_top.dashboard.chart_colors import ChartColors, kind_colors
 from neuron_top.dashboard.figures import GIB, Figure, empty, iso, layout, plain
 from neuron_top.views.core_rows import CoreRow
+from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable
 
-__all__ = ["bars", "empty", "kinds_over_time", "lines"]
+__all__ = ["bars", "empty", "exhausted", "kinds_over_time", "lines"]
+_EXHAUSTED_DRAWN = 128
 
 
 def core_label(row: CoreRow) -> str:
@@ -146,3 +148,22 @@ def kinds_over_time(view: MemoryKinds | None, colors: ChartColors) -> Figure:
     )
     axis = {"title": {"text": "GiB"}, "rangemode": "tozero"}
     return {"data": data, "layout": layout(colors, 320, showlegend=True, yaxis=axis)}
+
+
+def exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Figure:
+    """A bar per core that ran out of memory, stacked by kind: what filled its bank."""
+    cores = [core for core in memory.cores if core.kinds][:_EXHAUSTED_DRAWN]
+    names = [plain(core.place) for core in cores]
+    colored = kind_colors(colors, {kind for core in cores for kind in core.kinds})
+    data = [
+        {
+            "type": "bar",
+            "name": plain(kind.replace("_", " ")),
+            "x": names,
+            "y": [round(core.kinds.get(kind, 0) / GIB, 4) for core in cores],
+            "marker": {"color": color},
+        }
+        for kind, color in colored.items()
+    ]
+    axes = {"xaxis": {"type": "category"}, "yaxis": {"title": {"text": "GiB"}, "rangemode": "tozero"}}
+    return {"data": data, "layout": layout(colors, 300, barmode="stack", showlegend=True, **axes)}

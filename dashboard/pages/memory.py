@@ -17,15 +17,16 @@ from neuron_top.dashboard.feed_registry import FeedRegistry
 from neuron_top.dashboard.figures import core_words
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import AppendChart, PageChart
-from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.units import bytes_text, count_text, counted
 from neuron_top.views.core_metrics import CORE_METRICS, reported
+from neuron_top.views.exhausted import ExhaustedCore, ExhaustedMemory
 from neuron_top.views.memory import MemoryKinds, MemoryTable, memory_kinds, memory_table
 from neuron_top.views.model import Run
 
 PATH, NAME = "memory", "Memory"
 CORES_SHOWN = 32
 """Rows: each cell is a component, and each change of the page is told to every component there is."""
+EXHAUSTED_SHOWN = 128
 OUTPUTS = PageOutputs(
     parts=(
         "memory-summary",
@@ -99,8 +100,9 @@ def render(
     return {
         "memory-summary": _summary(one),
         "memory-cores": _cores(one),
-        "memory-exhausted": [_exhausted(table_) for table_ in reversed(one.exhausted)]
-        or note("No allocation has failed in this run."),
+        "memory-exhausted": _exhausted(one.exhausted, colors)
+        if one.exhausted is not None
+        else note("No allocation has failed in this run."),
         "memory-lines": AppendChart(figures.lines(one, colors)),
         "memory-kinds": PageChart(figures.bars(one, colors)),
         "memory-other-summary": _summary(other) if other is not None else "",
@@ -147,22 +149,56 @@ def _cores(view: MemoryTable) -> Any:
     return [shown, note(f"and {count_text(left)} with lower peaks; export CSV or Parquet to see all") if left else None]
 
 
-def _exhausted(event: DeviceMemoryExhausted) -> Any:
-    where = f"device {event.device}, core {event.core}"
+def _exhausted(memory: ExhaustedMemory, colors: ChartColors) -> Any:
+    parts = [html.P(html.Strong(memory.summary)), *(note(f"→ {text}") for text in memory.advice)]
+    if any(core.kinds for core in memory.cores):
+        name = "What filled the memory of each core when it ran out"
+        parts.append(chart("memory-exhausted-kinds", name, 300, figures.exhausted(memory, colors)))
+    if memory.programs:
+        rows = [(program.name, bytes_text(program.total), program.cores) for program in memory.programs]
+        head = ("largest programs", "memory, at most", "cores")
+        parts.append(table(head, rows, caption="The largest programs that were loaded", right=(1, 2)))
+    return [*parts, _exhausted_devices(memory), _exhausted_cores(memory)]
+
+
+def _exhausted_devices(memory: ExhaustedMemory) -> Any:
+    groups: dict[tuple[str, int | None, str], list[ExhaustedCore]] = {}
+    for core in memory.cores:
+        groups.setdefault((core.node, core.device, core.usage), []).append(core)
     rows = [
         (
-            " ".join(part for part in (row.scope, "" if row.index is None else str(row.index), row.name) if part),
-            bytes_text(row.total),
-            ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items()),
+            " ".join(filter(None, (node, "" if device is None else f"device {device}"))) or "—",
+            ", ".join(str(core.core) for core in cores if core.core is not None) or "—",
+            sum(core.count for core in cores),
+            bytes_text(max((core.requested for core in cores if core.requested is not None), default=None)),
+            usage or "—",
+            bytes_text(max((core.in_use for core in cores if core.in_use is not None), default=None)),
         )
-        for row in event.rows
+        for (node, device, usage), cores in groups.items()
     ]
-    return html.Article(
+    head = ("device", "cores", "failures", "asked for, at most", "for", "in use, at most")
+    return table(head, rows, caption="Allocations that failed, by device", right=(2, 3, 5))
+
+
+def _exhausted_cores(memory: ExhaustedMemory) -> Any:
+    kinds = list(dict.fromkeys(kind for core in memory.cores for kind in core.kinds))
+    rows = [
+        (
+            core.place,
+            core.count,
+            bytes_text(core.requested),
+            bytes_text(core.in_use),
+            *(bytes_text(core.kinds[kind]) if kind in core.kinds else "—" for kind in kinds),
+        )
+        for core in memory.cores[:EXHAUSTED_SHOWN]
+    ]
+    head = ("core", "failures", "asked for", "in use", *(kind.replace("_", " ") for kind in kinds))
+    left = len(memory.cores) - len(rows)
+    return html.Details(
         [
-            html.P(html.Strong(f"{where}: {bytes_text(event.requested)} requested, not available. {event.usage}")),
-            table(("whose", "total", "by kind"), rows, caption=f"Memory of {where} when it ran out", right=(1,))
-            if rows
-            else None,
+            html.Summary(f"Each core ({count_text(len(memory.cores))})"),
+            table(head, rows, caption="Memory of each core when it ran out", right=range(1, len(head))),
+            note(f"and {count_text(left)} more cores") if left else None,
         ]
     )
 

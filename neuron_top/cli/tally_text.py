@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from neuron_top.cli.output import table
 from neuron_top.units import UNKNOWN, bytes_text, clock_text, count_text, duration_text, number_text
+from neuron_top.views.exhausted import ExhaustedMemory
 from neuron_top.views.log_tally import LogTally, TalliedGraph
 
 _CAUSE_CHARACTERS = 200
+_CORES_SHOWN = 10
+_PROGRAMS_SHOWN = 3
 
 
 def tally_text(name: str, view: LogTally) -> str:
@@ -87,14 +90,25 @@ def _failures(view: LogTally) -> str:
 
 
 def _memory(view: LogTally) -> str:
-    lines = ["device memory ran out"] if view.shortages else []
-    for shortage in view.shortages:
-        place = f"device {_known(shortage.device)} core {_known(shortage.core)}"
-        in_use = f", {bytes_text(shortage.in_use)} in use" if shortage.in_use is not None else ""
-        lines.append(f"  {place}: {bytes_text(shortage.requested)} for {shortage.usage or UNKNOWN}{in_use}")
+    lines = _exhausted(view.exhausted) if view.exhausted is not None else []
     lines += ["device memory by loaded program"] if view.programs else []
     lines += [f"  {program.name}: {bytes_text(program.total)}" for program in view.programs]
     return "\n".join(lines)
+
+
+def _exhausted(memory: ExhaustedMemory) -> list[str]:
+    lines = [f"device memory ran out: {memory.summary}"]
+    for core in memory.cores[:_CORES_SHOWN]:
+        in_use = f", {bytes_text(core.in_use)} in use" if core.in_use is not None else ""
+        asked = f"{bytes_text(core.requested)} for {core.usage or UNKNOWN}"
+        lines.append(f"  {core.place}: {asked}{in_use}{_times(core.count)}")
+    left_out = len(memory.cores) - _CORES_SHOWN
+    lines += [f"  … and {left_out} more cores"] if left_out > 0 else []
+    if memory.kinds:
+        filled = ", ".join(f"{kind.replace('_', ' ')} {bytes_text(size)}" for kind, size in memory.kinds.items())
+        lines.append(f"  filled by: {filled}")
+    lines += [f"  program {program.name}: {bytes_text(program.total)}" for program in memory.programs[:_PROGRAMS_SHOWN]]
+    return [*lines, *(f"    → {text}" for text in memory.advice)]
 
 
 def _problems(view: LogTally) -> str:

@@ -54,7 +54,7 @@ def tables(view: Report) -> list[ReportTable]:
             view.memory,
             "Highest sample of each core; kinds need not have peaked at one moment.",
         ),
-        ReportTable("Device memory ran out", EXHAUSTED, view.exhausted),
+        ReportTable("Device memory ran out", EXHAUSTED, view.exhausted, view.exhausted_note),
         ReportTable(
             "Graphs",
             GRAPHS,
@@ -197,6 +197,7 @@ STAGES = (
 EXHAUSTED = (
     ReportColumn("device", lambda row: _optional(row.device)),
     ReportColumn("core", lambda row: _optional(row.core)),
+    ReportColumn("times", lambda row: str(row.count), lambda row: row.count),
     ReportColumn("asked for", lambda row: _bytes(row.requested), lambda row: row.requested),
     ReportColumn("in use", lambda row: ", ".join(f"{kind} {bytes_text(size)}" for kind, size in row.kinds.items())),
 )

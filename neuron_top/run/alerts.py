@@ -238,14 +238,14 @@ def _memory_headroom(run: Run, now: float, limits: Limits) -> Iterator[RaisedAle
 
 
 def _memory_exhausted(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
-    if run.cores.exhausted:
-        last = run.cores.exhausted[-1]
+    last = run.cores.exhausted.newest
+    if last is not None:
         yield RaisedAlert(
             kind=AlertKind.MEMORY_EXHAUSTED,
             key="memory exhausted",
             severity=Severity.ERROR,
-            since=run.cores.exhausted[0].time,
-            count=run.cores.exhausted_count,
+            since=run.cores.exhausted.first,
+            count=run.cores.exhausted.count,
             size=last.requested,
             device=last.device,
             index=last.core,

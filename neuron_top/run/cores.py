@@ -30,6 +30,7 @@ from neuron_top.events import (
     WorkerMemoryReported,
 )
 from neuron_top.run.breakdown_history import BreakdownHistory
+from neuron_top.run.exhausted import Exhaustions
 from neuron_top.run.history import Recent, Series
 
 SMOOTH_SECONDS = 30.0
@@ -159,9 +160,8 @@ class CoreTracker:
         """The driver's running totals by (device, physical core), the newest."""
         self.processes: tuple[NeuronProcess, ...] | None = None
         """Processes with a Neuron runtime, the newest sample; None before the first."""
-        self.exhausted: deque[DeviceMemoryExhausted] = deque(maxlen=20)
-        """Out-of-memory tables, the newest last."""
-        self.exhausted_count = 0
+        self.exhausted = Exhaustions()
+        """Allocations on devices that failed."""
         self.neff_memory: dict[str, NeffMemoryReported] = {}
         """What each loaded program takes, by its name, as the runtime last said."""
         self.log_levels: dict[str, int] = {}
@@ -189,8 +189,7 @@ class CoreTracker:
                 if event.level.upper().startswith(("ERR", "FATAL")):
                     self.runtime_errors.append(event)
             case DeviceMemoryExhausted():
-                self.exhausted_count += 1
-                self.exhausted.append(event)
+                self.exhausted.add(event)
             case NeffMemoryReported():
                 if event.name in self.neff_memory or len(self.neff_memory) < NEFFS_KEPT:
                     self.neff_memory[event.name] = event

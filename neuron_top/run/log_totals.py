@@ -24,6 +24,7 @@ from neuron_top.events import (
     TrialRunStarted,
     WorkerDied,
 )
+from neuron_top.run.exhausted import Exhaustions
 
 _MOST_GRAPHS = 100_000
 _MOST_ROWS = 1000
@@ -50,7 +51,7 @@ class LogTotals:
         self.failures: Counter[tuple[str | None, bool, str]] = Counter()
         """By module, whether it is a stored failure, and message."""
         self.problems: Counter[str] = Counter()
-        self.exhausted: list[DeviceMemoryExhausted] = []
+        self.exhausted = Exhaustions()
         self.programs: dict[str, NeffMemoryReported] = {}
         self.measured_seconds: dict[str, float] = {}
         """Of compiles that a table tells of, by module."""
@@ -77,8 +78,8 @@ class LogTotals:
                 self._add_death(event)
             case RuntimeLogged() if event.level in ("ERROR", "FATAL"):
                 self._add_problem(f"{event.component}:{event.function} {event.text} {event.status}".rstrip())
-            case DeviceMemoryExhausted() if len(self.exhausted) < _MOST_ROWS:
-                self.exhausted.append(event)
+            case DeviceMemoryExhausted():
+                self.exhausted.add(event)
             case NeffMemoryReported() if len(self.programs) < _MOST_ROWS:
                 self.programs[event.name] = event
             case TrialRunStarted():

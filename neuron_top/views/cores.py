@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from neuron_top.events import DeviceMemoryExhausted, NeuronProcess
+from neuron_top.events import NeuronProcess
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
+from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 from neuron_top.views.overview import HostCard
 
 HISTORY_POINTS = 600
@@ -47,8 +48,8 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     execution_errors: dict[str, int]
     latency: dict[str, float]
     """Percentiles of the newest period, seconds."""
-    exhausted: tuple[DeviceMemoryExhausted, ...]
-    """Out-of-memory tables, the newest last: drawn as the same bars."""
+    exhausted: ExhaustedMemory | None
+    """Allocations that failed: what filled the memory is drawn as the same bars."""
 
 
 class CorePage(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +85,7 @@ def core_table(run: Run, now: float) -> CoreTable:
         execution_statuses=dict(cores.statuses),
         execution_errors=dict(cores.execution_errors),
         latency=cores.latency,
-        exhausted=tuple(cores.exhausted),
+        exhausted=exhausted_memory(cores.exhausted),
     )
 
 

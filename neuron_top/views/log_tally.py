@@ -12,6 +12,7 @@ from neuron_top.diagnose import Diagnosis
 from neuron_top.parsers.tally import Tally
 from neuron_top.run.log_totals import GraphCounts, LogTotals
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
+from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 
 MOST_ROWS = 10
 _MOST_GRAPHS = 30
@@ -41,16 +42,6 @@ class TalliedFailure(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     advice: str
     count: int
-
-
-class MemoryShortage(msgspec.Struct, frozen=True, kw_only=True):
-    """An allocation that did not fit a device's memory; bytes."""
-
-    device: int | None
-    core: int | None
-    requested: int | None
-    usage: str
-    in_use: int | None
 
 
 class LoadedProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +87,7 @@ class LogTally(msgspec.Struct, frozen=True, kw_only=True):
     runtime_lines: int
     graphs: tuple[TalliedGraph, ...]
     failed: tuple[TalliedFailure, ...]
-    shortages: tuple[MemoryShortage, ...]
+    exhausted: ExhaustedMemory | None
     programs: tuple[LoadedProgram, ...]
     problems: tuple[tuple[str, int], ...]
     progress: Progress | None
@@ -132,16 +123,7 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         runtime_lines=tally.runtime_lines,
         graphs=_graphs(tally, totals),
         failed=tuple(_failure(*key, count=count) for key, count in totals.failures.most_common(MOST_ROWS)),
-        shortages=tuple(
-            MemoryShortage(
-                device=event.device,
-                core=event.core,
-                requested=event.requested,
-                usage=event.usage,
-                in_use=event.rows[0].total if event.rows else None,
-            )
-            for event in totals.exhausted[:MOST_ROWS]
-        ),
+        exhausted=exhausted_memory(totals.exhausted),
         programs=_programs(totals),
         problems=tuple(totals.problems.most_common(MOST_ROWS)),
         progress=_progress(totals),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from neuron_top.events import DeviceMemoryExhausted
 from neuron_top.run.history import Point
 from neuron_top.run.model import Run
 from neuron_top.views.core_rows import CoreRow, core_row, core_rows
+from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 
 CORES_SHOWN = 64
 POINTS = 600
@@ -43,7 +43,7 @@ class MemoryTable(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[CoreRow, ...]
     series: tuple[MemorySeries, ...]
     hidden: int
-    exhausted: tuple[DeviceMemoryExhausted, ...]
+    exhausted: ExhaustedMemory | None
 
 
 def memory_table(run: Run, now: float, since: float | None = None, until: float | None = None) -> MemoryTable:
@@ -61,7 +61,7 @@ def memory_table(run: Run, now: float, since: float | None = None, until: float 
             if row.key in chosen
         ),
         hidden=len(rows) - len(most),
-        exhausted=tuple(run.cores.exhausted),
+        exhausted=exhausted_memory(run.cores.exhausted),
     )
 
 

@@ -90,6 +90,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Peaks of the compiles that ran, added up: an upper bound."""
     host_memory: tuple[ReportStep, ...]
     exhausted: tuple[ExhaustedLine, ...]
+    exhausted_note: str
     series: tuple[ReportSeries, ...]
     environment: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -164,6 +165,7 @@ def report(
         compile_memory=report_context.compile_memory(run, spans),
         host_memory=report_context.host_memory(run),
         exhausted=report_context.exhausted_lines(run),
+        exhausted_note=report_context.exhausted_note(run),
         series=report_context.series_of(run),
         environment=report_context.environment(run),
         notes=report_text.notes(run, spans),

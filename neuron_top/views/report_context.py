@@ -9,6 +9,7 @@ import msgspec
 from neuron_top.run.cores import Core
 from neuron_top.run.model import Run
 from neuron_top.run.spans import Span
+from neuron_top.views.exhausted import exhausted_memory
 from neuron_top.views.report_time import ReportStep, thinned
 
 POINTS = 600
@@ -32,11 +33,12 @@ class MemoryLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExhaustedLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A device that ran out of memory."""
+    """A core that ran out of memory, as often as `count` says. Bytes; the kinds are those of its bank."""
 
     time: float | None
     device: int | None
     core: int | None
+    count: int
     requested: int | None
     kinds: dict[str, int]
 
@@ -120,17 +122,25 @@ def compile_memory(run: Run, spans: Sequence[Span]) -> tuple[ReportStep, ...]:
 
 
 def exhausted_lines(run: Run) -> tuple[ExhaustedLine, ...]:
-    """Every time a device ran out of memory."""
+    """Every core that ran out of memory."""
+    found = exhausted_memory(run.cores.exhausted)
     return tuple(
         ExhaustedLine(
-            time=event.time,
-            device=event.device,
-            core=event.core,
-            requested=event.requested,
-            kinds=dict(event.rows[0].kinds) if event.rows else {},
+            time=core.first,
+            device=core.device,
+            core=core.core,
+            count=core.count,
+            requested=core.requested,
+            kinds=core.kinds,
         )
-        for event in run.cores.exhausted
+        for core in (found.cores if found is not None else ())
     )
+
+
+def exhausted_note(run: Run) -> str:
+    """What filled the memory that ran out, and what follows from it; "" where none ran out."""
+    found = exhausted_memory(run.cores.exhausted)
+    return " ".join((found.summary, *(f"{text[:1].upper()}{text[1:]}." for text in found.advice))) if found else ""
 
 
 def error_lines(run: Run) -> tuple[ErrorLine, ...]:

@@ -8,7 +8,6 @@ import msgspec
 from rich.style import Style
 from textual.strip import Strip
 
-from neuron_top.events.runtime import MemoryRow
 from neuron_top.tui.drawing import Line, bar, chart, downsample, rule, short_command, spark, stacked
 from neuron_top.tui.panels.cores import Scale, kind_style, memory_bar, used_share
 from neuron_top.tui.theme import Theme
@@ -204,35 +203,47 @@ def _facts(view: CoreTable) -> list[str]:
     ]
 
 
+_ADVICE_SHOWN = 3
+"""Lines of advice below a table of cores."""
+
+
 def exhausted_lines(view: CoreTable) -> int:
-    """Lines of the out-of-memory panel: the newest table only, five rows at most."""
-    return 1 + min(5, len(view.exhausted[-1].rows)) if view.exhausted else 0
+    """Lines of the out-of-memory panel: what filled the fullest core's memory, the largest programs, the advice."""
+    memory = view.exhausted
+    if memory is None:
+        return 0
+    return 1 + bool(memory.kinds) + bool(memory.programs) + len(memory.advice[:_ADVICE_SHOWN])
 
 
 def exhausted_panel(theme: Theme, view: CoreTable, width: int, height: int) -> list[Strip]:
-    """The newest out-of-memory table, drawn as the bars above."""
-    if not view.exhausted:
+    """Allocations that failed, on all cores together."""
+    memory = view.exhausted
+    if memory is None:
         return []
-    table = view.exhausted[-1]
-    where = f"device {table.device}" if table.device is not None else "a device"
-    asked = f" · {bytes_text(table.requested)} asked for" if table.requested is not None else ""
-    strips = [
-        rule(theme, width, f"{theme.glyphs.failed} Out of memory on {where}", f"{len(view.exhausted)} so far{asked}")
-    ]
-    largest = max((row.total or sum(row.kinds.values()) for row in table.rows), default=1) or 1
-    return strips + [_memory_row(theme, row, largest, width) for row in table.rows[: height - 1]]
+    title = f"{theme.glyphs.failed} Out of memory"
+    strips = [rule(theme, width, title, memory.summary)]
+    if memory.kinds:
+        strips.append(_memory_row(theme, memory.kinds, width))
+    if memory.programs:
+        line = Line(theme, width).put("programs", theme.text, 14).gap()
+        for program in memory.programs:
+            text = f"{program.name.rpartition('/')[2]} {bytes_text(program.total)}"
+            if line.left > len(text) + 2:
+                line.put(text, theme.quiet).gap(2)
+        strips.append(line.strip())
+    advice = (text.replace("`", "") for text in memory.advice[:_ADVICE_SHOWN])
+    strips += (Line(theme, width).put("advice", theme.text, 14).gap().put(text, theme.text).strip() for text in advice)
+    return strips[:height]
 
 
-def _memory_row(theme: Theme, row: MemoryRow, largest: int, width: int) -> Strip:
-    total = row.total if row.total is not None else sum(row.kinds.values())
-    kinds = sorted(row.kinds, key=lambda kind: -row.kinds[kind])
-    name = row.index if row.index is not None else row.name
-    line = Line(theme, width).put(f"{row.scope} {name}", theme.text, 14).gap()
-    parts = [(row.kinds[kind] / largest, kind_style(theme, index)) for index, kind in enumerate(kinds)]
+def _memory_row(theme: Theme, kinds: dict[str, int], width: int) -> Strip:
+    total = sum(kinds.values())
+    line = Line(theme, width).put("filled by", theme.text, 14).gap()
+    parts = [(size / (total or 1), kind_style(theme, index)) for index, size in enumerate(kinds.values())]
     line.add(stacked(theme, parts, max(10, width // 4))).gap().put(bytes_text(total), theme.strong, 9, right=True)
-    for index, kind in enumerate(kinds):
-        text = f"{kind.replace('_', ' ')} {bytes_text(row.kinds[kind])}"
-        if row.kinds[kind] and line.left > len(text) + 3:
+    for index, (kind, size) in enumerate(kinds.items()):
+        text = f"{kind.replace('_', ' ')} {bytes_text(size)}"
+        if line.left > len(text) + 3:
             line.gap(2).put(theme.glyphs.bar, kind_style(theme, index)).gap().put(text, theme.quiet)
     return line.strip()
 
