@@ -13,8 +13,10 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import DAY, Totals
 from neuron_top.actions.reasons import Caveat, CaveatCode, RebuildSource, Refusal, RefusalCode, UseSource
 from neuron_top.cache.locks import verdicts
+from neuron_top.cache.locks.verdicts import LockEvidence
 from neuron_top.cache.model.entry import Artifact, Entry, Part
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.use import CacheUse
 
 COMPILE_SECONDS = (5.0, 12 * 3600.0)
 """The shortest and the longest time between two files that is taken for a compile's."""
@@ -34,8 +36,10 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
     before: Totals
     trash_bytes: int = 0
     """Bytes that lie in the trash: they count for a goal of free space, or each run would take as much again."""
-    in_use: str | None = None
-    """Why somebody seems to use this root, in words; None = nobody was seen."""
+    in_use: CacheUse | None = None
+    """Who uses this root; None = nobody was seen."""
+    tells_reads: bool = True
+    """The storage keeps access times."""
     shared: str | None = None
     """Why other hosts may write here; None = a local file system."""
     shared_confirmed: bool = False
@@ -70,6 +74,14 @@ class PlanContext(msgspec.Struct, frozen=True, kw_only=True):
         if accessed is not None:
             return accessed, _ACCESS
         return entry.compiled_at or entry.changed_at, _COMPILE
+
+    def is_used_now(self, entry: Entry) -> bool:
+        """Whether a process may need the entry now: of an artifact, its reads must be known to deny that."""
+        if self.in_use is None:
+            return False
+        last, known_from = self.last_use(entry)
+        known = self.tells_reads or known_from is _RECORD or entry.artifact is not _VALID
+        return self.in_use.concerns(entry.path, entry.module, max(last, entry.changed_at) if known else None)
 
     def rebuild(self, entry: Entry) -> tuple[float | None, RebuildSource]:
         """(compile seconds that would have to be spent again, how they are known); 0 where nothing was compiled."""
@@ -129,11 +141,12 @@ def collect_context(
             free_inodes=disk.free_inodes,
         ),
         trash_bytes=trash.trash_bytes() if trash is not None else 0,
-        in_use=evidence.in_use,
+        in_use=evidence.use,
+        tells_reads=disk.access_times not in (None, "noatime"),
         shared=evidence.why_shared,
         shared_confirmed=shared_confirmed,
         read_only=read_only,
-        notes=tuple(_caveats(snapshot, evidence.unseen)),
+        notes=tuple(_caveats(snapshot, evidence)),
         pins=pins,
         used=dict(used or {}),
         compiled=dict(compiled or {}),
@@ -144,9 +157,9 @@ def collect_context(
     )
 
 
-def in_use(root: str) -> str | None:
-    """Why somebody seems to use `root` at this moment, in words; None = nobody was seen."""
-    return verdicts.evidence_on(root, []).in_use
+def in_use(root: str) -> CacheUse | None:
+    """Who uses `root` at this moment; None = nobody was seen."""
+    return verdicts.evidence_on(root, []).use
 
 
 _KEY = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
@@ -156,10 +169,12 @@ def _files(entry: Entry) -> int:
     return (entry.parts & ~Part.OTHER).bit_count() + len(entry.others)
 
 
-def _caveats(snapshot: Snapshot, unseen: int) -> list[Caveat]:
+def _caveats(snapshot: Snapshot, evidence: LockEvidence) -> list[Caveat]:
     caveats = []
-    if unseen:
-        caveats.append(Caveat(CaveatCode.PROCESSES_UNSEEN, unseen))
+    if evidence.use is not None:
+        caveats.append(Caveat(CaveatCode.IN_USE, detail=evidence.use.why))
+    if evidence.unseen:
+        caveats.append(Caveat(CaveatCode.PROCESSES_UNSEEN, evidence.unseen))
     if Path("/.dockerenv").exists() or _in_namespace():
         caveats.append(Caveat(CaveatCode.IN_CONTAINER))
     if snapshot.problems:

@@ -116,6 +116,8 @@ class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
 class CaveatCode(StrEnum):
     """What could not be seen, or what to expect, when a plan was made."""
 
+    IN_USE = "in-use"
+    """A job runs: what it may need stays."""
     PROCESSES_UNSEEN = "processes-unseen"
     IN_CONTAINER = "in-container"
     PARTLY_READ = "partly-read"

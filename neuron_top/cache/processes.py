@@ -102,6 +102,26 @@ def open_paths(pid: int, proc: str = "/proc") -> list[str] | None:
     return [target for name in names if (target := _link(f"{folder}/{name}"))]
 
 
+def mapped_paths(pid: int, proc: str = "/proc") -> list[str]:
+    """Files that a process has mapped; none where they may not be seen."""
+    try:
+        with open(f"{proc}/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:
+            parts = (line.rstrip("\n").split(maxsplit=5) for line in lines)
+            return list(dict.fromkeys(part[5] for part in parts if len(part) == 6 and part[5].startswith("/")))
+    except OSError:
+        return []
+
+
+def start_time(pid: int, boot: float | None, proc: str = "/proc") -> float | None:
+    """When a process started, seconds since the epoch; `boot`: when the machine did."""
+    try:
+        with open(f"{proc}/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+    return None if boot is None else boot + ticks / os.sysconf("SC_CLK_TCK")
+
+
 def boot_time(proc: str = "/proc") -> float | None:
     """When this machine was started, seconds since the epoch."""
     try:

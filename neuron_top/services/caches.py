@@ -32,6 +32,7 @@ from neuron_top.actions.reasons import Caveat, CaveatCode, Refusal, RefusalCode
 from neuron_top.actions.registry import ACTIONS, CacheAction, Executor, PlannerInput, action_of
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.use import CacheUse
 from neuron_top.errors import NeuronTopError, NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.cache_reader import CacheReader
 from neuron_top.services.plan_execution import PlanExecution
@@ -97,7 +98,7 @@ class CacheService(CacheReader):
         assume_exclusive: bool = False,
         trash: Path | None = None,
         grace_seconds: float = GRACE_SECONDS,
-        in_use: Callable[[str], str | None] | None = None,
+        in_use: Callable[[str], CacheUse | None] | None = None,
     ) -> None:
         """`assume_exclusive`: the operator states that no other host uses what is shared. `trash`: not the default.
         `grace_seconds`: how long readers of a bucket get between the marks of an eviction and the rest."""

@@ -76,6 +76,8 @@ REFUSALS = {
     RefusalCode.NO_SPACE: "{detail} has too little space: {needed} are to be copied, {free} are free",
 }
 CAVEATS = {
+    CaveatCode.IN_USE: "a job uses this cache ({detail}): what it holds, names or may have used since its start stays; "
+    "at worst, what goes is compiled again",
     CaveatCode.PROCESSES_UNSEEN: "{count} processes of other users could be seen by their command only",
     CaveatCode.IN_CONTAINER: "processes outside this container cannot be seen",
     CaveatCode.PARTLY_READ: "parts of the cache could not be read",

@@ -13,6 +13,7 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
 from neuron_top.actions.reasons import GoalCode
 from neuron_top.cache.model.states import State
+from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
 from neuron_top.views.plan import plan_lines, reason_text
 from neuron_top.views.plan_sentences import goal_met_text
@@ -162,7 +163,7 @@ def test_the_purge_frees_exactly_what_the_outcome_said(root: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"in_use": "process 1 names it"}, "in use"),
+        ({"in_use": CacheUse(why="process 1 names it")}, "in use"),
         ({"pins": ("MODULE_*",)}, "pinned"),
         ({"protect_seconds": 30 * caches.DAY}, "within a day"),
     ],

@@ -18,6 +18,7 @@ from neuron_top.actions.journal.restore import restore
 from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.plan import Plan
 from neuron_top.actions.planners.evict import EvictCriteria, plan_eviction
+from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
 from tests.actions import caches
 
@@ -189,7 +190,7 @@ def test_a_job_that_starts_after_the_plan_was_made_is_seen(tmp_path: Path) -> No
     plan = planned(root)
     from neuron_top.actions.execution.local import execute
 
-    outcome = execute(plan, Trash(root), in_use=lambda path: f"process 1 uses {path}")
+    outcome = execute(plan, Trash(root), in_use=lambda path: CacheUse(why=f"process 1 uses {path}"))
     assert outcome.done == 0
     assert "in use" in outcome.refused[0][1]
     assert (place / "model.neff").exists()

@@ -15,12 +15,13 @@ from neuron_top.cache.locks.verdicts import LockEvidence, lock_verdict
 from neuron_top.cache.model.states import State, Verdict
 from neuron_top.cache.processes import CacheProcess
 from neuron_top.cache.scan import scanner
+from neuron_top.cache.use import CacheUse
 from tests.builders import HLO_NAME, write_entry
 
 KEY = "MODULE_176283691422090868+f7f529f3"
 NOW = 1_000_000.0
-USED = LockEvidence(now=NOW, boot=NOW - 500_000, in_use="process 7 has /dev/neuron0 open")
-UNUSED = msgspec.structs.replace(USED, in_use=None)
+USED = LockEvidence(now=NOW, boot=NOW - 500_000, use=CacheUse(why="process 7 has /dev/neuron0 open"))
+UNUSED = msgspec.structs.replace(USED, use=None)
 
 
 def process(*command: str) -> CacheProcess:
@@ -113,7 +114,7 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
             (place / "fd" / "3").symlink_to(files["open"])
         evidence = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), now=NOW)
         (place / "fd" / "3").unlink(missing_ok=True)
-        return evidence.in_use
+        return evidence.use.why if evidence.use is not None else None
 
     assert seen() is None
     assert seen(open="/dev/neuron0") == "process 4711 has /dev/neuron0 open"
@@ -123,7 +124,8 @@ def test_use_is_read_from_devices_open_files_environments_and_recent_changes(tmp
     assert seen(environ=f"NEURON_CC_FLAGS=--cache_dir={root} -O1") == "process 4711 names it in its environment"
     assert seen() is None
     recent = verdicts.evidence_on(str(root), [KEY], proc=str(proc), tmp=str(tmp_path), newest_change=NOW - 5, now=NOW)
-    assert recent.in_use == "a file below it changed in the last ten minutes"
+    assert recent.use is not None
+    assert recent.use.why == "a file below it changed in the last ten minutes"
 
 
 def test_a_work_folder_in_use_is_found_by_the_key_in_its_file_names(tmp_path: Path) -> None:

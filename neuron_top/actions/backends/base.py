@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
     from neuron_top.cache.model.snapshot import Snapshot
     from neuron_top.cache.scan.catalog import Sums
     from neuron_top.cache.scan.verify import Finding
+    from neuron_top.cache.use import CacheUse
 
 
 GRACE_SECONDS = 60.0
@@ -50,7 +51,7 @@ class ExecuteOptions(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
     watch: Callable[[Progress], bool] = lambda progress: True
     grace_seconds: float = GRACE_SECONDS
-    in_use: Callable[[str], str | None] | None = None
+    in_use: Callable[[str], CacheUse | None] | None = None
     """Tells who uses a root; None asks the machine."""
 
 

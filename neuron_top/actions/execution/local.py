@@ -27,9 +27,11 @@ from neuron_top.actions.journal.trash import Trash
 from neuron_top.actions.opened import OpenEntry, OpenRoot, StaleEntryError
 from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
 from neuron_top.actions.planners import sweep
+from neuron_top.actions.reasons import UseSource
 from neuron_top.cache import filesystem
 from neuron_top.cache.locks import lock_holders, lock_owner
 from neuron_top.cache.model.filenames import LOCK_NAMES
+from neuron_top.cache.use import CacheUse
 from neuron_top.errors import RefusedForSafety
 
 BATCH = 4096
@@ -49,7 +51,7 @@ def execute(
     *,
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
-    in_use: Callable[[str], str | None] = plan_context.in_use,
+    in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
 ) -> Outcome:
     """Execute `plan`. `watch` is called after each step; False stops cleanly before the next.
 
@@ -66,10 +68,10 @@ def execute(
 
 class _Execution:
     def __init__(
-        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], str | None]
+        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
     ) -> None:
         self.plan, self.trash, self.watch, self.in_use = plan, trash, watch, in_use
-        self.busy: str | None = None
+        self.use: CacheUse | None = None
         self.asked = float("-inf")
         self.place = trash.folder / plan.identity
         self.owner = lock_owner.current()
@@ -190,14 +192,17 @@ class _Execution:
         return self.trashed_files.entry(path)
 
     def _check_quiet(self, step: Step) -> None:
-        """Raises StaleEntryError when a job uses the cache by now and the step could take something from under it."""
+        """Raises StaleEntryError when a job that runs by now may need what the step takes."""
         if step.action not in NEEDS_QUIET:
             return
         if time.monotonic() - self.asked > QUIET_SECONDS:
-            self.busy = self.in_use(self.plan.root)
+            self.use = self.in_use(self.plan.root)
             self.asked = time.monotonic()
-        if self.busy:
-            raise StaleEntryError(f"the cache is in use: {self.busy}")
+        if self.use is not None:
+            known = self.tells_reads or step.last_used_from is UseSource.RECORD or step.rebuild_seconds == 0.0
+            module = step.path.rpartition("/")[2]
+            if self.use.concerns(step.path, module, step.last_used if known else None):
+                raise StaleEntryError(f"it is in use: {self.use.why}")
 
     def _check_unheld(self, step: Step) -> None:
         """Raises StaleEntryError when a living process has the lock by now."""

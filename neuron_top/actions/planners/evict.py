@@ -3,7 +3,8 @@
 Candidates in the order of the published procedure: leftovers and broken entries, old failures, copies that differ
 only in a log path, compiler versions superseded and long unused, then by last use, where value counts: idle time is
 divided by the minutes a compile took, so what took an hour goes after what took seconds. Left alone, always, is
-whatever is locked, being written, unknown, pinned, or used within a day.
+whatever is locked, being written, unknown, pinned, used within a day, or of concern to a job that runs: that it holds,
+names or may have used since it started. The rest may go beside a running job: at worst it is compiled again.
 """
 
 from __future__ import annotations
@@ -200,8 +201,8 @@ def _obstacle(entry: Entry, criteria: EvictCriteria, context: PlanContext) -> Re
         return Reason(ReasonCode.UNREADABLE, unreadable[0])
     if entry.compiler.startswith(_HUB):
         return Reason(ReasonCode.HUB)
-    if context.in_use:
-        return Reason(ReasonCode.IN_USE, context.in_use)
+    if context.in_use is not None and context.is_used_now(entry):
+        return Reason(ReasonCode.IN_USE, context.in_use.why)
     if context.now - entry.changed_at < context.protect_seconds:
         return _CHANGED
     if criteria.keep_graph and not entry.parts & _ARTIFACT_PARTS:

@@ -10,6 +10,7 @@ one host. Everything else is unknown.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,6 +25,7 @@ from neuron_top.cache.model import filenames
 from neuron_top.cache.model.entry import Entry, Lock
 from neuron_top.cache.model.states import Verdict
 from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.use import CacheUse
 
 QUIET_AGE = 15 * 60.0
 """With nobody using the cache, a lock older than this is dead, seconds."""
@@ -42,8 +44,8 @@ class LockEvidence(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = False
     why_shared: str | None = None
     processes: tuple[CacheProcess, ...] = ()
-    in_use: str | None = None
-    """Why the root counts as used, in words; None = nobody seen uses it."""
+    use: CacheUse | None = None
+    """Who uses the root; None = nobody was seen."""
     unseen: int = 0
     """Processes whose files and environment we may not see."""
     work_newest: dict[str, float] = {}
@@ -96,7 +98,7 @@ def _death(module: str, since: float, evidence: LockEvidence) -> str | None:
         return "it is older than the last start of this machine"
     age = evidence.now - since
     unseen = f" ({evidence.unseen} processes could be seen by their command only)" if evidence.unseen else ""
-    if evidence.in_use is None and age > QUIET_AGE:
+    if evidence.use is None and age > QUIET_AGE:
         return f"nobody uses this cache and the lock is older than 15 minutes{unseen}"
     if age > evidence.longest_compile:
         return f"no process names the graph, no work folder grows, and no compile took so long yet{unseen}"
@@ -120,17 +122,18 @@ def evidence_on(
     now = time.time() if now is None else now
     modules = list(modules)
     disk = filesystem.describe(root, proc)
-    running = processes.read_processes(proc)
-    in_use, unseen, work_open = _users(root, modules, running, proc)
-    if in_use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
-        in_use = "a file below it changed in the last ten minutes"
+    running, boot = processes.read_processes(proc), processes.boot_time(proc)
+    use, unseen, work_open = _users(root, modules, running, boot, proc)
+    if use is None and newest_change is not None and now - newest_change < RECENT_CHANGE:
+        # Nobody is seen, in another container perhaps: what was used shortly before is all that can be known.
+        use = CacheUse(why="a file below it changed in the last ten minutes", since=now - RECENT_CHANGE)
     return LockEvidence(
         now=now,
-        boot=processes.boot_time(proc),
+        boot=boot,
         shared=disk.shared,
         why_shared=disk.why_shared,
         processes=tuple(running),
-        in_use=in_use,
+        use=use,
         unseen=unseen,
         work_newest=work_dirs.newest_by_module(modules, environ, tmp),
         work_open=work_open,
@@ -176,31 +179,56 @@ def _owned(since: float, owner: LockOwner) -> Lock:
 
 
 def _users(
-    root: str, modules: list[str], running: list[CacheProcess], proc: str
-) -> tuple[str | None, int, dict[str, int]]:
-    """(why the root counts as used, processes not fully seen, key → pid with its work file open)."""
+    root: str, modules: list[str], running: list[CacheProcess], boot: float | None, proc: str
+) -> tuple[CacheUse | None, int, dict[str, int]]:
+    """(who uses the root, processes not fully seen, key → pid with its work file open)."""
     real, unseen = os.path.realpath(root), 0
-    reasons: list[str] = []
+    reasons: dict[int, str] = {}
+    held: set[str] = set()
     work_open: dict[str, int] = {}
     around_us = processes.ancestors(proc) | processes.readers(running, proc)
     for process in running:
+        pid = process.pid
         if process.compiles:
-            reasons.append(f"process {process.pid} is a Neuron compiler")
-        if process.pid not in around_us and process.environ is not None and names_root(process, real):
-            reasons.append(f"process {process.pid} names it in its environment")
-        paths = processes.open_paths(process.pid, proc)
+            reasons[pid] = f"process {pid} is a Neuron compiler"
+        elif pid not in around_us and process.environ is not None and names_root(process, real):
+            reasons[pid] = f"process {pid} names it in its environment"
+        paths = processes.open_paths(pid, proc)
         if paths is None:
             unseen += 1
             continue
         for path in paths:
             if path.startswith("/dev/neuron"):
-                reasons.append(f"process {process.pid} has {path} open")
+                reasons.setdefault(pid, f"process {pid} has {path} open")
             elif path == real or path.startswith(real + "/"):
-                reasons.append(f"process {process.pid} has a file below it open")
+                reasons.setdefault(pid, f"process {pid} has a file below it open")
+                held.update(_entry_of(path, real))
             # Files of a work folder carry the key in their names; a folder of that name is an entry, of whatever cache.
             name = os.path.basename(path)
-            work_open.update((module, process.pid) for module in modules if module in name and module != name)
-    return (reasons[0] if reasons else None), unseen, work_open
+            work_open.update((module, pid) for module in modules if module in name and module != name)
+    if not reasons:
+        return None, unseen, work_open
+    starts = [processes.start_time(pid, boot, proc) for pid in reasons]
+    for pid in reasons:
+        held.update(entry for path in processes.mapped_paths(pid, proc) for entry in _entry_of(path, real))
+    named = (key for process in running for word in process.command for key in _MODULE.findall(word))
+    use = CacheUse(
+        why=next(iter(reasons.values())),
+        since=None if None in starts else min(start for start in starts if start is not None),
+        held=frozenset(held),
+        named=frozenset(named),
+    )
+    return use, unseen, work_open
+
+
+_MODULE = re.compile(r"MODULE_[0-9a-f]{1,64}\+[0-9a-f]{8}")
+
+
+def _entry_of(path: str, root: str) -> list[str]:
+    """The entry (`compiler/module`) that a path below `root` lies in, if it lies in one."""
+    parts = path.removeprefix(root + "/").split("/") if path.startswith(root + "/") else []
+    place = next((number for number, part in enumerate(parts) if part.startswith("MODULE_")), None)
+    return ["/".join(parts[: place + 1])] if place is not None else []
 
 
 def names_root(process: CacheProcess, root: str) -> bool:
