@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,8 +54,11 @@ def unprivileged() -> dict[str, int]:
 class PostgresServer:
     """One cluster: `start`, `kill`, `stop`; `url(database)` of its superuser, over loopback."""
 
-    def __init__(self, folder: Path, *, settings: str = "", access: str = "") -> None:
-        """`settings`: lines for postgresql.conf; `access`: lines of pg_hba.conf above the usual ones."""
+    def __init__(self, folder: Path, *, settings: str = "", access: str = "", files: Sequence[Path] = ()) -> None:
+        """`settings`: lines for postgresql.conf; `access`: of pg_hba.conf, above the usual ones.
+
+        `files` are copied beside them, for this server's eyes only: its key and certificates.
+        """
         self.bin = binaries()
         self.folder = folder
         self.data = folder / "data"
@@ -79,6 +82,12 @@ class PostgresServer:
         if access:
             usual = (self.data / "pg_hba.conf").read_text()
             (self.data / "pg_hba.conf").write_text(f"{access}\n{usual}")
+
+        for file in files:
+            copied = Path(shutil.copy(file, self.data))
+            copied.chmod(0o600)
+            if self._as:
+                os.chown(copied, self._as["user"], self._as["group"])
 
     def start(self) -> None:
         """Start, and wait until it answers."""
@@ -144,10 +153,10 @@ def short_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def running(*, settings: str = "", access: str = "") -> Iterator[PostgresServer]:
+def running(*, settings: str = "", access: str = "", files: Sequence[Path] = ()) -> Iterator[PostgresServer]:
     """A server of one's own, ended afterwards; see PostgresServer."""
     with short_folder() as folder:
-        server = PostgresServer(folder, settings=settings, access=access)
+        server = PostgresServer(folder, settings=settings, access=access, files=files)
         try:
             server.start()
             yield server

@@ -46,6 +46,8 @@ _DEFAULTS = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
 }
+_POOL_SECONDS = 3.0
+"""How long a page waits for a connection of the pool."""
 _STATES = {
     "42501": StoreNotAllowed,
     "53100": StoreFull,
@@ -80,7 +82,7 @@ class Database:
                 max_size=pool,
                 kwargs={"autocommit": True, "prepare_threshold": None},
                 check=psycopg_pool.ConnectionPool.check_connection,
-                timeout=10.0,
+                timeout=_POOL_SECONDS,
                 open=False,
             )
 
