@@ -42,6 +42,7 @@ from neuron_top.events.compile import (
     HubMissed,
     LockWaited,
 )
+from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
 from neuron_top.events.job import (
     JobDiagnosed,
     LineMalformed,
@@ -143,7 +144,10 @@ __all__ = [
     "EntryChanged",
     "ErrorRaised",
     "Event",
+    "EventsFolded",
     "ExecutionsCounted",
+    "Foldable",
+    "FoldFamily",
     "FrameCompileBegan",
     "FrameCompiled",
     "FrameRecompiled",
@@ -186,6 +190,7 @@ __all__ = [
     "SourceRotated",
     "SourceUnavailable",
     "StepReported",
+    "StepTime",
     "SummaryReported",
     "TorchCacheLookedUp",
     "TorchTraceFamily",
@@ -197,6 +202,7 @@ __all__ = [
     "WorkerDied",
     "WorkerFailed",
     "WorkerFinished",
+    "WorkerHeard",
     "WorkerMemoryReported",
     "WorkerStarted",
 ]
@@ -276,7 +282,17 @@ TorchTraceFamily = (
     | CompilePhaseEnded
     | TritonKernelsCompiled
 )
-AnyEvent = CompileFamily | ParallelFamily | TrainingFamily | RuntimeFamily | CacheFamily | JobFamily | TorchTraceFamily
+FoldFamily = EventsFolded | WorkerHeard
+AnyEvent = (
+    CompileFamily
+    | ParallelFamily
+    | TrainingFamily
+    | RuntimeFamily
+    | CacheFamily
+    | JobFamily
+    | TorchTraceFamily
+    | FoldFamily
+)
 
 _encoder = msgspec.json.Encoder()
 # Made here, in one thread: msgspec crashes when two make what it knows of a struct at the same time.

@@ -53,7 +53,7 @@ class Attempts:
                 if Message.BEGAN not in worker.message_counts and event.time != attempt.start:
                     worker.message_counts[Message.FINISHED] = len(worker.attempts)
                     self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, inferred=True)
-        self._header(key, event.time)
+        self.header(key, event.time)
 
     def missed(self, event: CacheMissed) -> None:
         """A miss was announced: the start of a compile, but for TorchNeuron's, which may come to wait for another's."""
@@ -117,7 +117,7 @@ class Attempts:
             graph, worker, attempt = ended
             worker.message_counts[Message.FINISHED] = len(worker.attempts)
             self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, exact=event.at is not None)
-        self._header(key, event.time)
+        self.header(key, event.time)
 
     def failed(self, event: CompileFailed) -> None:
         """A line tells that a compile failed; an end that was inferred gives way to it."""
@@ -196,7 +196,7 @@ class Attempts:
             undated = self._graphs.undated(key)
             for graph, worker, attempt in [*self._graphs.running_of(key), *([undated] if undated else [])]:
                 self._graphs.close(graph, worker, attempt, event.time, Outcome.DONE, exact=event.at is not None)
-        self._header(key, event.time)
+        self.header(key, event.time)
 
     def reported(self, event: GraphReported) -> None:
         """The parallel compile's report: the only word on many graphs, and the measured time of others."""
@@ -273,7 +273,8 @@ class Attempts:
 
     # --- what stands behind several events ---
 
-    def _header(self, key: str, time: float | None) -> None:
+    def header(self, key: str, time: float | None) -> None:
+        """A line with a clock came from this process."""
         self._lookups.header(key, time)
         self._graphs.header(key, time)
 

@@ -13,7 +13,7 @@ from neuron_top.events import (
     LockWaited,
 )
 from neuron_top.run.compile_counts import CompileCounts, add_new
-from neuron_top.run.graph import GraphState, Outcome, Wait
+from neuron_top.run.graph import FOLDED, Graph, GraphState, Outcome, Wait, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
@@ -101,6 +101,40 @@ class CacheAnswers:
             self._graphs.end_wait(worker, event.time)
             compiling = worker.open_attempt is not None
             worker.state, worker.since = GraphState.COMPILING if compiling else GraphState.KNOWN, event.time
+
+    def hits_folded(self, event: CacheHit, count: int) -> None:
+        """So many processes of a node found the artifact; none of them had waited for it or compiled it."""
+        graph, worker = self._aggregate(event)
+        worker.hits += count
+        worker.state, worker.since = GraphState.HIT, event.time
+        self._graphs.settle(graph, GraphState.HIT, event.time)
+
+    def extractions_folded(self, event: GraphExtracted, count: int) -> None:
+        """So many processes of a node stored the graph for a later compile."""
+        self._counts.extractions += count
+        graph, worker = self._aggregate(event)
+        worker.extractions += count
+        worker.state, worker.since = GraphState.EXTRACTED, event.time
+        self._graphs.settle(graph, GraphState.EXTRACTED, event.time)
+
+    def waits_folded(self, event: LockWaited, count: int, longest: float | None) -> None:
+        """Processes of a node said so many times more that they wait."""
+        self._counts.lock_lines += count
+        graph = self._graphs.graph(event.module or "", event.time)
+        graph.locate(event.root, event.compiler)
+        if longest is not None:
+            self._counts.longest_wait_minutes = max(self._counts.longest_wait_minutes or 0.0, longest)
+        for worker in graph.workers.values():
+            if worker.node == event.node and (wait := worker.open_wait) is not None:
+                wait.last = event.time
+                wait.minutes = wait.minutes if longest is None else max(wait.minutes or 0.0, longest)
+
+    def _aggregate(self, event: CacheHit | GraphExtracted) -> tuple[Graph, WorkerGraph]:
+        """The graph, and what stands for the processes of a node whose look-ups were folded."""
+        graph = self._graphs.graph(event.module or "", event.time)
+        graph.locate(event.root, event.compiler)
+        key = f"{event.node}/{FOLDED}"
+        return graph, graph.workers.setdefault(key, WorkerGraph(key=key, node=event.node, since=graph.since))
 
     def loaded(self, event: ArtifactLoaded) -> None:
         """Our component loaded an artifact, and measured for how long it had waited for it."""

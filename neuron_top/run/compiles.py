@@ -39,12 +39,13 @@ from neuron_top.events import (
     ProcessExited,
     ProcessSeen,
     QueueCounted,
+    WorkerHeard,
     WorkerStarted,
 )
 from neuron_top.run.attempts import Attempts
 from neuron_top.run.cache_answers import CacheAnswers
 from neuron_top.run.compile_counts import CompileCounts, add_new
-from neuron_top.run.graph import Graph
+from neuron_top.run.graph import Graph, GraphState, WorkerGraph
 from neuron_top.run.graph_tracker import GraphTracker
 from neuron_top.run.lookups import Lookups, worker_key
 from neuron_top.run.totals import GraphTotals
@@ -133,6 +134,33 @@ class CompileTracker:
                 counts.error_codes[event.code] = counts.error_codes.get(event.code, 0) + 1
             case _:
                 assert_never(event)
+
+    def apply_folded(
+        self, event: CacheHit | GraphExtracted | CachePathAnnounced | LockWaited, count: int, longest: float | None
+    ) -> None:
+        """Take so many look-ups of one node into account, all with the same answer."""
+        match event:
+            case CacheHit():
+                self._answers.hits_folded(event, count)
+            case GraphExtracted():
+                self._answers.extractions_folded(event, count)
+            case LockWaited():
+                self._answers.waits_folded(event, count, longest)
+            case CachePathAnnounced():
+                self._answers.path_announced(event)
+
+    def heard(self, event: WorkerHeard) -> None:
+        """A process had spoken in lines that were folded: no compile of its own that ends later began before."""
+        key = worker_key(event)
+        if not event.of_log:
+            self._attempts.header(key, event.time)
+        if event.module is not None:
+            graph = self._graphs.graph(event.module, event.time)
+            worker = graph.workers.setdefault(
+                key, WorkerGraph(key=key, pid=event.pid, rank=event.rank, node=event.node)
+            )
+            worker.state = GraphState.EXTRACTED if event.extracted else GraphState.HIT
+            worker.since = event.time
 
     def apply_other(self, event: QueueCounted | WorkerStarted | GraphReported | ProcessSeen | ProcessExited) -> None:
         """Take into account what an event of another family says about graphs."""

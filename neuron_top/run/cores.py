@@ -209,6 +209,10 @@ class CoreTracker:
             case _:
                 assert_never(event)
 
+    def apply_folded(self, event: RuntimeLogged, count: int) -> None:
+        """So many equal lines of the runtime."""
+        self.log_levels[event.level] = self.log_levels.get(event.level, 0) + count
+
     def _sampled(self, event: CoresSampled) -> None:
         self.last_sample = event.time if event.time is not None else self.last_sample
         self.period = event.period if event.period is not None else self.period

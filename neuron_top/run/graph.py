@@ -17,6 +17,10 @@ LINES_KEPT = 64
 """Log lines remembered per graph (the newest), for the way from a row to its lines."""
 
 
+FOLDED = "several"
+"""In place of a process, where only the number of a node's look-ups was told."""
+
+
 class GraphState(StrEnum):
     """Where a graph stands; the words that screens print."""
 
@@ -171,7 +175,12 @@ class WorkerGraph(msgspec.Struct, kw_only=True):
     @property
     def hits_after_wait(self) -> int:
         """Hits that came after waiting for another's compile; a short wait is in no line, and told by our component."""
-        return min(self.hits, max(self.hits_seen_to_wait, self.loads_after_wait))
+        return min(self.hits, self.told_after_wait)
+
+    @property
+    def told_after_wait(self) -> int:
+        """How often lines or our component told of a hit after a wait."""
+        return max(self.hits_seen_to_wait, self.loads_after_wait)
 
     @property
     def open_attempt(self) -> Attempt | None:
@@ -292,6 +301,11 @@ class Graph(msgspec.Struct, kw_only=True):
     def hits(self) -> int:
         """Hits by occurrence: all workers."""
         return sum(worker.hits for worker in self.workers.values())
+
+    @property
+    def hits_after_wait(self) -> int:
+        """Those that came after waiting for another's compile, as far as lines or our component told."""
+        return min(self.hits, sum(worker.told_after_wait for worker in self.workers.values()))
 
     @property
     def misses(self) -> int:

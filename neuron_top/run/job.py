@@ -131,6 +131,15 @@ class JobTracker:
             case _:
                 assert_never(event)
 
+    def apply_folded(self, event: LineMarked | LineMalformed | OutputGrew, count: int) -> None:
+        """So many equal lines, or the growth of a log in so many steps."""
+        self.apply(event)
+        if isinstance(event, LineMarked):
+            self.warnings += count - 1
+        elif isinstance(event, LineMalformed):
+            self.malformed += count - 1
+            self.malformed_families[event.family] += count - 1
+
     @property
     def ended_as(self) -> JobState | None:
         """How the command ended; None while it goes on, or where nobody told."""

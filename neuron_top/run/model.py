@@ -12,20 +12,27 @@ events in the same order give the same run. Views read the ledgers below; they a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import Any
 
 from neuron_top.events import (
     AnyEvent,
     ArtifactLoaded,
     CacheFamily,
+    CacheHit,
+    CachePathAnnounced,
     CompileBegan,
     CompileFailed,
     CompileFamily,
     DeviceMemoryExhausted,
     ErrorRaised,
+    FoldFamily,
     GraphDescribed,
+    GraphExtracted,
     GraphReported,
     JobFamily,
+    LineMalformed,
+    LineMarked,
+    LockWaited,
     LogEvent,
     OutputGrew,
     ParallelFamily,
@@ -34,9 +41,12 @@ from neuron_top.events import (
     QueueCounted,
     RunFinished,
     RuntimeFamily,
+    RuntimeLogged,
+    StepReported,
     TorchTraceFamily,
     TrainingFamily,
     WorkerDied,
+    WorkerHeard,
     WorkerStarted,
 )
 from neuron_top.events.diagnosis import JobEnd
@@ -188,14 +198,14 @@ class Run:
         elif isinstance(event, TorchTraceFamily):
             self.torch.apply(event)
         else:
-            assert_never(event)
+            self._folded(event)
 
-    def _on_time_line(self, event: AnyEvent) -> AnyEvent:
+    def _on_time_line(self, event: AnyEvent, *, late: bool = False) -> AnyEvent:
         """The event on the run's time line; what it tells of when a log was last heard of."""
         if isinstance(event, OutputGrew):
             self.silence.grew(event)
         elif isinstance(event, LogEvent):
-            event = self._clocks.dated(event, ours=self.job.started is not None)
+            event = self._clocks.dated(event, ours=self.job.started is not None, remembered=not late)
             self.silence.line(event.at)
         return event
 
@@ -203,6 +213,28 @@ class Run:
         if time is not None:
             self.last_time = time if self.last_time is None else max(self.last_time, time)
             self.first_time = time if self.first_time is None else min(self.first_time, time)
+
+    def _folded(self, event: FoldFamily) -> None:
+        """Many events at once, each counted where it would have been."""
+        if isinstance(event, WorkerHeard):
+            self.events -= 1  # its line is counted where it was folded
+            self.compiles.heard(event)
+            return
+        self.events += event.count - 1
+        self._extend_span(event.first)
+        self._extend_span(event.latest)
+        last = self._on_time_line(event.last, late=True)
+        match last:
+            case CacheHit() | GraphExtracted() | CachePathAnnounced() | LockWaited():
+                self.compiles.apply_folded(last, event.count, event.longest_minutes)
+            case StepReported():
+                self.training.apply_folded(last, event.count, simulated=self.queue.trial_running)
+            case RuntimeLogged():
+                self.cores.apply_folded(last, event.count)
+            case LineMarked() | LineMalformed() | OutputGrew():
+                self.job.apply_folded(last, event.count)
+            case _:
+                raise AssertionError(f"{type(last).__name__} is not folded")
 
     def _training(self, event: TrainingFamily) -> None:
         deaths = len(self.training.deaths)

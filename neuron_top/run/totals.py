@@ -142,7 +142,7 @@ def _summary(graph: Graph) -> GraphSummary:
         version=graph.version,
         state=graph.state,
         hits=graph.hits,
-        hits_after_wait=sum(worker.hits_after_wait for worker in workers),
+        hits_after_wait=graph.hits_after_wait,
         misses=graph.misses,
         failures=graph.failures,
         failures_met=graph.failures_met,

@@ -124,6 +124,14 @@ class TrainingTracker:
             case _:
                 assert_never(event)
 
+    def apply_folded(self, event: StepReported, count: int, *, simulated: bool) -> None:
+        """So many step reports, with what each field was last."""
+        if simulated:
+            self.simulated_reports += count
+        else:
+            self._stepped(event)
+            self.reports += count - 1
+
     def step_at(self, time: float | None) -> int | None:
         """The last step that was printed by then; None before the first, or where it printed none."""
         before = bisect_right(self.step_times, time, key=itemgetter(0)) if time is not None else 0

@@ -152,7 +152,7 @@ def _compile_sum(basis: ReportBasis) -> float | None:
 def _counts(basis: ReportBasis) -> Iterator[Metric]:
     summary, run = basis.summary, basis.run
     late = sum(line.after_warm_up for line in basis.lines)
-    after_wait = sum(one.hits_after_wait for graph in run.compiles.graphs.values() for one in graph.workers.values())
+    after_wait = sum(graph.hits_after_wait for graph in run.compiles.graphs.values())
     for name, label, value, note in (
         ("graphs", "graphs", summary.graphs, "distinct graphs met"),
         ("graphs_hit", "graphs from the cache", summary.graphs_hit, "compiled by nobody in this run"),

@@ -28,6 +28,8 @@ def sample(kind: type) -> object:
         return SAMPLES[kind]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return kind()
+    if kind is events.Foldable:
+        return events.CacheHit()
     return {} if "dict" in str(kind) else ()
 
 

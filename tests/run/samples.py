@@ -72,3 +72,54 @@ any_event = st.one_of(
     st.builds(ev.OutputGrew, path=st.just("/log"), end=st.integers(0, 9999), **_head),
 )  # fmt: skip
 event_lists = st.lists(any_event, max_size=60)
+
+_trace = {**_head, "pid": _pids, "compile_id": st.sampled_from(["0/0", "1/0"])}
+other_events = st.one_of(
+    st.builds(ev.CompileGaveUp, path=st.just("/c/x"), retries=st.just(3), **_wrapper),
+    st.builds(ev.CompilerStageFinished, stage=st.just("walrus"), seconds=_seconds, **_line),
+    st.builds(ev.CompilerExited, code=st.sampled_from([0, 70]), **_line),
+    st.builds(ev.CompilerVersionSeen, version=st.just("2.21"), **_line),
+    st.builds(ev.CompilerErrorSeen, code=st.just("NCC_EBVF030"), **_line),
+    st.builds(ev.WorkerFinished, worker=st.just("0"), tasks=st.just(1), **_line),
+    st.builds(ev.WorkerFailed, worker=st.just("0"), message=st.just("broken"), **_line),
+    st.builds(ev.TrainingFactReported, name=st.just("batch size"), value=st.sampled_from(["1", "2"]), **_line),
+    st.builds(ev.GraphMetricsReported, compiled=st.integers(0, 9), **_line),
+    st.builds(ev.RuntimeLogged, level=st.sampled_from(["INFO", "WARN", "ERROR"]), text=st.just("nec"), **_line),
+    st.builds(ev.NeffMemoryReported, name=st.just("a.neff"), total=_bytes, **_line),
+    st.builds(ev.ExecutionsCounted, pid=_pids, statuses=st.just({"completed": 3}), **_head),
+    st.builds(ev.NeuronProcessesSampled, processes=st.just(()), **_head),
+    st.builds(ev.DevicesFound, devices=st.just((ev.Device(index=0),)), **_head),
+    st.builds(ev.HardwareErrorsCounted, device=st.just(0), counts=st.just({"mem_ecc": 1}), **_head),
+    st.builds(ev.CoreCountersRead, device=st.just(0), physical=st.just(0), counts=st.just({"success": 1}), **_head),
+    st.builds(ev.SourceAvailable, name=st.just("monitor"), **_head),
+    st.builds(ev.LineMalformed, family=st.sampled_from(["wrapper", "runtime"]), text=st.just("x"), **_line),
+    st.builds(ev.SourceRotated, path=st.just("/log"), **_head),
+    st.builds(ev.FrameCompileBegan, function=st.just("f"), **_trace),
+    st.builds(ev.GraphCaptured, **_trace),
+    st.builds(ev.FrameCompiled, function=st.just("f"), seconds=_seconds, **_trace),
+    st.builds(ev.BackwardCompiled, seconds=_seconds, **_trace),
+    st.builds(ev.GraphBroken, place=st.just("a.py:1"), reason=st.just("print"), **_trace),
+    st.builds(ev.FrameRecompiled, reasons=st.just(("shape",)), **_trace),
+    st.builds(ev.TorchCacheLookedUp, cache=st.just("fx-graph"), outcome=st.sampled_from(["hit", "miss"]), **_trace),
+    st.builds(ev.CompilePhaseEnded, phase=st.just("dynamo"), seconds=_seconds, **_trace),
+    st.builds(ev.TritonKernelsCompiled, kernels=st.just(2), **_trace),
+)
+"""The kinds that `any_event` leaves out."""
+
+_clocked = {"at": st.integers(0, 4000).map(lambda tenth: 1_700_000_000 + tenth / 10), "seen": _times}
+_line_of_a_rank = {
+    **_clocked, "source": st.just("log:a"), "pid": st.sampled_from([None, 10, 11, 12, 13]), "rank": st.just(None),
+}  # fmt: skip
+_look_up = {**_line_of_a_rank, "module": st.sampled_from([A, B]), "generation": st.sampled_from(["G2", "G3"])}
+repeating_event = st.one_of(
+    st.builds(ev.CacheHit, **_look_up),
+    st.builds(ev.CacheHit, **_look_up),
+    st.builds(ev.GraphExtracted, **_look_up),
+    st.builds(ev.LockWaited, minutes=st.one_of(st.none(), st.floats(0, 600)), **_look_up),
+    st.builds(ev.CachePathAnnounced, path=st.just("/cache"), **(_look_up | {"module": st.none()})),
+    st.builds(ev.StepReported, step=st.one_of(st.none(), st.integers(0, 9)), loss=st.one_of(st.none(), _seconds),
+              **_line_of_a_rank),
+    st.builds(ev.LineMarked, level=st.just("warning"), text=st.sampled_from(["a", "b"]), **_line_of_a_rank),
+    st.builds(ev.OutputGrew, path=st.just("/log"), end=st.integers(0, 9999), **_head),
+)  # fmt: skip
+"""What a fold is for, with few values, so that much repeats."""

@@ -1,0 +1,369 @@
+"""The fold: events of one node, of which those that only repeat each other become one event with a count.
+
+Pure: time comes in with the events. A run that is told the folded events has the same totals as one that is told all
+of them (`tests/run/test_fold.py` tries every kind of event). Three rules keep that true:
+
+1. The first of a kind passes, and so does every failure, error and alert, every change of state, and whatever has no
+   clock of its own where the clock matters.
+2. A look-up is folded only where nothing else can follow from it: the graph's last news was the same answer, and its
+   process has no compile, wait or unanswered look-up that this line could end.
+3. Before an event passes, what was folded about its graph is told, and so is when its process spoke last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import msgspec
+
+from neuron_top.events import (
+    AnyEvent,
+    ArtifactLoaded,
+    CacheHit,
+    CachePathAnnounced,
+    CompileBegan,
+    CompileEnded,
+    CompileFamily,
+    CompilerProgress,
+    EventsFolded,
+    Foldable,
+    GraphDescribed,
+    GraphExtracted,
+    GraphReported,
+    GraphReused,
+    HubMissed,
+    LineMalformed,
+    LineMarked,
+    LockWaited,
+    LogEvent,
+    OutputGrew,
+    ParallelFamily,
+    ProcessExited,
+    ProcessSeen,
+    RunFinished,
+    RunStarted,
+    RuntimeLogged,
+    StepReported,
+    StepTime,
+    WorkerHeard,
+)
+from neuron_top.run.lookups import worker_key
+from neuron_top.run.training import WARM_REPORTS
+
+WINDOWS = (5.0, 10.0, 20.0, 40.0, 60.0)
+"""Seconds until a folded event is told: what goes on is told ever more seldom, down to once a minute."""
+MOST_PAIRS = 500_000
+"""Pairs of graph and process that are remembered, and distinct kinds; beyond, everything passes."""
+MOST_STEPS = 512
+"""Step times in one event."""
+_Lookup = CacheHit | GraphExtracted
+_Told = CompileBegan | CompileEnded | ArtifactLoaded | GraphReused | GraphDescribed
+_SEVERE = ("ERR", "FATAL", "CRIT")
+
+
+class _Folding(msgspec.Struct):
+    """Events that are being folded into one."""
+
+    last: Foldable
+    opened: float
+    window: int = 0
+    """Which of WINDOWS."""
+    count: int = 0
+    first: float | None = None
+    latest: float | None = None
+    longest_minutes: float | None = None
+    steps: dict[tuple[int | None, int], StepTime] = {}
+
+    def add(self, event: Foldable) -> None:
+        self.count += 1
+        if event.at is not None:
+            self.first = event.at if self.first is None else min(self.first, event.at)
+            self.latest = event.at if self.latest is None else max(self.latest, event.at)
+        if isinstance(event, StepReported):
+            if event.step is not None and event.time is not None and len(self.steps) < MOST_STEPS:
+                self.steps[event.rank, event.step] = StepTime(event.rank, event.step, event.time)
+            event = _newest_fields(self.last, event) if self.count > 1 else event
+        elif isinstance(event, LockWaited) and event.minutes is not None:
+            self.longest_minutes = max(self.longest_minutes or 0.0, event.minutes)
+        self.last = event
+
+    def told(self, now: float) -> AnyEvent:
+        """What stands for them; empties it."""
+        last = self.last
+        event: AnyEvent = last
+        # One look-up is told so too: `WorkerHeard` tells of its process.
+        if self.count > 1 or isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
+            event = EventsFolded(
+                at=last.at,
+                seen=last.seen,
+                source=last.source,
+                node=last.node,
+                last=last,
+                count=self.count,
+                first=self.first,
+                latest=self.latest,
+                longest_minutes=self.longest_minutes,
+                steps=tuple(self.steps.values()) if self.count > 1 else (),
+            )
+        self.count, self.longest_minutes, self.steps, self.opened = 0, None, {}, now
+        self.first = self.latest = None
+        self.window = min(self.window + 1, len(WINDOWS) - 1)
+        return event
+
+
+class Fold:
+    """Takes a node's events one by one and gives back what is to be told, in an order that keeps their meaning."""
+
+    def __init__(self) -> None:
+        self._foldings: dict[Hashable, _Folding] = {}
+        self._of_graph: dict[str, set[Hashable]] = {}
+        """Foldings of each graph."""
+        self._met: set[Hashable] = set()
+        """Kinds of which the first has passed."""
+        self._answers: dict[str, set[Hashable]] = {}
+        """Answers about a graph that passed since anything else was told of it."""
+        self._busy: dict[str, float] = {}
+        """Processes with what a line of theirs could end, and the last time any of it told."""
+        self._never: set[str] = set()
+        """Processes whose look-ups are never folded."""
+        self._waiting: set[tuple[str, str]] = set()
+        """(graph, process): waits that go on."""
+        self._waited: set[tuple[str, str]] = set()
+        """(graph, process): waits that no hit has ended."""
+        self._folded_pairs: dict[tuple[str, str], bool] = {}
+        """(graph, process): whose last look-up only a fold has told of, and whether it was an extraction."""
+        self._own_pairs: set[tuple[str, str]] = set()
+        """(graph, process): told by themselves."""
+        self._unclaimed: set[str] = set()
+        """Graphs with a compile of nobody in particular: the next process that names itself takes it over."""
+        self._spoke: dict[str, LogEvent] = {}
+        """The last folded line of each process since one of its lines passed."""
+        self._clocks: dict[str, LogEvent] = {}
+        """The folded line of each log with its newest clock, since one that passed was newer."""
+        self._steps = 0
+        """Step reports that passed since anything that decides what they mean."""
+
+    def add(self, event: AnyEvent, now: float) -> list[AnyEvent]:
+        """Take one event; what is to be told now, in order."""
+        key = self._key(event)
+        full = len(self._folded_pairs) + len(self._met) > MOST_PAIRS
+        if key is None or full or not isinstance(event, Foldable):
+            return [*self._before(event, now), event]
+        folding = self._foldings.get(key)
+        if folding is None:
+            folding = self._foldings[key] = _Folding(event, now)
+        elif not folding.count:
+            folding.opened = now
+        folding.add(event)
+        self._remember(event, key)
+        return []
+
+    def flush(self, now: float, *, everything: bool = False) -> list[AnyEvent]:
+        """What has waited long enough; `everything` at an end. Ask about once a second."""
+        told = []
+        for key, folding in list(self._foldings.items()):
+            waited = now - folding.opened
+            if folding.count and (everything or waited >= WINDOWS[folding.window] or waited < 0):
+                told.append(folding.told(now))
+            elif not folding.count and waited >= WINDOWS[-1]:
+                del self._foldings[key]
+                for keys in self._of_graph.values():
+                    keys.discard(key)
+        return told
+
+    # --- what may be folded ---
+
+    def _key(self, event: AnyEvent) -> Hashable | None:
+        """What the event is folded by; None where it must pass."""
+        match event:
+            case CacheHit() | GraphExtracted() | CachePathAnnounced():
+                return self._lookup(event)
+            case LockWaited():
+                known = event.module is not None and (event.module, worker_key(event)) in self._waiting
+                return ("waited", event.module) if known and event.at is not None else None
+            case StepReported():
+                return "step" if self._steps >= WARM_REPORTS else None
+            case OutputGrew():
+                return None if event.closed or event.written is not None else self._repeated(("grew", event.path))
+            case LineMalformed():
+                return self._repeated(("malformed", event.family))
+            case LineMarked():
+                severe = event.level.upper().startswith(_SEVERE)
+                return None if severe else self._repeated(("marked", event.level, event.text))
+            case RuntimeLogged():
+                severe = event.level.upper().startswith(_SEVERE)
+                words = (event.level, event.component, event.function, event.text, event.status)
+                return None if severe else self._repeated(("runtime", *words))
+            case _:
+                return None
+
+    def _repeated(self, key: Hashable) -> Hashable | None:
+        return key if key in self._met else None
+
+    def _lookup(self, event: CacheHit | GraphExtracted | CachePathAnnounced) -> Hashable | None:
+        worker = worker_key(event)
+        ends_compiles = event.pid is not None or isinstance(event, GraphExtracted)
+        if event.at is None or worker in self._never or (ends_compiles and worker in self._busy):
+            return None
+        if isinstance(event, CachePathAnnounced):
+            proves_misses = event.generation == "G1" and event.module is None  # see `CacheAnswers.path_announced`
+            return None if proves_misses else self._repeated(("path", event.path))
+        if event.module is None:
+            return None
+        key, pair = _answer(event), (event.module, worker)
+        met = pair in self._own_pairs or pair in self._folded_pairs
+        takes_over = event.module in self._unclaimed and not met
+        settled = key in self._answers.get(event.module, ())
+        return key if settled and not takes_over and pair not in self._waited else None
+
+    def _remember(self, event: Foldable, key: Hashable) -> None:
+        if not isinstance(event, LogEvent):
+            return
+        if isinstance(event, _Lookup | CachePathAnnounced | LockWaited):
+            self._spoke[worker_key(event)] = event
+        if isinstance(event, _Lookup | LockWaited) and event.module is not None:
+            self._of_graph.setdefault(event.module, set()).add(key)
+            if isinstance(event, _Lookup):
+                self._folded_pairs[event.module, worker_key(event)] = isinstance(event, GraphExtracted)
+        clock = self._clocks.get(event.source)
+        if event.at is not None and (clock is None or event.at >= (clock.at or 0.0)):
+            self._clocks[event.source] = event
+
+    # --- what passes ---
+
+    def _before(self, event: AnyEvent, now: float) -> list[AnyEvent]:
+        """What has to be told before an event that passes, and what is remembered of it."""
+        told: list[AnyEvent] = []
+        if isinstance(event, ParallelFamily | RunStarted | RunFinished):
+            told = self.flush(now, everything=True)
+            self._answers, self._steps = {}, 0
+            self._waiting = set() if isinstance(event, RunFinished) else self._waiting
+        if isinstance(event, CompileFamily | GraphReported | ProcessSeen):
+            told += self._before_graph(event, now)
+        told += self._speaker(event)
+        self._after(event)
+        return told
+
+    def _before_graph(self, event: CompileFamily | GraphReported | ProcessSeen, now: float) -> list[AnyEvent]:
+        if event_module(event) is None and not isinstance(event, CompilerProgress | CachePathAnnounced):
+            self._answers = {}
+            return self.flush(now, everything=True)
+        keys = self._of_graph.pop(event_module(event) or "", set())
+        foldings = [self._foldings[key] for key in keys if key in self._foldings]
+        return [folding.told(now) for folding in foldings if folding.count]
+
+    def _speaker(self, event: AnyEvent) -> Iterator[AnyEvent]:
+        """When the process that speaks, or its log, was heard of in what is folded."""
+        if not isinstance(event, LogEvent | _Told):
+            return
+        worker, module = worker_key(event), event_module(event)
+        pair = (module or "", worker)
+        spoke = self._spoke.pop(worker, None)
+        answered = self._folded_pairs.pop(pair, None)
+        if spoke is not None or answered is not None:
+            yield _heard(spoke, event, module, answered)
+        if isinstance(event, LogEvent):
+            clock = self._clocks.get(event.source)
+            if clock is not None and event.at is None:
+                yield msgspec.structs.replace(_heard(clock, clock), of_log=True)
+            if clock is not None and (event.at is None or event.at >= (clock.at or 0.0)):
+                del self._clocks[event.source]
+
+    def _after(self, event: AnyEvent) -> None:
+        """Remember what passes."""
+        match event:
+            case StepReported():
+                self._steps += 1
+            case OutputGrew():
+                self._met.add(("grew", event.path))
+            case LineMalformed():
+                self._met.add(("malformed", event.family))
+            case LineMarked():
+                self._met.add(("marked", event.level, event.text))
+            case RuntimeLogged():
+                words = (event.level, event.component, event.function, event.text, event.status)
+                self._met.add(("runtime", *words))
+            case ProcessExited():
+                self._waiting = {pair for pair in self._waiting if pair[1] != f"{event.node}/{event.pid}"}
+            case _:
+                pass
+        if isinstance(event, ProcessSeen | GraphReported) and event.module is not None:
+            self._answers.pop(event.module, None)
+            self._unclaimed.add(event.module)
+        elif isinstance(event, CompileFamily):
+            self._compile_passed(event)
+
+    def _compile_passed(self, event: CompileFamily) -> None:
+        if isinstance(event, CompilerProgress | HubMissed) or not isinstance(event, LogEvent | _Told):
+            return
+        worker, module = worker_key(event), event_module(event)
+        if isinstance(event, CachePathAnnounced):
+            self._met.add(("path", event.path))
+            if event.generation == "G1" and module is None:
+                self._never.add(worker)
+            return
+        if module is None:
+            self._busy[worker] = float("inf")
+            return
+        claims = module in self._unclaimed and (module, worker) not in self._own_pairs
+        self._unclaimed.discard(module if claims else "")
+        if claims and not isinstance(event, CacheHit):  # it goes on with the compile that it took over
+            self._busy[worker] = float("inf")
+        self._own_pairs.add((module, worker))
+        if not isinstance(event, LockWaited | GraphExtracted):
+            self._waiting.discard((module, worker))
+        if isinstance(event, CacheHit):
+            self._waited.discard((module, worker))
+        if isinstance(event, _Lookup):
+            if event.at is not None and event.at > self._busy.get(worker, event.at) and not claims:
+                del self._busy[worker]
+            self._answers.setdefault(module, set()).add(_answer(event))
+            return
+        self._answers.pop(module, None)
+        if isinstance(event, LockWaited):
+            self._waiting.add((module, worker))
+            self._waited.add((module, worker))
+        elif isinstance(event, _Told):
+            self._never.add(worker)
+        else:
+            self._busy[worker] = max(
+                self._busy.get(worker, 0.0), event.time if event.time is not None else float("inf")
+            )
+
+
+def event_module(event: AnyEvent) -> str | None:
+    """The graph that an event names, if it names one."""
+    module: str | None = getattr(event, "module", None)
+    return module
+
+
+def _answer(event: _Lookup) -> Hashable:
+    return type(event).__name__, event.module, event.root, event.compiler
+
+
+def _heard(
+    spoke: LogEvent | None, event: LogEvent | _Told, module: str | None = None, extracted: bool | None = None
+) -> WorkerHeard:
+    """When the process of `event` spoke (None: that was told before), and how it had looked up the graph, if it had."""
+    told = spoke if spoke is not None else event
+    return WorkerHeard(
+        at=spoke.at if spoke is not None else None,
+        seen=spoke.seen if spoke is not None else None,
+        source=told.source,
+        node=told.node,
+        pid=told.pid,
+        rank=told.rank,
+        module=module if extracted is not None else None,
+        extracted=bool(extracted),
+    )
+
+
+def _newest_fields(older: AnyEvent, newer: StepReported) -> StepReported:
+    """A step report with each field as it was last printed."""
+    kept = {name: getattr(older, name) for name in _STEP_FIELDS if getattr(newer, name) is None}
+    if not newer.throughput_unit and isinstance(older, StepReported):
+        kept["throughput_unit"] = older.throughput_unit
+    return msgspec.structs.replace(newer, **kept)
+
+
+_STEP_FIELDS = ("step", "total_steps", "epoch", "loss", "learning_rate", "throughput", "step_seconds")

@@ -1,0 +1,134 @@
+"""The fold loses nothing: whatever events come, the run that is told the folded ones has the same totals."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_top.events import AnyEvent, CacheHit, EventsFolded, decode, encode
+from neuron_top.run.alerts import raised
+from neuron_top.run.fold import Fold
+from neuron_top.run.model import Run
+from tests.run.samples import A, B, any_event, event_lists, other_events, repeating_event
+
+NOW = 1_700_000_500.0
+interrupted = st.tuples(
+    st.lists(repeating_event, min_size=8, max_size=16), st.lists(st.one_of(any_event, other_events), max_size=2)
+)
+mixed_events = st.lists(interrupted, min_size=1, max_size=5).map(
+    lambda parts: [event for repeated, others in parts for event in (*repeated, *others)]
+)
+
+
+def folded(events: list[AnyEvent], every: int = 0) -> list[AnyEvent]:
+    """What a fold tells in their place; it is asked for what waits after each `every` events."""
+    fold, told = Fold(), []
+    for number, event in enumerate(events, 1):
+        told += fold.add(event, float(number))
+        if every and number % every == 0:
+            told += fold.flush(float(number), everything=number % (2 * every) == 0)
+    return [*told, *fold.flush(float(len(events)), everything=True)]
+
+
+def run_of(events: list[AnyEvent]) -> Run:
+    run = Run()
+    for event in events:
+        run.apply(event)
+    return run
+
+
+def totals(run: Run) -> dict[str, Any]:
+    """Every count and every state of a run; times of single workers are what a fold leaves out."""
+    compiles, job, training = run.compiles, run.job, run.training
+    sums = compiles.totals
+    graphs = {
+        key: (
+            graph.state, graph.lasting, graph.hits, graph.misses, graph.failures, graph.failures_met,
+            sum(len(worker.waits) for worker in graph.workers.values()),
+            sum(worker.extractions for worker in graph.workers.values()),
+            sorted(str(attempt.outcome) for attempt in graph.attempts),
+        )
+        for key, graph in compiles.graphs.items()
+    }  # fmt: skip
+    return {
+        "events": run.events,
+        "state": run.state,
+        "graphs": graphs,
+        "sums": (sums.hits, sums.hits_after_compile, sums.misses, sums.failures, sums.failures_met, sums.graphs_hit,
+                 sums.graphs_missed, sums.hit_rate, sums.lookup_hit_rate, sums.lock_waits, compiles.compiling),
+        "counts": msgspec.structs.asdict(compiles.counts),
+        "job": (job.warnings, job.errors, job.malformed, job.malformed_families, job.exit_code, job.interrupted_by,
+                [(one.path, one.end, one.lines, one.rotations) for one in job.sources.values()]),
+        "errors": [mark.text for mark in job.marks if mark.level == "error"],
+        "training": (training.reports, training.simulated_reports, training.step, training.total_steps, training.epoch,
+                     training.loss, training.learning_rate, training.throughput_unit, training.facts,
+                     len(training.deaths), training.errors_raised),
+        "queue": (run.queue.trial_running, run.queue.counts is None, len(run.queue.workers), len(run.queue.summaries)),
+        "cores": (run.cores.statuses, run.cores.log_levels, len(run.cores.runtime_errors), run.cores.exhausted_count,
+                  run.cores.hardware_errors, sorted(run.cores.cores)),
+        "changes": run.caches.changes,
+        # Recompiles compare times, and a line without a clock is dated by the lines around it.
+        "alerts": sorted(alert.key for alert in raised(run, NOW) if alert.key != "recompiles"),
+    }  # fmt: skip
+
+
+@given(mixed_events, st.integers(0, 9))
+@settings(max_examples=150)
+def test_folded_and_unfolded_events_give_the_same_totals(events: list[AnyEvent], every: int) -> None:
+    told = [decode(encode(event)) for event in folded(events, every)]
+    assert totals(run_of(told)) == totals(run_of(events))
+
+
+@given(event_lists, st.integers(0, 9))
+def test_events_of_any_kind_without_clocks_too(events: list[AnyEvent], every: int) -> None:
+    assert totals(run_of(folded(events, every))) == totals(run_of(events))
+
+
+def test_the_events_that_are_tried_are_all_there_are() -> None:
+    tried: set[str] = set()
+
+    @given(st.lists(st.one_of(any_event, other_events), min_size=200, max_size=200))
+    @settings(max_examples=30)
+    def collect(events: list[AnyEvent]) -> None:
+        tried.update(type(event).__name__ for event in events)
+
+    collect()
+    kinds = {kind.__name__ for kind in get_args(AnyEvent)}
+    assert kinds - tried == {"EventsFolded", "WorkerHeard"}
+
+
+def hit(module: str, pid: int, at: float) -> CacheHit:
+    return CacheHit(at=at, seen=at, source="log:x", node="n", pid=pid, module=module, generation="G3")
+
+
+def test_hits_of_128_ranks_become_one_event_with_the_first_and_the_last_in_it() -> None:
+    events: list[AnyEvent] = [hit(module, pid, 100.0 + pid) for module in (A, B) for pid in range(128)]
+    told = folded(events)
+    assert [type(event).__name__ for event in told] == ["CacheHit", "CacheHit", "EventsFolded", "EventsFolded"]
+    assert told[:2] == [events[0], events[128]]
+    many = told[2]
+    assert isinstance(many, EventsFolded)
+    assert (many.count, many.first, many.last) == (127, 101.0, events[127])
+    assert len(run_of(told).compiles.graphs[A].workers) == 2
+
+
+def test_a_fold_that_goes_on_is_told_ever_more_seldom() -> None:
+    fold = Fold()
+    fold.add(hit(A, 0, 0.0), 0.0)
+    told = []
+    for second in range(1, 601):
+        fold.add(hit(A, second, float(second)), float(second))
+        told += [second for _ in fold.flush(float(second))]
+    assert told[:4] == [6, 17, 38, 79]
+    assert told[-1] - told[-2] == 61
+
+
+def test_a_clock_that_is_set_back_holds_nothing_back() -> None:
+    fold = Fold()
+    fold.add(hit(A, 0, 0.0), 1000.0)
+    fold.add(hit(A, 1, 0.0), 1000.0)
+    assert fold.flush(1001.0) == []
+    assert [type(event).__name__ for event in fold.flush(500.0)] == ["EventsFolded"]
