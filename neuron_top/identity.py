@@ -80,16 +80,11 @@ def instance_id(root: Path = Path("/")) -> str:
 
 
 def machine_id(root: Path = Path("/")) -> str:
-    """What tells this machine from every other of the same name: `<machine id>/<boot id>`.
+    """What tells this machine from every other of the same name: its boot id, which containers see, too.
 
-    A cloned image brings its machine id along and a container has none of its own; the boot id is the kernel's.
+    A cloned image brings the id in /etc/machine-id along, and a container has one of its own or none.
     """
-    return f"{_first_line(root / 'etc/machine-id')}/{_first_line(root / 'proc/sys/kernel/random/boot_id')}"
-
-
-def same_machine(one: str, other: str) -> bool:
-    """Whether two machine ids are of one machine: the same boot, whatever image a container shows."""
-    return one.rpartition("/")[2] == other.rpartition("/")[2]
+    return _first_line(root / "proc/sys/kernel/random/boot_id") or _first_line(root / "etc/machine-id")
 
 
 def _usable(value: str) -> str:

@@ -260,6 +260,8 @@ class Fold:
         pair = (module or "", worker)
         spoke = self._spoke.pop(worker, None)
         answered = self._folded_pairs.pop(pair, None)
+        if answered is not None:
+            self._own_pairs.add(pair)
         if spoke is not None or answered is not None:
             yield _heard(spoke, event, module, answered)
         if isinstance(event, LogEvent):

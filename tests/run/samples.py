@@ -103,6 +103,7 @@ other_events = st.one_of(
     st.builds(ev.TorchCacheLookedUp, cache=st.just("fx-graph"), outcome=st.sampled_from(["hit", "miss"]), **_trace),
     st.builds(ev.CompilePhaseEnded, phase=st.just("dynamo"), seconds=_seconds, **_trace),
     st.builds(ev.TritonKernelsCompiled, kernels=st.just(2), **_trace),
+    st.builds(ev.JobDiagnosed, **_head),
 )
 """The kinds that `any_event` leaves out."""
 

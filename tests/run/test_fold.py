@@ -55,7 +55,7 @@ def totals(run: Run) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "events": run.events,
-        "state": run.state,
+        "state": run.state(NOW),
         "graphs": graphs,
         "sums": (sums.hits, sums.hits_after_compile, sums.misses, sums.failures, sums.failures_met, sums.graphs_hit,
                  sums.graphs_missed, sums.hit_rate, sums.lookup_hit_rate, sums.lock_waits, compiles.compiling),
