@@ -19,6 +19,9 @@ from neuron_top.telemetry.source import Source
 
 STANDARD_INPUT = "-"
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".stdout", ".stderr"))
+_CAPTURE_START = 64 * 1024
+"""Bytes of a file that tell whether it is a capture."""
+_CAPTURE_MARKS = (b'"neuron_runtime_data"', b'"neuron_hardware_info"', b'"system_data"')
 _DEEPEST = 4
 _MOST_LOGS = 500
 
@@ -108,7 +111,17 @@ def is_cache_root(path: Path) -> bool:
 
 
 def _is_telemetry(path: str) -> bool:
-    return path.endswith((".jsonl", ".ndjson"))
+    """Whether a path is a capture of neuron-monitor: by its name, or, whatever it is called, by how it begins."""
+    if path.endswith((".jsonl", ".ndjson")):
+        return True
+    try:
+        if not Path(path).is_file():  # a pipe would be read empty
+            return False
+        with open(path, "rb") as file:
+            start = file.read(_CAPTURE_START).lstrip()
+    except OSError:
+        return False
+    return start.startswith(b"{") and any(mark in start for mark in _CAPTURE_MARKS)
 
 
 def _expanded(paths: Sequence[Path]) -> Iterator[Path]:

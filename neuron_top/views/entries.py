@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from neuron_top.cache.model.entry import Entry
+from neuron_top.errors import UsageError
 from neuron_top.filters import check_filter
 from neuron_top.views.other_caches import OtherCache
 
@@ -85,7 +86,7 @@ def entry_filter(query: str) -> Keep:
     """A predicate for `state:failed size>1GB used>30d compiler:2.21 text`; all terms must hold, `!` turns one round.
 
     Sizes are powers of 1024 whatever their spelling; `used>30d` means not used for more than thirty days.
-    Raises UsageError for a filter that is too long or has too many terms.
+    Raises UsageError for a filter that is too long or has too many terms, or asks for a field that there is not.
     """
     check_filter(query)
     found = list(_TERM.finditer(query))
@@ -106,6 +107,23 @@ def _term(match: re.Match[str]) -> Keep:
         name, more = ("bytes" if measure == "size" else "age"), relation == ">"
         keep = lambda row: (getattr(row, name) > limit) == more  # noqa: E731
     else:
+        _check_word(word)
         text = word.casefold()
         keep = lambda row: text in f"{row.module} {row.compiler} {row.state} {row.failure} {row.flags}".casefold()  # noqa: E731
     return (lambda row: not keep(row)) if banned else keep
+
+
+_ASKED = re.compile(r"([a-z]+)([:<>])")
+_FIELDS = "state:, compiler:, root:, size> or size<, used> or used<"
+
+
+def _check_word(word: str) -> None:
+    """Raises UsageError for a word that looks like a term and is none: it would match nothing, without a reason."""
+    asked = _ASKED.match(word)
+    if asked is None:
+        return
+    name, relation = asked.groups()
+    if name in ("size", "used"):
+        raise UsageError(f"{word}: a number is missing, as in size>1GB or used>30d")
+    if name not in ("state", "compiler", "root") or relation != ":":
+        raise UsageError(f"{name}{relation} is no field to filter by: there are {_FIELDS}")

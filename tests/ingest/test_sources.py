@@ -19,6 +19,7 @@ from neuron_top.ingest.recorder import OutputFile
 from neuron_top.ingest.recordings import OUTPUT_NAME
 from neuron_top.ingest.sources import LogFiles, SideChannel, StandardInput
 from neuron_top.settings import Settings
+from tests.telemetry.records import counters, line, record, runtime
 
 
 class Heard:
@@ -101,6 +102,23 @@ def test_a_cache_root_is_told_from_a_folder_of_logs(tmp_path: Path) -> None:
     assert is_cache_root(tmp_path / "cache")
     assert not is_cache_root(tmp_path / "logs")
     assert not is_cache_root(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["capture.json", "monitor.txt", "monitor.jsonl"])
+def test_a_capture_is_known_by_what_is_in_it(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(
+        b"\n" + line(record(runtime(7, neuroncore_counters=counters({0: {"neuroncore_utilization": 50}}))))
+    )
+    (tmp_path / "log.txt").write_text('{"level": "info"}\n')
+    feed = paths_feed(Settings(), [str(path), str(tmp_path / "log.txt")])
+    rang = threading.Event()
+    feed.start(rang.set)
+    while not (feed.read(lambda run, now: run.cores.cores) and feed.log_tail(5)):
+        assert rang.wait(60)
+        rang.clear()
+    feed.stop()
+    assert [line.text for line in feed.log_tail(5)] == ['{"level": "info"}']
 
 
 @pytest.mark.parametrize("size", [64, 1000, 70_000, 1 << 20])
