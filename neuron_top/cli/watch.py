@@ -33,7 +33,7 @@ from neuron_top.cli.on_screen import disable_gc, show
 from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
-from neuron_top.services.feeds import LiveFeed, Run, bucket_paths, estimator
+from neuron_top.services.feeds import EndingFeed, Run, bucket_paths, estimator
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -104,7 +104,7 @@ def _has_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _on_screen(feed: LiveFeed, settings: Settings, paths: Sequence[str]) -> int:
+def _on_screen(feed: EndingFeed, settings: Settings, paths: Sequence[str]) -> int:
     from neuron_top.services.feeds import cache_roots
     from neuron_top.tui.app import TopApp
 
@@ -130,7 +130,7 @@ def _views(settings: Settings) -> dict[str, Callable[[Run, float], Any]]:
     return dict(zip(VIEWS, views, strict=True))
 
 
-def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str], feed: LiveFeed) -> None:
+def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str], feed: EndingFeed) -> None:
     """A line for each named view; without a name the overview as it is."""
     if not names:
         print_json_line(feed.read(views["overview"]))
@@ -138,7 +138,9 @@ def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str]
         print_json_line({"view": name, "data": feed.read(views[name])})
 
 
-def _follow(feed: LiveFeed, show: Callable[[LiveFeed], None], close: Callable[[LiveFeed], None], period: float) -> int:
+def _follow(
+    feed: EndingFeed, show: Callable[[EndingFeed], None], close: Callable[[EndingFeed], None], period: float
+) -> int:
     """Show what has changed, at most once per period, until the sources end or somebody stops us; then the end."""
     changed = threading.Event()
     feed.start(changed.set)
@@ -154,7 +156,7 @@ def _follow(feed: LiveFeed, show: Callable[[LiveFeed], None], close: Callable[[L
     return 0
 
 
-def _once(feed: LiveFeed, settings: Settings, *, named: bool) -> int:
+def _once(feed: EndingFeed, settings: Settings, *, named: bool) -> int:
     """Read what there is, print where it stands."""
     from neuron_top.cli.plain import overview_text
     from neuron_top.services.feeds import searched_places

@@ -42,3 +42,15 @@ class Feed(Protocol):
 
     def log_chains(self) -> list[LogChain]:
         """Which files belong to one log, as it is at this moment: a rotation gives each of them another name."""
+
+
+class EndingFeed(Feed, Protocol):
+    """A live feed, whose sources may come to their end."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether every source has come to its end (a pipe that was closed, a job that is over)."""
+        raise NotImplementedError
+
+    def settle(self, seconds: float) -> None:
+        """Wait until no event has come for a while (or every source has ended), `seconds` at most."""

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 
 from neuron_top.events import AnyEvent
-from neuron_top.ingest.log_line import PLAIN, LineFacts, LogLine, facts_of, readable
+from neuron_top.ingest.log_line import PLAIN, STANDARD_INPUT, LineFacts, LogLine, facts_of, readable
 
 KEPT_LINES = 5000
 LONGEST_LINE = 4096
-STANDARD_INPUT = "log:-"
-"""What came through a pipe can be read again only where it was kept."""
 
 
 class _Log:

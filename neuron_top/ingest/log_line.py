@@ -29,6 +29,8 @@ from neuron_top.events import (
 )
 from neuron_top.parsers import wide
 
+STANDARD_INPUT = "log:-"
+"""The source of lines that came through a pipe."""
 LEVELS = ("", "event", "warning", "error")
 """From what matters least to what matters most."""
 FAMILIES = ("compile", "parallel", "training", "runtime", "cache", "other")

@@ -16,8 +16,9 @@ import msgspec
 from neuron_top.errors import UsageError
 from neuron_top.escapes import visible
 from neuron_top.events import AnyEvent, LineMalformed, SourceUnavailable, legacy
-from neuron_top.ingest.log_buffer import KEPT_LINES, STANDARD_INPUT, LogBuffer
+from neuron_top.ingest.log_buffer import KEPT_LINES, LogBuffer
 from neuron_top.ingest.log_ingestor import QUIET_SECONDS, LogIngestor
+from neuron_top.ingest.log_line import STANDARD_INPUT
 from neuron_top.ingest.rotated import log_of
 from neuron_top.ingest.wakeup import Wakeup
 from neuron_top.processes.log_input import has_compressed_data, portions

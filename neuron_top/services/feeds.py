@@ -1,6 +1,6 @@
 """Feeds: a run that moves, of this machine, of named logs, of a recording; and the lines of its logs.
 
-Light to import: a screen is drawn before the sources are made.
+Light to import, because every screen names its types: what makes a feed is imported when one is made.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from neuron_top.cache.location import is_bucket
-from neuron_top.ingest import assembly
-from neuron_top.ingest.feed import Feed
-from neuron_top.ingest.live import LiveFeed
-from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
+from neuron_top.ingest.feed import EndingFeed, Feed
+from neuron_top.ingest.log_line import STANDARD_INPUT, LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.estimate import Estimator
 from neuron_top.run.model import Run
@@ -20,13 +18,12 @@ from neuron_top.settings import Settings
 
 __all__ = [
     "Feed",
-    "LiveFeed",
+    "EndingFeed",
     "LogChain",
     "LogLine",
     "LogPage",
     "LogQuery",
     "Run",
-    "STANDARD_INPUT",
     "bucket_paths",
     "cache_roots",
     "estimator",
@@ -36,16 +33,15 @@ __all__ = [
     "source_name",
 ]
 
-STANDARD_INPUT = assembly.STANDARD_INPUT
-"""The path that means standard input."""
 
-
-def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None = None) -> LiveFeed:
+def live_feed(settings: Settings, paths: Sequence[str] = (), piped: int | None = None) -> EndingFeed:
     """The feed of these logs, folders, caches and telemetry files; without any, of this machine.
 
     `piped`: a descriptor to read `-` from, for a screen that scrolls back through it. Buckets among the paths have no
     events of their own: a screen lists them, beside what runs here. Raises NothingToShow for a path that cannot exist.
     """
+    from neuron_top.ingest import assembly
+
     watched = [path for path in paths if not is_bucket(path)]
     return assembly.paths_feed(settings, watched, piped) if watched else assembly.machine_feed(settings)
 
@@ -57,6 +53,8 @@ def bucket_paths(paths: Sequence[str]) -> list[str]:
 
 def cache_roots(paths: Sequence[str]) -> list[str]:
     """Those of the paths that are compile caches, in full; buckets (`s3://bucket/prefix`) always are."""
+    from neuron_top.ingest import assembly
+
     return [
         path if is_bucket(path) else str(Path(path).resolve())
         for path in paths
@@ -73,7 +71,7 @@ def searched_places(settings: Settings) -> str:
 
 def source_name(source: str) -> str:
     """What a person calls a source of log lines: standard input, or the name of a file."""
-    return "standard input" if source == f"log:{STANDARD_INPUT}" else source.removeprefix("log:").rpartition("/")[2]
+    return "standard input" if source == STANDARD_INPUT else source.removeprefix("log:").rpartition("/")[2]
 
 
 def import_log_reader() -> None:
