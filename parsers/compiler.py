@@ -19,7 +19,7 @@ from neuron_top.events import (
 )
 from neuron_top.parsers import timestamps
 from neuron_top.parsers.base import DOTS, LineFamily, Record, clip, common, marked
-from neuron_top.parsers.failures import ERROR_CODE
+from neuron_top.parsers.error_codes import ERROR_CODE
 
 NAME = "compiler"
 _UTC = re.compile(r"\.*(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-ERROR_CODE = re.compile(r"\[(NCC_[A-Z0-9_]+|[A-Z]{3}\d{3}|F1\d\d)\]")
-"""Compiler error codes: the old style `[TEN404]`, the new `[NCC_EXTP003]`, and signals, F and 128 plus the
-number of the signal that ended the compiler: `[F137]` killed, `[F139]` a segmentation fault."""
+from neuron_top.parsers.error_codes import ERROR_CODE
+
 _ARGV = re.compile(r"Failed compilation with \[[^\]]{0,20000}\]:?\s*|\['[^\]]{0,20000}\]:?\s*")
 _OPEN_ARGV = re.compile(r"\[\s*['\"][^\]]*\Z")
 _ARGUMENT = re.compile(r"['\"/,-]|\]|\S{0,400}['\"],?\s*\Z")

@@ -27,7 +27,7 @@ from neuron_top.events import (
     LockWaited,
 )
 from neuron_top.parsers.base import Record, clip, common, marked
-from neuron_top.parsers.failures import ERROR_CODE
+from neuron_top.parsers.error_codes import ERROR_CODE
 
 _MARK = re.compile(
     r"(?:\((?P<actor>\w[\w.:-]{0,80}) (?:rank=\d{1,6} )?pid=(?P<pid>\d{1,10})(?:, ip=[\w.:]{1,60})?\) ?)?"

@@ -26,6 +26,7 @@ from pathlib import Path
 import msgspec
 
 from neuron_top import private_files, settings
+from neuron_top.cache.model.signature import UNSIGNED, Signature
 from neuron_top.errors import NeuronTopError, RefusedForSafety, UsageError
 from neuron_top.plain_files import NotAPlainFile, open_plain
 
@@ -34,16 +35,6 @@ OWN_KEY = "cache.key"
 LEAST_BYTES = 16
 _NEW_BYTES = 32
 _ID_DIGITS = 16
-
-
-class Signature(msgspec.Struct, frozen=True):
-    """A keyed digest, and by which key; both empty where there is none."""
-
-    key: str = ""
-    digest: str = ""
-
-
-UNSIGNED = Signature()
 
 
 class Keys:

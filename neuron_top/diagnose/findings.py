@@ -11,7 +11,7 @@ from neuron_top.diagnose.recognizers import Weight
 from neuron_top.diagnose.statements import Statement
 from neuron_top.escapes import visible
 from neuron_top.events.diagnosis import Evidence
-from neuron_top.parsers.failures import ERROR_CODE
+from neuron_top.parsers.error_codes import ERROR_CODE
 
 _MOST = 300
 _MOST_RANKS = 4096

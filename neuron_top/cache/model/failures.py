@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 
 import msgspec
 
 from neuron_top.escapes import visible
-from neuron_top.parsers.failures import ERROR_CODE
+from neuron_top.parsers.error_codes import ERROR_CODE
 
 FAILURE_START = "Failed compilation with"
 READ_BYTES = 256 * 1024
@@ -91,39 +92,6 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return ADVICE[self.cause]
 
 
-_RULES: tuple[tuple[FailureClass, re.Pattern[str]], ...] = (
-    (
-        FailureClass.DISK,
-        re.compile(r"No space left on device|Disk quota exceeded|\berrno (?:28|122)\b", re.IGNORECASE),
-    ),
-    (
-        FailureClass.TOO_LARGE,
-        re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)|\bLUR015\b|too many instructions"),
-    ),
-    (
-        FailureClass.MEMORY,
-        re.compile(
-            r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
-            r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
-            r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc"
-        ),
-    ),
-    (
-        FailureClass.INTERRUPTED,
-        re.compile(
-            r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"
-            r"|\bended by signal (?:1|2|3|15)\b|\bcompile server ended\b"
-        ),
-    ),
-    (
-        FailureClass.INSTALLATION,
-        re.compile(r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"),
-    ),
-    (
-        FailureClass.REJECTED,
-        re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]|(?i:\bInternal\b.{0,40}\berror\b)"),
-    ),
-)
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z")
 _CLIENT = re.compile(r"\[libneuronxla [^\]]*\]\]?\s*\Z")
 _BACKEND = re.compile(r"Non-signal exit\. Backend exited with code -?\d+ and stderr:\s*")
@@ -150,7 +118,47 @@ def failure_of(message: str) -> Failure:
 
 def class_of(message: str) -> FailureClass:
     """Why a compile failed that ended with this message."""
-    return next((cause for cause, pattern in _RULES if pattern.search(message)), FailureClass.UNKNOWN)
+    return next((cause for cause, pattern in _rules() if pattern.search(message)), FailureClass.UNKNOWN)
+
+
+@cache
+def _rules() -> tuple[tuple[FailureClass, re.Pattern[str]], ...]:
+    """Compiled for the first failure: a cache is listed and summed up without."""
+    return (
+        (
+            FailureClass.DISK,
+            re.compile(r"No space left on device|Disk quota exceeded|\berrno (?:28|122)\b", re.IGNORECASE),
+        ),
+        (
+            FailureClass.TOO_LARGE,
+            re.compile(r"\bNCC_EOOM\d*|\bXCG815\b|exceeds (?:HBM limit|16GB)|\bLUR015\b|too many instructions"),
+        ),
+        (
+            FailureClass.MEMORY,
+            re.compile(
+                r"\[F137\]|\bforcibly killed\b|\bSIGKILL\b|\bKilled\b|signal 9\b|oom-kill"
+                r"|\bexit(?:ed)?(?: with)?(?: code| status)? -?(?:9|137)\b"
+                r"|MemoryError|[Cc]annot allocate memory|std::bad_alloc"
+            ),
+        ),
+        (
+            FailureClass.INTERRUPTED,
+            re.compile(
+                r"\[F1(?:29|30|43)\]|KeyboardInterrupt|\bSIG(?:INT|TERM|HUP)\b|\bInterrupted\b|\bHangup\b"
+                r"|\bended by signal (?:1|2|3|15)\b|\bcompile server ended\b"
+            ),
+        ),
+        (
+            FailureClass.INSTALLATION,
+            re.compile(
+                r"error while loading shared libraries|cannot open shared object|ModuleNotFoundError|ImportError"
+            ),
+        ),
+        (
+            FailureClass.REJECTED,
+            re.compile(r"\[(?:NCC_)?[A-Z]{3,5}\d{3}\]|\[NCC_[A-Z0-9_]+\]|\[F1\d\d\]|(?i:\bInternal\b.{0,40}\berror\b)"),
+        ),
+    )
 
 
 def _message(text: str) -> str:

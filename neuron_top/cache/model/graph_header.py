@@ -8,10 +8,14 @@ format, or without these lines, counts as no graph.
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from neuron_top.cache.signing import UNSIGNED, Keys, Signature
+from neuron_top.cache.model.signature import UNSIGNED, Signature
+
+if TYPE_CHECKING:  # whoever only reads entries needs no keys
+    from neuron_top.cache.signing import Keys
 
 MAGIC = b"neuron-top fx graph 2\n"
 HEAD_BYTES = 4096

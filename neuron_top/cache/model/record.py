@@ -9,13 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from io import BufferedReader
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from neuron_top.cache.model import filenames
 from neuron_top.cache.model.keys import parse_key
-from neuron_top.cache.signing import UNSIGNED, Keys, Signature
+from neuron_top.cache.model.signature import UNSIGNED, Signature
 from neuron_top.escapes import visible
+
+if TYPE_CHECKING:  # whoever only reads entries needs no keys
+    from neuron_top.cache.signing import Keys
 
 
 class FileFacts(msgspec.Struct, frozen=True):
