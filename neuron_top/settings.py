@@ -65,6 +65,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Database of many nodes whose recordings are read, `postgresql://host/database`; empty = those of this machine."""
     store_insecure: bool = False
     """Connect to a database on another machine also without verified TLS, where others can read along."""
+    claims: str = ""
+    """Where nodes claim a graph before they compile it: `postgresql://…`, `s3://bucket/prefix`, or `off`; empty = the
+    database of `store` for a cache on a shared file system."""
+    claim_lease: str = "60s"
+    """How long a claim outlives a node that died; a living one renews it three times as often."""
+    claim_wait: str = "4h"
+    """How long a job waits for another node that compiles a graph before it compiles it itself."""
     fleet_keep: str = "30d"
     """`neurontop fleet prune` drops days of the database that are older than this."""
     fleet_max_size: str = ""
@@ -88,6 +95,8 @@ _AMOUNTS: dict[str, Callable[[str], float]] = {
     "cache_min_free": parse_bytes,
     "cache_older_than": parse_seconds,
     "trash_grace": parse_seconds,
+    "claim_lease": parse_seconds,
+    "claim_wait": parse_seconds,
     "fleet_keep": parse_seconds,
     "fleet_max_size": parse_bytes,
 }
@@ -150,7 +159,7 @@ def load(
 
 def shown(name: str, value: object) -> object:
     """A setting's value as it may be printed: a database's address without its password."""
-    return masked(value) if name == "store" and isinstance(value, str) else value
+    return masked(value) if name in ("store", "claims") and isinstance(value, str) else value
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -217,6 +226,8 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
         except UsageError as problem:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
     _check_store(settings.store, origins["store"])
+    if settings.claims not in ("", "off") and not settings.claims.startswith("s3://"):
+        _check_store(settings.claims, origins["claims"])
     return settings
 
 

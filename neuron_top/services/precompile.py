@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from neuron_top import programs
+from neuron_top.compile.claims.choice import LOCK_FILES_ONLY, claims_for
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.parallel.child_command import run_child
 from neuron_top.compile.parallel.collect import Collected, collect, waiting_compilers
@@ -28,6 +29,7 @@ from neuron_top.compile.wrapper.cache_root import check_root
 from neuron_top.compile.wrapper.flags import WrapperOptions, parse_environment
 from neuron_top.errors import CacheUnusable, CompilerMissing, NeuronTopError, UsageError
 from neuron_top.parsers.reader import LogReader
+from neuron_top.settings import load
 
 __all__ = [
     "ExecutorKind",
@@ -160,6 +162,9 @@ class _Compiles:
         """Compiled by the nodes of a scheduler."""
         from neuron_top.compile.parallel.places import scheduler
 
+        settings = load()[0]
+        if claims_for(settings, root, many_nodes=True) is None:
+            self._output.tell(LOCK_FILES_ONLY)
         executor = scheduler(self._place, root)
         if (logs := executor.logs()) is not None:
             self._output.tell(f"{len(collected.graphs)} graphs go to {self._place.kind}; logs of tasks are in {logs}")
@@ -182,10 +187,9 @@ class _Compiles:
         """With what is known of their size and of earlier compiles."""
         import msgspec
 
-        from neuron_top import settings
         from neuron_top.ingest import run_loader
 
-        estimator, found = run_loader.estimator(settings.load()[0]), []
+        estimator, found = run_loader.estimator(load()[0]), []
         for graph in graphs:
             operators = operators_of(graph.path.parent)
             expected = estimator.total(graph.module, graph.bytes or None, operators)

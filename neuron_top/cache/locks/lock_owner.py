@@ -30,12 +30,14 @@ class LockOwner(msgspec.Struct, frozen=True, kw_only=True):
     pid_namespace: str = ""
     token: str = ""
     """Differs for each acquisition, so that a process removes only the lock it took itself."""
+    claim: str = ""
+    """Where its process claimed the key too, so that the claim, not its life, decides; "" where it claimed nothing."""
 
 
 _record = msgspec.json.Decoder(LockOwner)  # made once, in one thread: see `cache/scan/index.py`
 
 
-def current() -> LockOwner:
+def current(claim: str = "") -> LockOwner:
     """The record of this process, with a new token."""
     return LockOwner(
         host=socket.gethostname(),
@@ -44,6 +46,7 @@ def current() -> LockOwner:
         started=process_start(os.getpid()),
         pid_namespace=_pid_namespace(),
         token=uuid.uuid4().hex,
+        claim=claim,
     )
 
 

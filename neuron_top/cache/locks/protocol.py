@@ -99,6 +99,19 @@ def break_dead(folder: EntryFolder, lock: str) -> LockOwner | None:
     return None
 
 
+def break_claimed(folder: EntryFolder, lock: str, claim: str) -> LockOwner | None:
+    """Remove a lock that was taken under a claim in `claim`, by whoever holds that claim now; returns its owner.
+
+    Its owner lost the claim, so it is gone or will publish nothing. None where nothing was done.
+    """
+    with contextlib.suppress(LockHeld, OSError), taking_over(folder), unheld(folder, (lock,)):
+        owner = owner_of(folder, lock)
+        if owner is not None and owner.claim == claim:
+            _remove_all_but_others(folder, lock, owner.token)
+            return owner
+    return None
+
+
 @contextlib.contextmanager
 def taking_over(folder: EntryFolder) -> Iterator[None]:
     """Alone among all who take locks away, for as long as the block runs. Raises OSError where that is impossible."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from neuron_top.cache.model.record import FileFacts, Stats
+from neuron_top.compile.claims.choice import turns_for
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.compilers.inductor import Inductor
 from neuron_top.compile.compilers.neuronx_cc import NeuronxCC
@@ -119,7 +120,8 @@ def _compile(task: NodeTask) -> NodeResult:
         return NodeResult(result=CompileResult(ok=False, seconds=0.0, message=said, fault=Fault.NODE))
     options = msgspec.structs.replace(parse_environment(), retry_failed=True)  # what was submitted is to be compiled
     log = log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
-    wrapper = Wrapper(compiler, options, log=log)
+    turns = turns_for(graph.parent.parent.parent, log, many_nodes=True)
+    wrapper = Wrapper(compiler, options, log=log, turns=turns)
     try:
         compiled, retries = _ended_by_signal(wrapper, lambda: _attempts(wrapper, graph, task.retries))
     finally:

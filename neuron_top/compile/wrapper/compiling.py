@@ -82,9 +82,17 @@ class Compiling:
         return entry.store_graph(graph.data(), graph.digest or graph.key.graph, flags, description)
 
     def compile(
-        self, entry: WritableEntry, graph: GraphToCompile, lock: EntryLock | None, flags: tuple[str, ...] | None = None
+        self,
+        entry: WritableEntry,
+        graph: GraphToCompile,
+        lock: EntryLock | None,
+        flags: tuple[str, ...] | None = None,
+        confirm: Callable[[], None] = lambda: None,
     ) -> CompiledEntry:
-        """Compile with the entry's lock held (None: nobody else can see the entry) and publish."""
+        """Compile with the entry's lock held (None: nobody else can see the entry) and publish.
+
+        `confirm` is called right before, and what it raises keeps the artifact from being published.
+        """
         if entry.failure.exists():
             self._log.cached_failure(entry.artifact, entry.failure_text(), retrying=True)
         if lock:
@@ -112,7 +120,7 @@ class Compiling:
             scratch=self._scratch.moved_to,
         )
         try:
-            return self._compile_twice(entry, graph, task, inside)
+            return self._compile_twice(entry, graph, task, inside, confirm)
         except BaseException:
             discard(outputs.values())
             entry.sweep()  # what a compile that found no room left beside its outputs
@@ -123,21 +131,26 @@ class Compiling:
         return None if self._scratch.moved_to else kept_folder(flag, wanted, self._log.remark_once)
 
     def _compile_twice(
-        self, entry: WritableEntry, graph: GraphToCompile, task: CompileTask, inside: bool
+        self,
+        entry: WritableEntry,
+        graph: GraphToCompile,
+        task: CompileTask,
+        inside: bool,
+        confirm: Callable[[], None],
     ) -> CompiledEntry:
         """Compile, and once more when the compile was killed: that says nothing about the graph.
 
         The second death is logged and raised, but not stored: whoever waits for this graph tries it, too.
         """
         try:
-            return self._compile_task(entry, graph, task, inside, last=False)
+            return self._compile_task(entry, graph, task, inside, confirm, last=False)
         except CompilerKilled as death:
             if self.interrupted:
                 raise KeyboardInterrupt from None
             self._log.remark(f"{graph.key.name}: {death}. That says nothing about the graph: compiling it once more")
         discard(task.outputs.values())
         try:
-            return self._compile_task(entry, graph, task, inside, last=True)
+            return self._compile_task(entry, graph, task, inside, confirm, last=True)
         except CompilerKilled as death:
             if self.interrupted:
                 raise KeyboardInterrupt from None
@@ -168,7 +181,14 @@ class Compiling:
         )
 
     def _compile_task(
-        self, entry: WritableEntry, graph: GraphToCompile, task: CompileTask, inside: bool, *, last: bool
+        self,
+        entry: WritableEntry,
+        graph: GraphToCompile,
+        task: CompileTask,
+        inside: bool,
+        confirm: Callable[[], None],
+        *,
+        last: bool,
     ) -> CompiledEntry:
         self._log.compile_started(self._compiler.command(task))
         before, started = entry.stats(), time.time()
@@ -192,6 +212,7 @@ class Compiling:
                     raise KeyboardInterrupt from None
                 if compile_end.is_disk_full(failure):  # it was compiled in this process
                     raise compile_end.disk_full([entry.path], task.module, failure.log) from failure
+                confirm()
                 self._record_failure(entry, task, failure, stats)
                 raise
             finished = msgspec.structs.replace(
@@ -201,6 +222,7 @@ class Compiling:
                 finished=time.time(),
                 guards=outcome.guards,
             )
+            confirm()
             entry.publish(task.outputs, finished)
         self._log.compile_passed(entry.module, self._compiler.graph_name)
         return CompiledEntry(entry=entry, hit=False, guards=outcome.guards)

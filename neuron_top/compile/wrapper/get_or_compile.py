@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,8 @@ from neuron_top.cache.model.states import Lookup
 from neuron_top.cache.signing import keys_in_force
 from neuron_top.cache.stored_entry import StoredArtifact, Unsound
 from neuron_top.compile import side_channel
+from neuron_top.compile.claims.choice import turns_for
+from neuron_top.compile.claims.turns import ClaimLost, Turn, Turns
 from neuron_top.compile.compiler import Compiler
 from neuron_top.compile.wrapper import log_lines
 from neuron_top.compile.wrapper.cache_root import check_root
@@ -52,13 +55,16 @@ class Wrapper:
         log: log_lines.WrapperLog | None = None,
         emit: side_channel.Emit = side_channel.emit,
         scratch: Scratch | None = None,
+        turns: Turns | None = None,
     ) -> None:
+        """`turns`: who may compile an entry among all nodes; None: as the settings say of its root."""
         self.compiler, self.options = compiler, options
         self.log = log or log_lines.WrapperLog(form=log_lines.generation(), level=options.log_level)
         self._scratch = scratch or process_scratch()
         self._compiling = Compiling(compiler, options, self.log, emit, self._scratch)
         self._keys = keys_in_force()
         self._root: Path | None = None
+        self._turns = turns
 
     def get_or_compile(self, graph: GraphToCompile) -> CompiledEntry:
         """A complete artifact for `graph`.
@@ -185,15 +191,33 @@ class Wrapper:
             found = self._looked_up(entry, graph.digest, began)
             if found is not None:
                 return msgspec.structs.replace(found, waited_seconds=waited)
-            lock = EntryLock(entry)
-            try:
-                if lock.acquire():
-                    if entry.state() is Lookup.MISS or self._may_retry(entry, began):
-                        return self._compiling.compile(entry, graph, lock, flags)
+            with self._turn(entry) as turn:
+                waited += turn.waited
+                if not turn.mine:
                     continue
-            finally:
-                lock.release()
+                lock = EntryLock(entry, claim=turn.place)
+                try:
+                    if lock.acquire_claimed():
+                        if entry.state() is Lookup.MISS or self._may_retry(entry, began):
+                            return self._compiling.compile(entry, graph, lock, flags, confirm=turn.confirm)
+                        continue
+                except ClaimLost as lost:
+                    self.log.remark(f"{entry.module}: {lost}")
+                    continue
+                finally:
+                    lock.release()
             waited += wait_for_lock(entry, self.log, interrupted=lambda: self._compiling.interrupted)
+
+    def _turn(self, entry: WritableEntry) -> AbstractContextManager[Turn]:
+        """The right to compile an entry among all nodes, where nodes claim what they compile."""
+        if self._turns is None:
+            self._turns = turns_for(entry.root, self.log)
+        began = entry.state()
+        return self._turns.turn(
+            entry.path,
+            settled=lambda: entry.state() is not began,
+            interrupted=lambda: self._compiling.interrupted,
+        )
 
     def _looked_up(self, entry: WritableEntry, digest: str, began: float) -> CompiledEntry | None:
         state = entry.state()

@@ -154,8 +154,9 @@ class WritableEntry(StoredEntry):
 class EntryLock:
     """The right to work on one entry. `acquire` never blocks; `release` removes only what this object took."""
 
-    def __init__(self, entry: WritableEntry) -> None:
-        self._entry, self._owner, self._folder = entry, lock_owner.current(), EntryFolder.at(entry.path)
+    def __init__(self, entry: WritableEntry, *, claim: str = "") -> None:
+        """`claim`: where this process holds the claim of the entry's key, which then decides about the lock."""
+        self._entry, self._owner, self._folder = entry, lock_owner.current(claim), EntryFolder.at(entry.path)
 
     @property
     def token(self) -> str:
@@ -180,6 +181,13 @@ class EntryLock:
                 record.unlink(missing_ok=True)
         except OSError as problem:
             raise unusable(self._entry.path, problem) from problem
+
+    def acquire_claimed(self) -> bool:
+        """As `acquire`, with the claim held: a lock that was left by one who has lost that claim is removed first."""
+        if self.acquire():
+            return True
+        claim = self._owner.claim
+        return bool(claim and protocol.break_claimed(self._folder, self._entry.lock.name, claim)) and self.acquire()
 
     def release(self) -> None:
         """Give the lock back; harmless when it was never taken or somebody removed it."""

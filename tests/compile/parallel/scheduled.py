@@ -88,6 +88,10 @@ class Site:
         path = self.folder / name
         return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
+    def logs(self) -> list[str]:
+        """What tasks wrote, of all calls so far."""
+        return [path.read_text() for path in self.folder.glob(".neurontop-jobs-*/**/*_log.err")]
+
     def check_each_compiled_once(self) -> None:
         """Every graph has the artifact that a compile here would give, was compiled once, and no lock is left."""
         assert Counter(int(graph) for graph, _ in self.lines("compiled")) == dict.fromkeys(self.numbers, 1)

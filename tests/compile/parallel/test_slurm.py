@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.compile.parallel.jobs import until
 from tests.compile.parallel.scheduled import Site
+from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster
+
+__all__ = ["postgres_server", "postgres_url"]
 
 pytest.importorskip("submitit")
 
@@ -27,6 +32,7 @@ def test_every_graph_is_compiled_once_though_a_node_has_no_compiler_and_a_task_i
     assert {node for _, node in site.lines("compiled")} <= {"n1", "n3", "n4"}
     assert "node n2 is given no more compiles: neuronx-cc --version" in done.stderr
     assert "its task is gone (Slurm says failed)" in done.stderr
+    assert "there is no place for claims, so lock files alone" in done.stderr
     assert "3 of 3 graphs: 3 done, 0 running, 0 failed, 0 left" in done.stderr
     again = site.compile("--on", "slurm")
     assert again.returncode == 0
@@ -62,3 +68,19 @@ def test_what_cannot_be_submitted_is_said_and_changes_nothing(site, arguments, c
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
     assert site.lines("begun") == []
+
+
+def test_two_that_submit_at_once_and_a_node_that_dies_share_the_claims_of_a_database(slurm, site, postgres_url):
+    site.environ |= {"NEURONTOP_STORE": postgres_url, "NEURONTOP_CLAIM_LEASE": "4s"}
+    site.mark("kill-61")
+    gate = site.mark("wait")
+    with ThreadPoolExecutor(2) as hosts:
+        both = [hosts.submit(site.compile, "--on", "slurm") for _ in range(2)]
+        until(lambda: any("compiles it (its claim holds" in text for text in site.logs()))
+        gate.unlink()
+        done = [each.result() for each in both]
+    for each in done:
+        assert each.returncode == 0, each.stderr
+    site.check_each_compiled_once()
+    assert any("its claim holds" in text for text in site.logs())
+    assert "there is no place for claims" not in done[0].stderr

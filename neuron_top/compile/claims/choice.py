@@ -1,0 +1,59 @@
+"""Which place of claims is used for a cache: the one that is named, else the fleet's database for a shared cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuron_top.amounts import parse_seconds
+from neuron_top.cache import filesystem
+from neuron_top.cache.location import is_bucket
+from neuron_top.compile.claims.claim import Claims
+from neuron_top.compile.claims.turns import Turns
+from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.database_address import is_address
+from neuron_top.errors import NeuronTopError
+from neuron_top.settings import Settings, load
+
+LOCK_FILES_ONLY = (
+    "there is no place for claims, so lock files alone keep two nodes from compiling one graph: on NFS and Lustre they "
+    "may be seen late, and nobody takes them from a node that died. Set NEURONTOP_STORE=postgresql://… or "
+    "NEURONTOP_CLAIMS=s3://bucket/prefix"
+)
+
+
+def claims_for(settings: Settings, root: Path, *, many_nodes: bool = False) -> Claims | None:
+    """Where entries of `root` are claimed; None: nowhere. `many_nodes`: they are known to compile into this root.
+
+    Raises UsageError, RefusedForSafety for an address that cannot be used.
+    """
+    if settings.claims == "off":
+        return None
+    if settings.claims:
+        return _opened(settings.claims, settings)
+    # A cache of each node's own must not wait for other nodes: what they compile never arrives in it.
+    if is_address(settings.store) and (many_nodes or filesystem.describe(str(root)).shared):
+        return _opened(settings.store, settings)
+    return None
+
+
+def turns_for(root: Path, log: WrapperLog, *, many_nodes: bool = False) -> Turns:
+    """The turns at entries of `root`, by the settings of this process; what is wrong with them ends no job."""
+    try:
+        settings = load()[0]
+        claims = claims_for(settings, root, many_nodes=many_nodes)
+    except NeuronTopError as problem:
+        log.remark_once(f"graphs are not claimed among nodes: {problem}")
+        return Turns(None, log, lease=0.0, longest_wait=0.0)
+    return Turns(
+        claims, log, lease=parse_seconds(settings.claim_lease), longest_wait=parse_seconds(settings.claim_wait)
+    )
+
+
+def _opened(address: str, settings: Settings) -> Claims:
+    if is_bucket(address):
+        from neuron_top.compile.claims.bucket import BucketClaims  # boto3: only where a bucket is named
+
+        return BucketClaims(address)
+    from neuron_top.compile.claims.database import DatabaseClaims  # psycopg: only where a database is named
+
+    return DatabaseClaims(address, insecure=settings.store_insecure)

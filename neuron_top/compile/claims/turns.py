@@ -1,0 +1,178 @@
+"""Whose turn it is to compile an entry: claimed, waited for with a message that names the node, never for ever.
+
+A lease is renewed in the background while its holder compiles, and asked again before the artifact is published: who
+lost it meanwhile publishes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from neuron_top.compile.claims.claim import Claims, ClaimsUnreachable
+from neuron_top.compile.claims.node_gate import NodeGate
+from neuron_top.compile.wrapper.log_lines import WrapperLog
+from neuron_top.errors import CompileError
+from neuron_top.identity import node_name
+from neuron_top.units import duration_text
+
+SAY_EVERY_SECONDS = 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
+
+
+class ClaimLost(CompileError):
+    """Another node took over the key while it was compiled here: what was made is not published."""
+
+
+class Turn:
+    """What came of asking: `mine` may compile now; otherwise the entry is to be looked up again."""
+
+    def __init__(self, *, mine: bool, waited: float = 0.0, place: str = "") -> None:
+        self.mine, self.waited, self.place = mine, waited, place
+        """`place`: where the key is claimed; "" where the lock file alone protects it."""
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the key back."""
+
+    def confirm(self) -> None:
+        """Raises ClaimLost where the key is somebody else's by now."""
+
+
+class Turns:
+    """The turns of one process at the entries of caches. Safe to share between threads."""
+
+    def __init__(
+        self,
+        claims: Claims | None,
+        log: WrapperLog,
+        *,
+        lease: float,
+        longest_wait: float,
+        node: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`claims`: None where lock files alone protect entries. `lease` and `longest_wait` in seconds."""
+        self._claims, self._log, self._lease, self._longest_wait = claims, log, lease, longest_wait
+        self._node = node or node_name().value
+        self._clock, self._sleep = clock, sleep
+
+    @contextlib.contextmanager
+    def turn(self, entry: Path, settled: Callable[[], bool], interrupted: Callable[[], bool]) -> Iterator[Turn]:
+        """Wait for the turn at `entry`, or until it is `settled`: somebody has compiled it, or it failed.
+
+        Raises KeyboardInterrupt once `interrupted` says so.
+        """
+        if self._claims is None:
+            yield Turn(mine=True)
+            return
+        asking = _Asking(self._claims, entry, self._log, self._lease, self._longest_wait, self._clock)
+        pause = _FIRST_PAUSE
+        try:
+            with NodeGate(self._node, str(entry)) as gate:
+                while True:
+                    first = gate.passed()
+                    if settled():  # asked behind the gate: who was there before has published by then
+                        yield Turn(mine=False, waited=asking.waited())
+                        return
+                    turn = asking.once(first=first)
+                    if turn is not None:
+                        with turn:
+                            yield turn
+                        return
+                    if interrupted():
+                        raise KeyboardInterrupt
+                    self._sleep(pause)
+                    pause = min(pause * 1.5, _LONGEST_PAUSE)
+        finally:
+            self._claims.rest()
+
+
+class _Asking:
+    """One wait for one entry."""
+
+    def __init__(
+        self,
+        claims: Claims,
+        entry: Path,
+        log: WrapperLog,
+        lease: float,
+        longest_wait: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._claims, self._entry, self._key, self._log = claims, entry, str(entry), log
+        self._lease, self._longest_wait, self._clock = lease, longest_wait, clock
+        self._began, self._said = clock(), float("-inf")
+
+    def waited(self) -> float:
+        """Seconds since the first question."""
+        return self._clock() - self._began
+
+    def once(self, *, first: bool) -> Turn | None:
+        """Ask once: a turn, or None where somebody else has it. Only the `first` of a node asks other nodes."""
+        name, waited = self._entry.name, self.waited()
+        if waited > self._longest_wait:
+            self._log.remark(f"{name}: waited {duration_text(waited)} for another node (claim_wait): compiling here")
+            return Turn(mine=True, waited=waited)
+        if not first:
+            self._say("another process of this node asks for it")
+            return None
+        try:
+            found = self._claims.claim(self._key, self._lease)
+        except ClaimsUnreachable as problem:
+            self._log.remark_once(f"{problem}; lock files alone protect graphs, as far as nodes see them")
+            return Turn(mine=True, waited=waited)
+        if not found.mine:
+            self._say(f"node {found.node} compiles it (its claim holds {duration_text(max(0.0, found.seconds_left))})")
+            return None
+        if found.taken_from:
+            self._log.remark(f"{name}: the claim of node {found.taken_from} ran out: taken over")
+        return _Lease(self._claims, self._key, self._lease, waited)
+
+    def _say(self, who: str) -> None:
+        now = self._clock()
+        if now - self._said >= SAY_EVERY_SECONDS:
+            self._said = now
+            self._log.remark(f"{self._entry.name}: {who}; waited {duration_text(self.waited())}", level="INFO")
+
+
+class _Lease(Turn):
+    """A claimed turn, renewed in the background until its block ends."""
+
+    def __init__(self, claims: Claims, key: str, lease: float, waited: float) -> None:
+        super().__init__(mine=True, waited=waited, place=claims.place)
+        self._claims, self._key, self._lease = claims, key, lease
+        self._ended = threading.Event()
+        self._lost = False
+        self._renewing = threading.Thread(target=self._renew, name="claim", daemon=True)
+
+    def __enter__(self) -> _Lease:
+        self._renewing.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._renewing.join()
+        with contextlib.suppress(ClaimsUnreachable):  # it runs out by itself
+            self._claims.release(self._key)
+
+    def confirm(self) -> None:
+        """See Turn. A place that does not answer now cannot have given the key to anybody either."""
+        with contextlib.suppress(ClaimsUnreachable):
+            self._lost = self._lost or not self._claims.renew(self._key, self._lease)
+        if self._lost:
+            raise ClaimLost(
+                "another node took over this graph while it was compiled here: the claim had run out",
+                module=Path(self._key).name,
+            )
+
+    def _renew(self) -> None:
+        while not self._lost and not self._ended.wait(self._lease / 3):
+            with contextlib.suppress(ClaimsUnreachable):
+                self._lost = not self._claims.renew(self._key, self._lease)
