@@ -1,7 +1,8 @@
-# Two commands do everything on a fresh machine with Python 3.11 or newer:
+# Three commands do everything on a fresh machine with Python 3.11 or newer:
 #   make run     the main job: a real tensor-parallel training run on this machine, recorded and shown live
+#   make fleet   the same over four nodes: a Slurm, a PostgreSQL and a Prometheus of its own on this machine
 #   make test    everything that is checked
-# Both make their own environment in .venv. PYTHON=python3.12 chooses another interpreter.
+# All make their own environment in .venv. PYTHON=python3.12 chooses another interpreter.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,16 +11,21 @@ RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
 
-.PHONY: run test check format bench fuzz adversary man clean help
+.PHONY: run fleet test check format bench fuzz adversary man clean help
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -5
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -6
 	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, man, clean'
 
 run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
 	  assets/examples/train_bert_tp.py --tensor_parallel_size $(TP) --steps_this_run $(STEPS)
+
+# Nothing but the document goes to stdout: others read it.
+fleet:
+	@$(MAKE) --no-print-directory $(VENV)/.fleet >&2
+	@$(BIN)/python -m tests.servers
 
 # Two at a time; the tests that really compile with every core stay together on one of the two. What failed is tried once
 # more by itself, aloud (as CPython's own run does with --rerun): the first failure stays in the output, for somebody to find.
@@ -65,6 +71,11 @@ $(VENV)/.base:
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[torch]'
+	@touch $@
+
+$(VENV)/.fleet: $(VENV)/.run
+	.ci/system fleet
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[torch,fleet]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run

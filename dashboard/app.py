@@ -35,9 +35,16 @@ PAGES = (live, compile_page, cache, memory, runs, logs)
 """Registered by hand: in this order in the navigation."""
 
 
-def create_app(feeds: FeedRegistry, caches: DashboardCaches, access: Access, *, prefix: str = "/") -> App:
-    """The whole as one ASGI application. The caller starts and stops the feeds."""
-    fleet = DashboardFleet(feeds.settings)
+def create_app(
+    feeds: FeedRegistry,
+    caches: DashboardCaches,
+    access: Access,
+    *,
+    prefix: str = "/",
+    fleet: DashboardFleet | None = None,
+) -> App:
+    """The whole as one ASGI application. The caller starts and stops the feeds, and closes the fleet."""
+    fleet = fleet or DashboardFleet(feeds.settings)
     os.environ.setdefault("DASH_HOT_RELOAD", "false")
     server = FastAPI(title="neurontop", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app = Dash(

@@ -36,6 +36,11 @@ class DashboardFleet:
             raise NothingToShow("no fleet: start the server with --store, or NEURONTOP_STORE set")
         return FleetService(self._settings, connections=CONNECTIONS)
 
+    def close(self) -> None:
+        """Leave the database."""
+        if "service" in self.__dict__:
+            self.service.close()
+
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes, of all jobs or of one. Raises NothingToShow, StoreUnusable."""
         with self._lock:

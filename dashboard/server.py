@@ -11,6 +11,7 @@ from neuron_top.dashboard.access import Access
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.guard import App
 from neuron_top.dashboard.limits import ConnectionLimits
 from neuron_top.dashboard.protocol import LIMITS, BoundedHttp, BoundedSocket
@@ -39,14 +40,18 @@ def serve(
     listener = _listener(host, port)
     feeds = FeedRegistry(settings, feed)
     caches = DashboardCaches(settings, roots, feeds.notify)
+    fleet = DashboardFleet(settings)
     feeds.start()
     try:
         with listener:
             name = f"[{host}]" if ":" in host else host
             opened(f"http://{name}:{listener.getsockname()[1]}{prefix}")
-            uvicorn.Server(configured(create_app(feeds, caches, access, prefix=prefix))).run(sockets=[listener])
+            uvicorn.Server(configured(create_app(feeds, caches, access, prefix=prefix, fleet=fleet))).run(
+                sockets=[listener]
+            )
     finally:
         feeds.stop()
+        fleet.close()
 
 
 def configured(app: App, limits: ConnectionLimits = LIMITS) -> uvicorn.Config:

@@ -77,6 +77,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fleet_max_size: str = ""
     """`fleet prune` drops the oldest days until all take at most this, such as `500GB`; empty = no limit."""
 
+    prometheus: str = ""
+    """Server with the samples of many nodes over time, anything that speaks Prometheus' HTTP API: `http://host:9090`."""
+    prometheus_auth: str = ""
+    """How to be let in there: `bearer`, `basic`, `sigv4` or `none`; empty = by the variables that are set."""
+
     @property
     def state_path(self) -> Path:
         """The state folder as a path (not created here)."""
@@ -100,7 +105,10 @@ _AMOUNTS: dict[str, Callable[[str], float]] = {
     "fleet_keep": parse_seconds,
     "fleet_max_size": parse_bytes,
 }
-_CHOICES = {"theme": ("dark", "light", "high-contrast")}
+_CHOICES = {
+    "theme": ("dark", "light", "high-contrast"),
+    "prometheus_auth": ("", "none", "bearer", "basic", "sigv4"),
+}
 
 
 _XDG = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME", ".config")}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from neuron_top.errors import UsageError
+from neuron_top.errors import NothingToShow, UsageError
 from neuron_top.run.model import Run
 from neuron_top.settings import Settings
 from neuron_top.views.fleet import FleetPage, fleet_page, of_job
+from neuron_top.views.fleet_node import NodeHistory, NodePage, node_page
 from neuron_top.views.summary import Summary, summary
 
 if TYPE_CHECKING:  # loads the database's driver: only where there is a fleet
     from neuron_top.store.postgres.fleet import FleetStore
-
-VIEWER_CONNECTIONS = 4
-"""Of a server with many viewers; a command needs one."""
 
 
 class FleetService:
@@ -48,10 +47,40 @@ class FleetService:
         if "_store" in self.__dict__:
             self._store.close()
 
+    @property
+    def place(self) -> str:
+        """The database's address without a password."""
+        return self._store.place
+
     def page(self, job: str | None = None) -> FleetPage:
         """Jobs and nodes now; `job`: only this one, by id, unique prefix of one, or name. Raises NothingToShow."""
         page = fleet_page(self._store.clock(), self._store.jobs(), self._store.nodes(), self._store.now())
         return page if job is None else of_job(page, job)
+
+    def node(self, name: str) -> NodePage:
+        """One node in full. Raises NothingToShow."""
+        page = self.page()
+        row = next((node for node in page.nodes if node.node == name), None)
+        if row is None:
+            raise NothingToShow(f"no node {name!r}; `neurontop fleet nodes` lists them")
+        latest = self._store.node_now(name)
+        return node_page(page.now, row, latest.cores if latest is not None else {}, self._history(name))
+
+    def _history(self, node: str) -> NodeHistory:
+        """The last hour of a node's cores out of the site's Prometheus; what is missing where there is none."""
+        if not self._settings.prometheus:
+            return NodeHistory(missing="history needs the site's Prometheus: --prometheus URL or NEURONTOP_PROMETHEUS")
+        from neuron_top.telemetry.prometheus_api import PrometheusUnusable, prometheus_api
+
+        end = time.time()
+        try:
+            api = prometheus_api(self._settings.prometheus, self._settings.prometheus_auth)
+            lines = {name: api.query_range(_utilization(name, node), end - 3600, end, 15) for name in _STATISTICS}
+        except PrometheusUnusable as problem:
+            return NodeHistory(missing=str(problem))
+        points = {name: found[0].points if found else () for name, found in lines.items()}
+        missing = "" if any(points.values()) else f"{api.url} has no samples of this node's cores in the last hour"
+        return NodeHistory(low=points["min"], median=points["median"], high=points["max"], missing=missing)
 
     def summary(self, job: str) -> Summary:
         """What `neurontop run` prints at its end, of a job over all its nodes. Raises NothingToShow."""
@@ -63,3 +92,14 @@ class FleetService:
             for event in store.replay(row.job):
                 run.apply(event)
         return summary(run, row.finished if row.finished is not None else self._store.clock())
+
+
+_STATISTICS = {"min": "min by (node) ({})", "median": "quantile by (node) (0.5, {})", "max": "max by (node) ({})"}
+
+
+def _utilization(statistic: str, node: str) -> str:
+    """The recorded series of a node's cores; the cores themselves where a site has not taken our rules."""
+    text = node.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    chosen = f'{{node="{text}"}}'
+    cores = _STATISTICS[statistic].format(f"neurontop_core_utilization_ratio{chosen}")
+    return f"max by (node) (node:neurontop_core_utilization_ratio:{statistic}{chosen}) or {cores}"

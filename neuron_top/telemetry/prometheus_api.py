@@ -23,7 +23,6 @@ from neuron_top.errors import NeuronTopError, UsageError
 
 TOKEN, USER, PASSWORD = (f"NEURONTOP_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
 """Variables with the credentials."""
-AUTHENTICATIONS = ("", "none", "bearer", "basic", "sigv4")
 SECONDS = 20.0
 """How long one answer may take."""
 _LARGEST_ANSWER = 256 << 20

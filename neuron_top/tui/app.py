@@ -26,7 +26,7 @@ from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
 from neuron_top.tui import ui_state
 from neuron_top.tui.driver import LastingDriver
-from neuron_top.tui.keys import SCREENS, Key, app_bindings, keys_for
+from neuron_top.tui.keys import FLEET, SCREENS, Key, ScreenSpec, app_bindings, keys_for
 from neuron_top.tui.output_gate import OutputGate
 from neuron_top.tui.refresh import Refresher
 from neuron_top.tui.replay_controller import ReplayController
@@ -74,11 +74,11 @@ class TopApp(App[int], inherit_bindings=False):
         state = ui_state.load(memory) if memory is not None else UiState()
         theme = state.theme if state.theme in THEMES else self.settings.theme
         self.table_states: dict[str, TableState] = state.tables
-        first = first or (state.screen if state.screen in [spec.name for spec in SCREENS] else "overview")
+        first = first or (state.screen if state.screen in [spec.name for spec in self.screens] else "overview")
         no_color = bool(os.environ.get("NO_COLOR"))
         encoding = locale.getpreferredencoding(False)
         self.render_theme = choose(theme, self.settings.ascii, encoding, no_color)
-        self.MODES = {spec.name: partial(_screen, spec.name) for spec in SCREENS}  # type: ignore[misc]
+        self.MODES = {spec.name: partial(_screen, spec.name) for spec in (*SCREENS, FLEET)}  # type: ignore[misc]
         self.DEFAULT_MODE = first  # type: ignore[misc]
         super().__init__(ansi_color=True if no_color else None)
         self.playback = ReplayController(feed, self.announce)
@@ -149,6 +149,7 @@ class TopApp(App[int], inherit_bindings=False):
                 ),
             )
         self.playback.stop()
+        self.services.close()
 
     # Drawing
 
@@ -192,6 +193,11 @@ class TopApp(App[int], inherit_bindings=False):
             screen._css_update_count = self._css_update_count
 
     # Navigation
+
+    @property
+    def screens(self) -> tuple[ScreenSpec, ...]:
+        """The screens that there are: that of the fleet only where there is one."""
+        return (*SCREENS, FLEET) if self.settings.store else SCREENS
 
     def go(self, name: str) -> None:
         """Show another screen, without the pages that were open on it."""
@@ -276,12 +282,13 @@ class TopApp(App[int], inherit_bindings=False):
         return super().check_action(action, parameters)
 
     def action_go(self, name: str) -> None:
-        """Another screen."""
-        self.go(name)
+        """Another screen, where it is there."""
+        if name in [spec.name for spec in self.screens]:
+            self.go(name)
 
     def action_next_screen(self, by: int) -> None:
         """The next screen (1), or the one before (-1)."""
-        names = [spec.name for spec in SCREENS]
+        names = [spec.name for spec in self.screens]
         self.go(names[(names.index(self.current_mode) + by) % len(names)])
 
     def action_help(self) -> None:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from neuron_top.services.feeds import Feed, LogLine
 from neuron_top.settings import Settings
-from neuron_top.tui.keys import Key
+from neuron_top.tui.keys import Key, ScreenSpec
 from neuron_top.tui.services import Services
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.ui_state import TableState
@@ -39,6 +39,10 @@ class Host(Protocol):
         """What can be asked besides the feed; every call reads disks."""
 
     # Navigation
+
+    @property
+    def screens(self) -> tuple[ScreenSpec, ...]:
+        """The screens that there are: that of the fleet only where there is one."""
 
     @property
     def current_mode(self) -> str:

@@ -29,8 +29,11 @@ SCREENS = (
     ScreenSpec("6", "runs", "Runs"),
 )
 
-EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "detail")
-TABLES = ("cores", "compile", "cache", "runs")
+FLEET = ScreenSpec("7", "fleet", "Fleet")
+"""Shown where there is a fleet: see `Host.screens`."""
+
+EVERYWHERE = ("overview", "cores", "compile", "cache", "logs", "runs", "fleet", "detail")
+TABLES = ("cores", "compile", "cache", "runs", "fleet")
 MOVING = (*TABLES, "logs", "detail")
 
 
@@ -57,6 +60,7 @@ _NOT_IN_FOOTER = ("slim", "undo")
 KEYS = (
     *(Key(spec.key, spec.key, f"app.go('{spec.name}')", spec.title, f"the {spec.title.lower()} screen")
       for spec in SCREENS),
+    Key(FLEET.key, FLEET.key, f"app.go('{FLEET.name}')", FLEET.title, "the screen of the fleet", (FLEET.name,)),
     Key("tab", "tab", "app.next_screen(1)", "next screen", "the next screen; shift+tab the one before"),
     Key("shift+tab", "shift+tab", "app.next_screen(-1)", "previous screen", "the screen before"),
     Key("up,k", "↑ k", "move(-1)", "up", "a row up", MOVING),
@@ -92,7 +96,11 @@ KEYS = (
     Key("s", "s", "sort", "sort", "sort by the next column; S reverses the order", TABLES, True),
     Key("S", "S", "reverse", "reverse", "reverse the order", TABLES),
     Key("space", "space", "app.pause", "pause", "pause the screen (in a replay: its clock); again to continue",
-        tuple(name for name in EVERYWHERE if name not in ("cache", "runs")), True),
+        tuple(name for name in EVERYWHERE if name not in ("cache", "runs", "fleet")), True),
+    Key("m", "m", "metric", "metric", "color and sort nodes by the next metric", ("fleet",), True),
+    Key("space", "space", "mark", "mark", "mark the node under the cursor, or remove its mark", ("fleet",), True),
+    Key("D", "D", "different", "different", "what is different about the marked nodes, else about the slow ones",
+        ("fleet",), True),
     Key("space", "space", "mark", "mark", "mark a recording to compare it, or remove its mark", ("runs",), True),
     Key("space", "space", "mark", "mark", "mark the entry (or a whole version) under the cursor, or remove its mark",
         ("cache",), True),

@@ -10,7 +10,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 from neuron_top.services import feeds
-from neuron_top.tui.keys import SCREENS
 
 if TYPE_CHECKING:
     from neuron_top.tui.app import TopApp
@@ -29,7 +28,7 @@ _MODULES = (
 
 def load(app: TopApp) -> None:
     """Import it all and have each screen made; takes a few tenths of a second in a thread of its own."""
-    for spec in SCREENS:
+    for spec in app.screens:
         importlib.import_module(f"neuron_top.tui.screens.{spec.name}")
         if app.is_running:
             with contextlib.suppress(RuntimeError):  # the program was left this moment

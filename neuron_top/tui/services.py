@@ -14,6 +14,7 @@ from neuron_top.settings import Settings
 if TYPE_CHECKING:
     from neuron_top.services.cache_listing import CacheListing
     from neuron_top.services.caches import CacheService
+    from neuron_top.services.fleet import FleetService
     from neuron_top.services.misses import MissService
     from neuron_top.services.reports import ReportService
     from neuron_top.services.runs import RunService
@@ -60,3 +61,15 @@ class Services:
         from neuron_top.services.cache_listing import CacheListing
 
         return CacheListing(self._settings, self._named_caches, self.caches)
+
+    @cached_property
+    def fleet(self) -> FleetService:
+        """Jobs and nodes of the fleet that the settings name."""
+        from neuron_top.services.fleet import FleetService
+
+        return FleetService(self._settings)
+
+    def close(self) -> None:
+        """Leave what was connected to."""
+        if "fleet" in self.__dict__:
+            self.fleet.close()

@@ -17,6 +17,7 @@ from neuron_top.dashboard.access import rules
 from neuron_top.dashboard.app import create_app
 from neuron_top.dashboard.caches import DashboardCaches
 from neuron_top.dashboard.feed_registry import FeedRegistry
+from neuron_top.dashboard.fleet import DashboardFleet
 from neuron_top.dashboard.limits import ConnectionLimits
 from neuron_top.dashboard.protocol import LIMITS
 from neuron_top.dashboard.server import configured
@@ -105,7 +106,8 @@ def serving(
     settings = Settings(state_dir=str(state), store=store)
     feeds = FeedRegistry(settings, feed)
     caches = DashboardCaches(settings, roots, feeds.notify, service)
-    app = create_app(feeds, caches, rules(read, act, frozenset(hosts)), prefix=prefix)
+    fleet = DashboardFleet(settings)
+    app = create_app(feeds, caches, rules(read, act, frozenset(hosts)), prefix=prefix, fleet=fleet)
     config = configured(app, limits)
     config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
     server = uvicorn.Server(config)
@@ -129,3 +131,4 @@ def serving(
         server.should_exit = True
         thread.join(60)
         feeds.stop()
+        fleet.close()

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.servers.ending import ended_with_us
 from tests.servers.ports import free_ports
 
 _STARTED_SECONDS = 180.0
@@ -80,7 +81,9 @@ class _Starter:
     def __call__(self, command: Sequence[str], ready: str) -> str:
         log = self._folder / "server.log"
         with open(log, "wb") as output:
-            self.server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            self.server = subprocess.Popen(
+                [*ended_with_us(), *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            )
         deadline = time.monotonic() + _STARTED_SECONDS
         while time.monotonic() < deadline and self.server.poll() is None:
             try:

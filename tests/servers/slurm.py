@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.servers.ending import ended_with_us
 from tests.servers.ports import free_ports
 
 PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch", "sinfo", "scancel")
@@ -101,7 +102,7 @@ def slurm_cluster(
             with open(folder / "log" / f"{number}.out", "wb") as output:
                 servers.append(
                     subprocess.Popen(
-                        command,
+                        [*ended_with_us(), *command],
                         env=environment,
                         stdin=subprocess.DEVNULL,
                         stdout=output,

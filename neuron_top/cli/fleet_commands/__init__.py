@@ -16,6 +16,7 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = (
     Subcommand("jobs", "jobs", "list jobs with their state, nodes and phase"),
     Subcommand("nodes", "nodes", "list nodes with what they do and the worst of their cores"),
+    Subcommand("summary", "summary", "print the summary of a job over all its nodes"),
     Subcommand("top", "top", "rank nodes by a metric, the worst first"),
     Subcommand("different", "different", "say in what the slow nodes, or named ones, differ from the rest"),
     Subcommand("init", "init", "make the tables, roles and row security of a database, or migrate them"),

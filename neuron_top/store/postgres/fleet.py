@@ -231,6 +231,16 @@ class FleetStore:
             (job, job),
         )
 
+    def node_now(self, node: str) -> NodeNow | None:
+        """What one node does now, with a value for every core; None where it never told."""
+        found = self._rows(
+            NodeNow,
+            "SELECT node, at, job, phase, step, step_seconds, graphs_left, worst_wait, clock_offset, metrics, cores, "
+            "notes FROM neurontop.node_now WHERE node = %s",
+            (node,),
+        )
+        return found[0] if found else None
+
     def parts(self, run: str) -> list[Part]:
         """What every node has landed of a run."""
         return self._rows(

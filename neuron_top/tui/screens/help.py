@@ -12,7 +12,7 @@ from textual.binding import Binding
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line, rule
-from neuron_top.tui.keys import SCREENS, Key, keys_for
+from neuron_top.tui.keys import FLEET, SCREENS, Key, keys_for
 from neuron_top.tui.screens.detail import DetailPage
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.page import Page
@@ -43,7 +43,7 @@ class HelpPage(DetailPage):
 
 def help_lines(theme: Theme, width: int, screen: str) -> list[Strip]:
     """The page: keys in two columns where there is room, then the signs."""
-    title = next((row.title for row in SCREENS if row.name == screen), "Help")
+    title = next((row.title for row in (*SCREENS, FLEET) if row.name == screen), "Help")
     keys = keys_for(screen)
     strips = [rule(theme, width, f"Keys of {title}", "esc closes")]
     columns = 2 if width >= 110 else 1

@@ -7,7 +7,6 @@ from textual import events
 from textual.strip import Strip
 
 from neuron_top.tui.drawing import Line
-from neuron_top.tui.keys import SCREENS
 from neuron_top.tui.theme import Theme
 from neuron_top.tui.widgets.lines import Lines
 from neuron_top.units import clock_text, duration_text
@@ -82,7 +81,7 @@ class Tabs(Lines):
         theme = self.theme
         line = Line(theme, width)
         self._spans = []
-        for place in SCREENS:
+        for place in self.host.screens:
             start = line.used
             here = place.name == self._place
             text = f" {place.key} {place.title} "

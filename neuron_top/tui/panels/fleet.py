@@ -1,0 +1,272 @@
+"""The fleet as lines: jobs, a cell for each node, the columns of the table of nodes, and one node's page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.style import Style
+from textual.strip import Strip
+
+from neuron_top.tui.drawing import Line, bar, chart, paragraph, rule
+from neuron_top.tui.theme import Theme
+from neuron_top.tui.widgets.table import Cell, Column
+from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, NodeState
+from neuron_top.views.fleet_cells import FleetCell, FleetCells, cell_mark
+from neuron_top.views.fleet_differences import Differences
+from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_text import fleet_text, nodes_text, phases_text, steps_text, trouble_text, wait_text
+from neuron_top.views.states import JobState
+
+JOBS_SHOWN = 4
+CELL_ROWS = 14
+"""Lines of cells at most: the table of nodes needs room as well."""
+_ACROSS = 3
+"""Cells of the terminal for a node where there is room: worst, median and best core."""
+
+
+class FleetView(NamedTuple):
+    """What the panel above the table draws."""
+
+    page: FleetPage
+    cells: FleetCells
+    width: int
+
+
+def jobs_lines(view: FleetPage) -> int:
+    """The title and some jobs."""
+    return 1 + min(JOBS_SHOWN, len(view.jobs)) + (len(view.jobs) > JOBS_SHOWN)
+
+
+def jobs_panel(theme: Theme, view: FleetPage, width: int, height: int) -> list[Strip]:
+    """A line per job, those that run first."""
+    strips = [rule(theme, width, "Fleet", fleet_text(view))]
+    ordered = sorted(view.jobs, key=lambda job: job.finished is not None)
+    strips += [_job_line(theme, job, width) for job in ordered[:JOBS_SHOWN]]
+    if len(ordered) > JOBS_SHOWN:
+        more = f"and {len(ordered) - JOBS_SHOWN} more: `neurontop fleet jobs` lists them"
+        strips.append(Line(theme, width).gap(2).put(more, theme.quiet).strip())
+    return strips
+
+
+def _job_line(theme: Theme, job: JobRow, width: int) -> Strip:
+    glyphs = theme.glyphs
+    sign, style = {
+        JobState.FINISHED: (glyphs.done, theme.good),
+        JobState.RUNNING: (glyphs.running, theme.accent),
+        JobState.CUT_OFF: (glyphs.warn, theme.warn),
+    }.get(job.state, (glyphs.failed, theme.bad))
+    line = Line(theme, width).put(f"{sign} {job.state_text}", style).gap().put(job.job, theme.strong).gap()
+    line.put(job.name, theme.quiet).gap(2).put(f"{nodes_text(job)} nodes", theme.text).gap(2)
+    line.put(phases_text(job), theme.accent).gap(2).put(f"step {steps_text(job)}", theme.text).gap(2)
+    if job.graphs_left:
+        line.put(f"{count_text(job.graphs_left)} graphs left", theme.warn).gap(2)
+    if job.worst_wait:
+        line.put(f"waited {wait_text(job)}", theme.warn)
+    return line.strip()
+
+
+def cells_lines(view: FleetView) -> int:
+    """The title and as many lines as the cells need."""
+    return 1 + min(CELL_ROWS, -(-len(view.cells.cells) // max(1, _per_line(view.width, len(view.cells.cells)))))
+
+
+def _cell_width(width: int, count: int) -> int:
+    return _ACROSS + 1 if count * (_ACROSS + 1) <= width * CELL_ROWS // 2 else 1
+
+
+def _per_line(width: int, count: int) -> int:
+    return (width - 2) // _cell_width(width, count)
+
+
+def cells_panel(theme: Theme, view: FleetView, width: int, height: int) -> list[Strip]:
+    """A cell per node: one glyph for the worst core, or three for worst, median and best; a sign for what is wrong."""
+    cells, metric = view.cells.cells, view.cells.metric
+    wide = _cell_width(width, len(cells)) > 1
+    what = f"{metric.title}: {'worst, median, best core' if wide else 'worst core'} of each node"
+    legend = f"{theme.glyphs.failed} silent  {theme.glyphs.warn} slow  {theme.glyphs.unknown} unknown"
+    strips = [rule(theme, width, f"{what}, by name", legend if width >= len(what) + len(legend) + 14 else "")]
+    per_line = max(1, _per_line(width, len(cells)))
+    for first in range(0, len(cells), per_line):
+        line = Line(theme, width).gap()
+        for cell in cells[first : first + per_line]:
+            _put_cell(line, cell, metric, wide)
+        strips.append(line.strip())
+    if len(strips) > height:
+        left = len(cells) - (height - 2) * per_line
+        more = f"and {count_text(left)} more nodes: / keeps those that match"
+        strips = [*strips[: height - 1], Line(theme, width).gap().put(more, theme.quiet).strip()]
+    return strips
+
+
+def _put_cell(line: Line, cell: FleetCell, metric: FleetMetric, wide: bool) -> None:
+    theme, style = line.theme, cell_style(line.theme, cell, metric)
+    sign = {"silent": theme.glyphs.failed, "slow": theme.glyphs.warn}.get(cell.mark, "")
+    best = cell.low if metric.worst_is_high else cell.high
+    if not wide:
+        line.put(sign or level_glyph(theme, cell.worst), style)
+        return
+    line.put(sign or level_glyph(theme, cell.worst), style)
+    line.put(level_glyph(theme, cell.median) + level_glyph(theme, best), theme.quiet).gap()
+
+
+def level_glyph(theme: Theme, level: float | None) -> str:
+    """A level as the height of a bar."""
+    if level is None:
+        return theme.glyphs.unknown
+    steps = theme.glyphs.spark
+    return steps[min(len(steps) - 1, int(level * len(steps)))]
+
+
+def cell_style(theme: Theme, cell: FleetCell, metric: FleetMetric) -> Style:
+    """Calm for most; warnings and failures stand out, and are signs as well."""
+    if cell.mark:
+        return theme.bad if cell.mark == "silent" else theme.warn
+    if cell.worst is None:
+        return theme.faint
+    if metric.name == "memory":
+        return theme.load(cell.worst)
+    return theme.accent
+
+
+def node_columns(metric: FleetMetric, marked: frozenset[str]) -> tuple[Column, ...]:
+    """The table of nodes; the chosen metric has its own columns."""
+    return (
+        Column("", 1, lambda row, theme, width: [(theme.glyphs.dot if row.node in marked else " ", theme.title)]),
+        Column("Node", 12, _node_cell, lambda row: row.node, grow=1),
+        Column("Phase", 12, _phase_cell, lambda row: row.phase),
+        Column("Step", 6, lambda row, theme, width: [(count_text(row.step), theme.text)], lambda row: row.step or -1,
+               True, down=True),
+        Column("A step", 9, lambda row, theme, width: [(duration_text(row.step_seconds), theme.text)],
+               lambda row: row.step_seconds or 0.0, True, down=True),
+        *_metric_columns(metric),
+        Column("", 12, lambda row, theme, width: [(trouble_text(row), theme.warn)], grow=2),
+        Column("Job", 10, lambda row, theme, width: [(row.job, theme.quiet)], lambda row: row.job, least=110),
+    )  # fmt: skip
+
+
+def _metric_columns(metric: FleetMetric) -> tuple[Column, ...]:
+    def part(name: str) -> Column:
+        def value(row: NodeRow) -> float | None:
+            spread = row.metrics.get(metric.name)
+            if spread is None:
+                return None
+            return {"Worst": spread.worst, "Median": spread.median, "Spread": spread.high - spread.low}[name]
+
+        def cell(row: NodeRow, theme: Theme, width: int) -> Cell:
+            return [(metric.text(value(row)), theme.strong if name == "Worst" else theme.text)]
+
+        least = 90 if name == "Spread" else 0
+        return Column(name, 9, cell, lambda row: value(row) or 0.0, True, least=least, down=metric.worst_is_high)
+
+    shares = metric.name == "utilization"
+    drawn = Column(metric.title.capitalize(), 12, _bar_cell, None, least=100)
+    return (*((drawn,) if shares else ()), part("Worst"), part("Median"), part("Spread"))
+
+
+def _bar_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
+    return bar(theme, row.worst("utilization"), width)
+
+
+def _node_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
+    sign = {"silent": theme.glyphs.failed, "slow": theme.glyphs.warn}.get(cell_mark(row), " ")
+    return [(f"{sign} ", theme.bad if row.state is NodeState.SILENT else theme.warn), (row.node, theme.strong)]
+
+
+def _phase_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
+    if row.state is NodeState.REPORTING:
+        return [(row.phase or UNKNOWN, theme.text)]
+    return [(str(row.state), theme.bad if row.state is NodeState.SILENT else theme.quiet)]
+
+
+def node_text(row: NodeRow) -> str:
+    """What a filter looks at, and what `y` copies."""
+    attributes = " ".join(str(value) for value in row.attributes.values() if isinstance(value, str))
+    return f"{row.node} {row.job} {row.cluster} {row.state} {row.phase} {trouble_text(row)} {attributes}"
+
+
+# One node
+
+
+def node_page_lines(theme: Theme, page: NodePage | str, width: int) -> list[Strip]:
+    """The page of a node; a text while it is read, or where it cannot be."""
+    if isinstance(page, str):
+        return paragraph(theme, page, width, theme.quiet)
+    row = page.row
+    facts = (
+        ("state", f"{row.state}{f', {row.phase}' if row.phase else ''}"), ("job", row.job),
+        ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
+        ("graphs left", count_text(row.graphs_left)), ("longest wait", duration_text(row.worst_wait)),
+        ("heard of", f"{duration_text(row.silent_seconds)} ago"),
+        ("clock", f"off by {duration_text(row.clock_offset)}"),
+        ("agent", f"{row.version} {row.address}".strip()), ("wrong", trouble_text(row) or "nothing known"),
+    )  # fmt: skip
+    strips = [rule(theme, width, f"Node {row.node}", row.cluster)]
+    strips += [_fact(theme, name, text, width) for name, text in facts]
+    for name, values in page.cores.items():
+        strips += _cores(theme, name, values, width)
+    strips += _history(theme, page, width)
+    strips.append(rule(theme, width, "Attributes"))
+    strips += [_fact(theme, name, _plain(value), width) for name, value in sorted(row.attributes.items())]
+    return strips
+
+
+def _plain(value: str | float | bool | None) -> str:
+    return UNKNOWN if value is None else str(value)
+
+
+def _fact(theme: Theme, name: str, text: str, width: int) -> Strip:
+    return Line(theme, width).gap(2).put(name, theme.quiet, 22).put(text, theme.text).strip()
+
+
+def _cores(theme: Theme, name: str, values: Sequence[float | None], width: int) -> list[Strip]:
+    """A glyph for each core of a metric, 64 a line at most."""
+    known = [value for value in values if value is not None]
+    top = 1.0 if name == "utilization" else max(known, default=0.0) or 1.0
+    words = f"{len(values)} cores"
+    metric = next((metric for metric in METRICS if metric.name == name), None)
+    if metric is not None:
+        words += f", {metric.text(min(known, default=None))} to {metric.text(max(known, default=None))}"
+    strips = [rule(theme, width, f"Cores: {name}", words)]
+    per_line = max(8, min(64, (width - 10) // 8 * 8))
+    for first in range(0, len(values), per_line):
+        line = Line(theme, width).gap(2).put(f"c{first}", theme.quiet, 6)
+        levels = [None if value is None else value / top for value in values[first : first + per_line]]
+        line.put("".join(level_glyph(theme, level) for level in levels), theme.accent)
+        strips.append(line.strip())
+    return strips
+
+
+def _history(theme: Theme, page: NodePage, width: int) -> list[Strip]:
+    history = page.history
+    strips = [rule(theme, width, "Utilization, last hour", "median core" if history.median else "")]
+    if history.missing:
+        return [*strips, *paragraph(theme, history.missing, width, theme.quiet)]
+    values = [value for _time, value in history.median]
+    strips += [
+        Line(theme, width).gap(2).put(text, theme.accent).strip() for text in chart(theme, values, width - 4, 5, 1.0)
+    ]
+    worst = min((value for _time, value in history.low), default=None)
+    words = f"least of the hour {percent_text(worst)}"
+    return [*strips, Line(theme, width).gap(2).put(words, theme.quiet).strip()]
+
+
+def differences_lines(theme: Theme, found: Differences | str, width: int) -> list[Strip]:
+    """What is different about some nodes."""
+    if isinstance(found, str):
+        return paragraph(theme, found, width, theme.quiet)
+    shown = ", ".join(found.selected[:8]) + (f" and {len(found.selected) - 8} more" if len(found.selected) > 8 else "")
+    strips = [rule(theme, width, "What is different", f"{len(found.selected)} nodes against {found.rest}")]
+    strips += paragraph(theme, shown, width, theme.strong)
+    head = Line(theme, width).gap(2).put("attribute", theme.title, 22).put("value", theme.title, 26)
+    strips.append(head.put("these", theme.title, 8, True).put("others", theme.title, 8, True).strip())
+    for row in found.rows:
+        line = Line(theme, width).gap(2).put(row.attribute, theme.text, 22).put(row.value, theme.strong, 26)
+        line.put(percent_text(row.selected_share), theme.warn, 8, True)
+        line.put(percent_text(row.rest_share), theme.text, 8, True).gap(2)
+        strips.append(line.put(f"by chance {row.chance:.2g}", theme.quiet).strip())
+    if not found.rows:
+        strips += paragraph(theme, "No attribute tells them apart.", width)
+    words = f"Alike in {', '.join(found.alike)}." if found.alike else ""
+    return [*strips, *(paragraph(theme, words, width, theme.quiet) if words else ())]

@@ -1,0 +1,136 @@
+"""The fleet: its jobs, a cell for each node, and the nodes as a table, the worst by a metric first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.widget import Widget
+
+from neuron_top.tui.keys import screen_bindings
+from neuron_top.tui.panels import fleet as panel
+from neuron_top.tui.screens.async_page import AsyncPage
+from neuron_top.tui.screens.poller import Poller
+from neuron_top.tui.screens.table_screen import TableScreen
+from neuron_top.tui.widgets.render_widget import RenderWidget
+from neuron_top.tui.widgets.table import Table
+from neuron_top.views.fleet import METRICS, FleetPage, NodeRow, sorted_nodes
+from neuron_top.views.fleet_cells import fleet_cells
+from neuron_top.views.fleet_differences import Differences, differences, slow_selection
+from neuron_top.views.model import Run
+
+NOTHING = (
+    "No node has reported yet.",
+    "Start `neurontop agent` on each node of the job, for example with srun --overlap --ntasks-per-node=1.",
+)
+
+
+class FleetScreen(TableScreen):
+    """Nodes."""
+
+    NAME: ClassVar[str] = "fleet"
+    BINDINGS = screen_bindings("fleet")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._poller = Poller(self, self._read_fleet, self._on_fleet, period=1.0)
+        self._page: FleetPage | None = None
+        self._metric = METRICS[0]
+        self._marked: frozenset[str] = frozenset()
+
+    def body(self) -> Iterable[Widget]:
+        """Jobs, cells, table."""
+        yield RenderWidget("jobs", panel.jobs_panel, panel.jobs_lines)
+        yield RenderWidget("cells", panel.cells_panel, panel.cells_lines)
+        columns = panel.node_columns(self._metric, self._marked)
+        table: Table[NodeRow] = Table(columns, lambda row: row.node, panel.node_text, id="nodes")
+        table.nothing = ("Asking the database…",)
+        yield table
+
+    def on_mount(self) -> None:
+        """Start to ask the database."""
+        super().on_mount()
+        self._poller.start()
+
+    def arrive(self) -> None:
+        """Show what is known, and ask again."""
+        super().arrive()
+        self._poller.arrive()
+
+    def _read_fleet(self) -> FleetPage:
+        return self.host.services.fleet.page()
+
+    @property
+    def table(self) -> Table[NodeRow]:
+        """The nodes."""
+        return self.query_one("#nodes", Table)
+
+    def read(self, run: Run, now: float) -> None:
+        """Nothing of the run: the fleet is in the database."""
+
+    def show(self, view: Any) -> None:
+        """Nothing moves with the run."""
+
+    def _on_fleet(self, page: FleetPage | Exception) -> None:
+        if isinstance(page, Exception):
+            self.table.nothing = (f"The fleet cannot be read: {page}",)
+            if self._page is None:
+                self.table.redraw()
+            self.notice(f"the fleet cannot be read: {page}")
+            return
+        self._page, self.table.nothing = page, NOTHING
+        self._show_page()
+
+    def _show_page(self) -> None:
+        if self._page is None:
+            return
+        self.query_one("#jobs", RenderWidget).show(self._page)
+        nodes = sorted_nodes(self._page.nodes, self._metric)
+        self.table.show_columns(panel.node_columns(self._metric, self._marked))
+        self.table.show(nodes)
+        names = {row.node for row in self.table.order.rows}
+        kept = [node for node in self._page.nodes if node.node in names]
+        cells = fleet_cells(kept, self._metric)
+        self.query_one("#cells", RenderWidget).show(panel.FleetView(self._page, cells, self.size.width))
+
+    def apply_filter(self, query: str) -> None:
+        """Keep the nodes that match, as rows and as cells."""
+        super().apply_filter(query)
+        self._show_page()
+
+    def action_metric(self) -> None:
+        """The next metric."""
+        self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
+        self.table.sort(None)
+        self.notice(f"{self._metric.title}: {self._metric.help}")
+        self._show_page()
+
+    def action_mark(self) -> None:
+        """Mark the node under the cursor, or remove its mark."""
+        row = self.table.order.current
+        if row is None:
+            self.notice("select a node first (arrow keys)")
+            return
+        self._marked ^= {row.node}
+        self.table.move(1)
+        self._show_page()
+
+    def action_different(self) -> None:
+        """What is different about the marked nodes, else about the slow ones."""
+        find = partial(self._differences, self._marked)
+        failed = "Nothing to compare"
+        self.host.open(AsyncPage(find, panel.differences_lines, waiting="comparing…", failed=failed))
+
+    def _differences(self, marked: frozenset[str]) -> Differences:
+        page = self.host.services.fleet.page()
+        return differences(page, marked or slow_selection(page))
+
+    def opened(self, row: NodeRow) -> None:
+        """The node's page, with its cores."""
+        find = partial(self.host.services.fleet.node, row.node)
+        failed = f"Node {row.node} cannot be shown"
+        self.host.open(AsyncPage(find, panel.node_page_lines, waiting=f"asking for {row.node}…", failed=failed))
+
+
+SCREEN = FleetScreen

@@ -1,0 +1,67 @@
+"""Nodes as cells: for each the worst, median and best of its cores as levels, so that shape says what color says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from neuron_top.views.fleet import FleetMetric, NodeRow, NodeState
+from neuron_top.views.metric import Unit
+
+
+class FleetCell(msgspec.Struct, frozen=True, kw_only=True):
+    """A node as a cell. Levels are shares of the scale, 0…1; None unknown."""
+
+    node: str
+    job: str
+    worst: float | None
+    median: float | None
+    low: float | None
+    high: float | None
+    mark: str
+    """`silent`, `slow` or "": what is told by the cell's shape, whatever its level."""
+    text: str
+    """The worst value, for people."""
+
+
+class FleetCells(msgspec.Struct, frozen=True, kw_only=True):
+    """All cells with the scale that their levels are shares of."""
+
+    metric: FleetMetric
+    top: float
+    """What a level of 1 stands for."""
+    cells: tuple[FleetCell, ...]
+
+
+def fleet_cells(nodes: Sequence[NodeRow], metric: FleetMetric) -> FleetCells:
+    """A cell for each node, in the order given."""
+    spreads = [node.metrics.get(metric.name) for node in nodes]
+    top = (
+        1.0 if metric.unit == Unit.SHARE else max((one.high for one in spreads if one is not None), default=0.0) or 1.0
+    )
+
+    def level(value: float | None) -> float | None:
+        return None if value is None else round(min(1.0, max(0.0, value / top)), 3)
+
+    cells = [
+        FleetCell(
+            node=node.node,
+            job=node.job,
+            worst=level(one.worst) if one is not None else None,
+            median=level(one.median) if one is not None else None,
+            low=level(one.low) if one is not None else None,
+            high=level(one.high) if one is not None else None,
+            mark=cell_mark(node),
+            text=metric.text(one.worst if one is not None else None),
+        )
+        for node, one in zip(nodes, spreads, strict=True)
+    ]
+    return FleetCells(metric=metric, top=top, cells=tuple(cells))
+
+
+def cell_mark(node: NodeRow) -> str:
+    """What a node's cell says besides its level."""
+    if node.state is NodeState.SILENT:
+        return "silent"
+    return "slow" if node.slow else ""

@@ -1,0 +1,138 @@
+"""The screen of the fleet, on a real database: jobs, a cell for each node, the worst node first, what is different."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+from textual.strip import Strip
+
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.keys import keys_for
+from neuron_top.tui.panels import fleet as panel
+from neuron_top.tui.theme import choose
+from neuron_top.views.fleet import metric_named
+from neuron_top.views.fleet_cells import fleet_cells
+from tests.fleet.database import fill
+from tests.fleet.samples import page, told
+from tests.servers.postgres import postgres_server, postgres_url
+from tests.tui.feeds import StillFeed
+
+__all__ = ["postgres_server", "postgres_url"]
+
+
+@asynccontextmanager
+async def shown(url: str, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[TopApp, Pilot[int]]]:
+    """The program on the screen of the fleet."""
+    app = TopApp(StillFeed(), Settings(store=url))
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("7")
+        await until(app, pilot, lambda text: "n4" in text)
+        yield app, pilot
+
+
+def text_of(app: TopApp) -> str:
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+async def until(app: TopApp, pilot: Pilot[int], done: Callable[[str], bool]) -> str:
+    """What is on the screen, as soon as that is so."""
+    for _ in range(600):
+        await pilot.pause(0.05)
+        if done(text := text_of(app)):
+            return text
+    raise AssertionError(text_of(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_jobs_and_nodes_are_shown_the_slow_one_marked(postgres_url: str, size: tuple[int, int]) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url, size) as (app, pilot):
+        text = await until(app, pilot, lambda text: "4711" in text)
+        assert "4 nodes · 1 job running · 1 slow" in text
+        assert "▲ n3" in text
+        await pilot.press("m", "m")
+        text = await until(app, pilot, lambda text: "seconds a step: worst" in text)
+        rows = [line.split()[0:2] for line in text.splitlines() if " training " in line and "4711" not in line[:20]]
+        assert rows[0] == ["▲", "n3"], "the worst is not the first"
+
+
+async def test_a_filter_keeps_rows_and_cells_and_marks_are_compared_with_the_rest(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("D")
+        text = await until(app, pilot, lambda text: "compiler" in text)
+        assert "2.20" in text
+        await pilot.press("escape", "/", *"n2")
+        text = await until(app, pilot, lambda text: "n3 " not in text)
+        assert "n2" in text
+
+
+async def test_a_row_opens_its_node_with_what_history_needs(postgres_url: str) -> None:
+    fill(postgres_url)
+    async with shown(postgres_url) as (app, pilot):
+        await pilot.press("down", "enter")
+        text = await until(app, pilot, lambda text: "Attributes" in text)
+        assert "history needs the site's Prometheus" in text
+        assert "compiler" in text
+
+
+async def test_every_key_of_the_screen_does_something(postgres_url: str) -> None:
+    async with shown_or_empty(postgres_url) as app:
+        for key in keys_for("fleet"):
+            owner = app if key.action.startswith("app.") else app.front
+            assert hasattr(owner, "action_" + key.action.removeprefix("app.").partition("(")[0]), key.action
+
+
+@asynccontextmanager
+async def shown_or_empty(url: str) -> AsyncIterator[TopApp]:
+    app = TopApp(StillFeed(), Settings(store=url))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        await until(app, pilot, lambda text: "No node has reported yet" in text)
+        yield app
+
+
+async def test_without_a_fleet_there_is_no_such_screen() -> None:
+    app = TopApp(StillFeed())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        await pilot.pause()
+        assert app.current_mode == "overview"
+        assert "Fleet" not in text_of(app)
+
+
+async def test_a_database_that_is_away_is_said(postgres_url: str) -> None:
+    app = TopApp(StillFeed(), Settings(store="postgresql://nobody@127.0.0.1:1/none"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        await until(app, pilot, lambda text: "The fleet cannot be read" in text)
+
+
+def cells(count: int, width: int, height: int = 15) -> list[Strip]:
+    view = page(
+        [told(f"n{number}", step_seconds=9.0 if number == 7 else 1.0) for number in range(count)], silent=["n3"]
+    )
+    drawn = panel.FleetView(view, fleet_cells(view.nodes, metric_named("utilization")), width)
+    strips = panel.cells_panel(
+        choose("dark", False, "utf-8", False), drawn, width, min(height, panel.cells_lines(drawn))
+    )
+    assert all(strip.cell_length == width for strip in strips)
+    return strips
+
+
+@pytest.mark.parametrize(
+    ("count", "width"), [(4, 80), (64, 80), (64, 120), (1000, 80), (1000, 120), (1000, 200), (1, 20)]
+)
+def test_each_node_has_a_cell_whose_shape_says_what_its_color_says(count: int, width: int) -> None:
+    text = "".join(strip.text for strip in cells(count, width)[1:])
+    drawn = len(text.replace(" ", ""))
+    assert drawn in (count, 3 * count)
+    assert (text.count("✗"), text.count("▲")) == (int(count > 3), int(count > 7))
+
+
+def test_more_nodes_than_there_is_room_for_are_counted() -> None:
+    assert "more nodes" in cells(5000, 80)[-1].text
