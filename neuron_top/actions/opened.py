@@ -11,9 +11,9 @@ from pathlib import Path
 from neuron_top.actions.plan import DAY, FILES_REMOVED, Action, Fingerprint
 from neuron_top.cache import trust
 from neuron_top.cache.model import filenames
-from neuron_top.cache.model.entry import PARTS, Part
+from neuron_top.cache.model.entry import NEFF_FILE, PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
-from neuron_top.plain_files import open_plain
+from neuron_top.plain_files import NotAPlainFile, open_plain
 
 OPEN_FOLDERS = 32
 """Folders below a root that are held open: more than a path has parts, fewer than a process may have open."""
@@ -89,6 +89,19 @@ class OpenRoot:
             raise StaleEntryError(f"{path!r} leads out of the cache")
         return OpenEntry(name, above, _opened(name, above))
 
+    def file(self, path: str) -> OpenFile:
+        """Open the entry that is one file; close it by a `with`. Raises StaleEntryError or OSError."""
+        parent, _, name = path.rpartition("/")
+        above = self.folder(parent) if parent else self._handle
+        if name in ("", ".", ".."):
+            raise StaleEntryError(f"{path!r} leads out of the cache")
+        try:
+            return OpenFile(name, above, open_plain(name, os.O_RDONLY | getattr(os, "O_NOATIME", 0), dir_fd=above))
+        except NotAPlainFile:
+            raise StaleEntryError(f"{name} is a link or no file") from None
+        except PermissionError:
+            return OpenFile(name, above, open_plain(name, dir_fd=above))
+
     def above(self, path: str) -> int:
         """A descriptor of the folder above `path`, made where it is missing. Raises StaleEntryError or OSError."""
         parent = path.rpartition("/")[0]
@@ -118,11 +131,52 @@ class OpenRoot:
             raise StaleEntryError("it exists again")
         source = trashed_files.folder(parent) if parent else trashed_files._handle
         facts = os.stat(name, dir_fd=source, follow_symlinks=False)
-        if not stat.S_ISDIR(facts.st_mode):
-            raise StaleEntryError("what lies in the trash under its name is a link or no folder")
+        is_file = NEFF_FILE.match(path) is not None
+        if not (stat.S_ISREG if is_file else stat.S_ISDIR)(facts.st_mode):
+            raise StaleEntryError(
+                f"what lies in the trash under its name is a link or no {'file' if is_file else 'folder'}"
+            )
         # The time first: a rename does not change it, and between the two there is an instant to be killed at.
         os.utime(name, ns=(facts.st_atime_ns, mtime_ns), dir_fd=source, follow_symlinks=False)
         os.rename(name, name, src_dir_fd=source, dst_dir_fd=above)
+
+
+class OpenFile:
+    """One entry that is a single file, open."""
+
+    __slots__ = ("_above", "_facts", "handle", "name")
+
+    def __init__(self, name: str, above: int, handle: int) -> None:
+        self.name, self._above, self.handle = name, above, handle
+        self._facts = os.fstat(handle)
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.handle)
+
+    def check(self, planned: Fingerprint) -> None:
+        """Raises StaleEntryError unless it is the file that was planned, not written since."""
+        if self._facts.st_ino != planned.folder_inode:
+            raise StaleEntryError("another file has taken its place since the plan was made")
+        if self._facts.st_mtime_ns != planned.folder_mtime_ns:
+            raise StaleEntryError("it was written again since the plan was made")
+
+    def check_unused(self, since: float, last_used: float | None = None) -> None:
+        """As OpenEntry.check_unused: raise StaleEntryError where it was read since the plan was made."""
+        facts = os.fstat(self.handle)
+        if facts.st_atime > since:
+            raise StaleEntryError("it was used since the plan was made")
+        if last_used is not None and facts.st_atime > max(facts.st_mtime, last_used, since - DAY):
+            raise StaleEntryError("it was used within a day, and later than the plan says")
+
+    def rename_into(self, folder: int) -> None:
+        """Rename it into the open `folder`. Raises StaleEntryError when it was exchanged meanwhile."""
+        present = os.stat(self.name, dir_fd=self._above, follow_symlinks=False)
+        if present.st_ino != self._facts.st_ino:
+            raise StaleEntryError("another file has taken its place")
+        os.rename(self.name, self.name, src_dir_fd=self._above, dst_dir_fd=folder)
 
 
 class OpenEntry:

@@ -16,7 +16,7 @@ import msgspec
 
 from neuron_top.actions.reasons import Caveat, Goal, Reason, RebuildSource, Refusal, Risk, UseSource
 from neuron_top.cache.location import is_location
-from neuron_top.cache.model.entry import MODULE, Entry, Part
+from neuron_top.cache.model.entry import Entry, Part, is_entry_path
 from neuron_top.cache.model.failures import FailureClass
 
 DAY = 86400.0
@@ -318,5 +318,5 @@ def check(plan: Plan) -> None:
             raise ValueError(f"step {step.path!r} leads out of the cache")
         if len(parts) > DEEPEST:
             raise ValueError(f"step {step.path[:200]!r}… has more than {DEEPEST} parts")
-        if step.action is not Action.SWEEP and (len(parts) < 2 or not MODULE.match(parts[-1])):
+        if step.action is not Action.SWEEP and not is_entry_path(step.path):
             raise ValueError(f"step {step.path!r} names no cache entry")

@@ -22,6 +22,8 @@ from neuron_top.escapes import name_text, without_secret
 
 NEURON = "neuron"
 """The kind of root that the catalog lists entry by entry."""
+TORCH_NEURON = "torch-neuronx"
+"""TorchNeuron's cache: both of its tiers."""
 INDUCTOR = "inductor"
 """PyTorch's own cache: looked at, never changed."""
 VLLM_NEURON = "vllm-neuron"
@@ -135,6 +137,8 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
     """(kind, variable, path under the variable's value, default path), one row a cache."""
     import tempfile
 
+    from neuron_top.cache import torch_neuron  # what reads entries: a script that names its root needs none of it
+
     home, tmp = Path.home(), tempfile.gettempdir()
     user = environ.get("USER") or environ.get("LOGNAME") or _user()
     hub = "models--aws-neuron--optimum-neuron-cache"
@@ -144,8 +148,7 @@ def _neighbors(environ: Mapping[str, str], *, defaults: bool) -> list[Root]:
         (VLLM_NEURON, "VLLM_CACHE_ROOT", "neuron/compile_cache", home / ".cache/vllm/neuron/compile_cache"),
         (VLLM_NEURON, None, "", f"{tmp}/vllm_neuron_wdir_{user}/neuron/compile_cache"),
         (VLLM_NEURON, "NEURON_LIBTORCH_REMOTE_CACHE", "", None),
-        ("torch-neuronx", "TORCH_NEURONX_NEFF_CACHE_DIR", "", f"{tmp}/neff_cache"),
-        ("torch-neuronx", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR", "", f"{tmp}/local_cache"),
+        *((TORCH_NEURON, variable, "", default) for variable, default in torch_neuron.DEFAULTS.items()),
         ("nki", None, "", "/var/tmp/nki-intermediate-cache"),  # noqa: S108 (the tool chain's default)
         (INDUCTOR, "TORCHINDUCTOR_CACHE_DIR", "", f"{tmp}/torchinductor_{user}"),
         ("triton", "TRITON_CACHE_DIR", "", home / ".triton/cache"),

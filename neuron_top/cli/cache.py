@@ -10,6 +10,7 @@ stderr. Looking changes nothing, access times included.
   neurontop cache show MODULE_0123              one entry: graph, artifact, lock, failure log
   neurontop cache verify --deep                 read every artifact: header, digest, archive
   neurontop cache roots                         every cache of this machine, neighbors included
+  neurontop cache ls --torch-neuron             the cache of native PyTorch (TorchNeuron): NEFFs and both tiers' locks
 
 Every change is a plan that can be read, executed and undone: each command below shows what would go, what is skipped
 and why, what it frees and what compiling it again would cost, and asks. --dry-run only shows, --yes does not ask.
@@ -54,7 +55,12 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     module.configure(parser)
     try:
-        return int(module.execute(parser.parse_intermixed_args(arguments.rest)))
+        given = parser.parse_intermixed_args(arguments.rest)
+        if getattr(given, "torch_neuron", False) and given.root is None:
+            from neuron_top.services.cache_places import torch_neuron_root
+
+            given.root = torch_neuron_root()
+        return int(module.execute(given))
     except BrokenPipeError:
         raise  # the reader of our output went away
     except OSError as problem:

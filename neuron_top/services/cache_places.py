@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from neuron_top.cache import inductor, roots, vllm_neuron, work_dirs
+from neuron_top.cache import inductor, roots, torch_neuron, vllm_neuron, work_dirs
 from neuron_top.cache.inductor import InductorEntry
-from neuron_top.cache.processes import read_processes
+from neuron_top.cache.model.entry import Entry
+from neuron_top.cache.processes import CacheProcess, read_processes
 from neuron_top.cache.roots import Root
 from neuron_top.cache.tree import TreeSize, measure
 from neuron_top.cache.vllm_neuron import VllmEntry, VllmState
 from neuron_top.cache.work_dirs import WorkDir
+from neuron_top.errors import NothingToShow
 
 __all__ = [
     "CachePlace",
@@ -36,6 +38,8 @@ class CachePlace(NamedTuple):
     """Entries of a cache of vLLM-Neuron."""
     inductor: list[InductorEntry] | None = None
     """Entries of Inductor's cache."""
+    torch_neuron: tuple[Entry, ...] | None = None
+    """Entries of TorchNeuron's cache."""
 
 
 class CachePlaces(NamedTuple):
@@ -53,19 +57,32 @@ class CachePlaces(NamedTuple):
 def cache_places(*, sizes: bool) -> CachePlaces:
     """The caches that defaults, our environment and running processes name; `sizes`: with a walk over each."""
     processes = read_processes()
-    caches = [_place(root, sizes=sizes) for root in roots.find(processes=processes)]
+    caches = [_place(root, processes, sizes=sizes) for root in roots.find(processes=processes)]
     return CachePlaces(caches, work_dirs.find(processes))
 
 
-def _place(root: Root, *, sizes: bool) -> CachePlace:
+def torch_neuron_root() -> str:
+    """TorchNeuron's cache that a job started here would use."""
+    return torch_neuron.tiers(os.environ)[0]
+
+
+def _place(root: Root, processes: list[CacheProcess], *, sizes: bool) -> CachePlace:
     if not root.exists:
         return CachePlace(root)
     return CachePlace(
         root,
         size=measure(root.path) if sizes else None,
         vllm=vllm_neuron.entries(root.path) if root.kind == roots.VLLM_NEURON else None,
+        torch_neuron=_torch_neuron(root.path, processes) if root.kind == roots.TORCH_NEURON else None,
         inductor=inductor.entries(root.path) if sizes and root.kind == roots.INDUCTOR else None,
     )
+
+
+def _torch_neuron(root: str, processes: list[CacheProcess]) -> tuple[Entry, ...] | None:
+    try:
+        return torch_neuron.scan(root, processes=processes).entries
+    except NothingToShow:
+        return None
 
 
 def other_neuron_caches(root: str) -> list[Root]:

@@ -196,6 +196,8 @@ class CacheService(CacheReader):
     def plan_eviction(look: CacheLook, criteria: EvictCriteria) -> Plan:
         """The plan that the criteria ask for. Raises UsageError for a compiler that cannot be read."""
         snapshot = look.snapshot
+        if criteria.keep_graph and not look.backend.keeps_graphs:
+            raise UsageError(f"{snapshot.root} holds no graphs that could be kept: evict without --keep-graph")
         try:
             return plan_with_reads(snapshot, snapshot.entries, snapshot.root, criteria, look.context)
         except ValueError as problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from neuron_top.actions.backends.base import BackendKind, BackendOptions, CacheBackend
 from neuron_top.cache.location import is_bucket
 from neuron_top.errors import UsageError
@@ -16,9 +18,28 @@ def open_backend(root: str, options: BackendOptions) -> CacheBackend:
         return S3Backend(root, options)
     if "://" in root.removeprefix("file://"):
         raise UsageError(f"{without_secret(root)} is not a folder of this machine: name a local copy of it")
+    if _is_torch_neuron(root.removeprefix("file://")):
+        from neuron_top.actions.backends.torch_neuron import TorchNeuronBackend
+
+        return TorchNeuronBackend(root, options)
     from neuron_top.actions.backends.local import LocalBackend
 
     return LocalBackend(root, options)
+
+
+def _is_torch_neuron(folder: str) -> bool:
+    """A look at a few names: most roots are no cache of TorchNeuron, and load nothing of it."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 (names of 50,000 entries are no paths)
+    except OSError:
+        return False
+    if any(name.startswith(("neuronxcc-", "USER_neuroncc-", "MODULE_")) for name in names):
+        return False
+    if not any(len(name) == 2 or name == "locks" for name in names) and names:
+        return False
+    from neuron_top.cache import torch_neuron
+
+    return torch_neuron.is_cache(folder)
 
 
 __all__ = ["BackendKind", "BackendOptions", "CacheBackend", "open_backend"]

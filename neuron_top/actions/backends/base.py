@@ -63,6 +63,8 @@ class CacheBackend(Protocol):
     """The storage of one cache."""
 
     kind: BackendKind
+    keeps_graphs: bool
+    """Whether an artifact can go while its graph stays."""
     root: str
     """A real path or a URL: what plans, journals and rows call it."""
 

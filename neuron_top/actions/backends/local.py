@@ -31,6 +31,7 @@ class LocalBackend:
     """See CacheBackend."""
 
     kind = BackendKind.FOLDER
+    keeps_graphs = True
 
     def __init__(self, root: str, options: BackendOptions) -> None:
         self.root = os.path.realpath(root.removeprefix("file://"))

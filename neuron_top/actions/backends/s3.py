@@ -36,6 +36,7 @@ class S3Backend:
     """See CacheBackend. The service is first asked when something of it is needed."""
 
     kind = BackendKind.BUCKET
+    keeps_graphs = True
 
     def __init__(self, url: str, options: BackendOptions) -> None:
         """Raises UsageError for what is no bucket's URL, or holds a login."""

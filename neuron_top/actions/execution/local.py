@@ -61,12 +61,14 @@ def execute(
     that are done already are passed over.
     """
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
-    with trash.exclusively(resuming=plan.identity), _Execution(plan, trash, watch, in_use) as execution:
+    with trash.exclusively(resuming=plan.identity), Execution(plan, trash, watch, in_use) as execution:
         execution.run()
         return execution.outcome()
 
 
-class _Execution:
+class Execution:
+    """One plan being carried out in a folder, under the maintainers' lock; entering it begins the journal's part."""
+
     def __init__(
         self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
     ) -> None:
@@ -87,7 +89,7 @@ class _Execution:
         self.interrupted = False
         self.holders: dict[str, lock_holders.Held] = {}
 
-    def __enter__(self) -> _Execution:
+    def __enter__(self) -> Execution:
         self.trash.keep(self.plan)
         with contextlib.ExitStack() as undo:
             undo.callback(self._give_up)
@@ -170,21 +172,26 @@ class _Execution:
 
     def _step(self, number: int, step: Step) -> None:
         try:
-            resumed = bool(self.earlier)
-            if resumed and self._is_done(step):
-                return
-            with self.root.entry(step.path) as entry:
-                if resumed and self._is_emptied(entry, step):
-                    return
-                touched = resumed and self._is_touched(entry, step)
-                entry.check(step.fingerprint, touched=touched)
-                self._check_quiet(step)
-                self._act(entry, step, fresh=not touched)
+            acted = self._carry_out(step, resumed=bool(self.earlier))
         except (StaleEntryError, OSError) as problem:
             self.refused.append((number, str(problem)))
             return
-        self.done += 1
-        self.moved += step.frees
+        if acted:
+            self.done += 1
+            self.moved += step.frees
+
+    def _carry_out(self, step: Step, *, resumed: bool) -> bool:
+        """Do it; False where an earlier attempt did. Raises StaleEntryError, OSError."""
+        if resumed and self._is_done(step):
+            return False
+        with self.root.entry(step.path) as entry:
+            if resumed and self._is_emptied(entry, step):
+                return False
+            touched = resumed and self._is_touched(entry, step)
+            entry.check(step.fingerprint, touched=touched)
+            self._check_quiet(step)
+            self._act(entry, step, fresh=not touched)
+        return True
 
     def _beside(self, path: str) -> OpenEntry:
         """Where files of an entry that stays go, to be closed by a `with`."""

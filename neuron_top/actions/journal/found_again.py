@@ -13,7 +13,8 @@ import os
 import pwd
 import re
 import socket
-from collections.abc import Collection, Iterator
+import stat
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ from neuron_top.actions.journal.records import Move, PlanBegun
 from neuron_top.actions.opened import OpenRoot
 from neuron_top.actions.plan import Action, Plan, Step, Verb
 from neuron_top.cache.locks.lock_owner import LockOwner
-from neuron_top.cache.model.entry import MODULE, PARTS, Part
+from neuron_top.cache.model.entry import MODULE, NEFF_FILE, PARTS, Part
 from neuron_top.folders import FOLDER_FLAGS, open_folder
 
 PLAN_FILE = "plan.json"
@@ -111,11 +112,44 @@ def moves_found(place: Path, root: Path, plan: Plan | None) -> list[Move]:
     try:
         for path, folder in _entries(handle, "", plans.DEEPEST, steps):
             found += _moves(path, folder, root, *steps.get(path, (0, None)))
+        found += _neff_files(handle, steps)
         if plan is None:
             found += _work_folders(handle, {move.path.partition("/")[0] for move in found})
     finally:
         os.close(handle)
     return found
+
+
+def _neff_files(top: int, steps: Mapping[str, tuple[int, Step]]) -> list[Move]:
+    """Entries of TorchNeuron's cache, which are files: `ab/cd/<key>.neff` below the plan's folder."""
+    found = []
+    for shard in _shards(top):
+        with _opened(shard, top) as outer:
+            for below in _shards(outer):
+                with _opened(below, outer) as inner:
+                    for name in sorted(os.listdir(inner)):  # noqa: PTH208 (a descriptor, not a path)
+                        path, facts = f"{shard}/{below}/{name}", os.stat(name, dir_fd=inner, follow_symlinks=False)
+                        if NEFF_FILE.match(path) and stat.S_ISREG(facts.st_mode):
+                            number, step = steps.get(path, (0, None))
+                            mtime = step.fingerprint.folder_mtime_ns if step else facts.st_mtime_ns
+                            found.append(Move(number, Action.EVICT, path, facts.st_ino, mtime, facts.st_blocks * 512))
+    return found
+
+
+def _shards(above: int) -> list[str]:
+    with os.scandir(above) as members:
+        return sorted(
+            member.name for member in members if len(member.name) == 2 and member.is_dir(follow_symlinks=False)
+        )
+
+
+@contextlib.contextmanager
+def _opened(name: str, above: int) -> Iterator[int]:
+    handle = open_folder(name, above)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _work_folders(above: int, holding: Collection[str]) -> list[Move]:

@@ -240,7 +240,7 @@ def _step(action: Action, candidate: _Candidate, frees: int, now: float) -> Step
     entry = candidate.entry
     return Step(
         action=action,
-        path=f"{entry.compiler}/{entry.module}",
+        path=entry.path,
         cause=EvictionRanking.reason(candidate.tier, entry, now - candidate.last_use),
         frees=frees,
         files=files_taken(action, entry),

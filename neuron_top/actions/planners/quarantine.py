@@ -26,5 +26,6 @@ def plan_quarantine(
             exclusions.append(exclude(entry, Reason(ReasonCode.LOCKED)))
         else:
             frees = max(0, entry.allocated - entry.kept)
-            steps.append(step_of(Action.QUARANTINE, entry, Reason(ReasonCode.BROKEN, problem), frees, context))
+            action = Action.EVICT if entry.is_file else Action.QUARANTINE
+            steps.append(step_of(action, entry, Reason(ReasonCode.BROKEN, problem), frees, context))
     return build_plan(Verb.QUARANTINE, root, "broken artifacts", steps, exclusions, context)

@@ -234,6 +234,10 @@ def _entry_of(path: str, root: str) -> list[str]:
 def names_root(process: CacheProcess, root: str) -> bool:
     """True when the process's cache variables name `root` (a real path)."""
     environ = process.environ or {}
+    for variable in ("TORCH_NEURONX_NEFF_CACHE_DIR", "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"):
+        folder = environ.get(variable)
+        if folder and os.path.realpath(os.path.join(process.cwd or "/", folder)) == root:
+            return True
     url = environ.get("NEURON_COMPILE_CACHE_URL", "").removeprefix("file://")
     if url and os.path.realpath(os.path.join(process.cwd or "/", url)) == root:
         return True

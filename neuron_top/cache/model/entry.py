@@ -26,6 +26,10 @@ LEGACY_COMPILER = (2, 14)
 """The last compiler generation whose clients took an artifact without `model.done` for a hit."""
 
 MODULE = re.compile(r"MODULE_([0-9]{1,20}|[0-9a-f]{8,64})\+([0-9a-f]{8})\Z")
+TORCH_NEURON = "torch-neuronx"
+"""The compiler of entries of TorchNeuron's cache, whose own versions no name tells."""
+NEFF_FILE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{28})\.neff\Z")
+"""Path of an entry of TorchNeuron's cache: it is one file."""
 TRACED = re.compile(r"MODULE_[0-9A-Za-z]+\Z")
 """A whole exported model of optimum-neuron: no flags part, no marks; only its size is known."""
 _NEURON = re.compile(r"(?:^|/)(?:neuronxcc-|USER_neuroncc-)|^\d")
@@ -145,7 +149,14 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def path(self) -> str:
         """Path below the root."""
+        if self.is_file:
+            return f"{self.module[:2]}/{self.module[2:4]}/{self.module}.neff"
         return f"{self.compiler}/{self.module}"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a single file, as TorchNeuron's are, and no folder."""
+        return self.compiler == TORCH_NEURON
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -178,6 +189,20 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def local(self) -> bool:
         """True for a folder of the local compiler, False for the SDK's."""
         return _NEURON.search(self.compiler) is None
+
+
+def is_entry_path(path: str) -> bool:
+    """Whether a path below a root has the form that entries have."""
+    folder, _, name = path.rpartition("/")
+    return bool(folder and MODULE.match(name)) or NEFF_FILE.match(path) is not None
+
+
+def key_of_neff(path: str) -> str:
+    """The key of TorchNeuron's entry at a path below the root. Raises ValueError for another path."""
+    found = NEFF_FILE.match(path)
+    if found is None:
+        raise ValueError(f"{path!r} is no entry of TorchNeuron's cache")
+    return found[3]
 
 
 def compiler_version(folder: str) -> tuple[int, ...]:

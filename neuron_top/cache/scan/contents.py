@@ -73,7 +73,9 @@ class Contents:
         self.entry = entry
         self.reader = NoAtimeReader()
         self._root = os.path.realpath(root)
-        self._folder = f"{self._root}/{entry.path}"
+        folder, _, name = entry.path.rpartition("/")
+        self._folder = f"{self._root}/{folder if entry.is_file else entry.path}"
+        self._neff = name if entry.is_file else filenames.NEFF
 
     def files(self) -> list[File]:
         """All files, by name; folders inside an entry are left to the entry's totals."""
@@ -83,7 +85,7 @@ class Contents:
         except OSError:
             return []
         try:
-            for name in sorted(os.listdir(folder)):
+            for name in [self._neff] if self.entry.is_file else sorted(os.listdir(folder)):
                 try:
                     info = self._facts(name, folder)
                 except FileNotFoundError:
@@ -101,10 +103,10 @@ class Contents:
 
     def neff(self, *, payload: bool) -> Neff | None:
         """The NEFF; with `payload` all of it is read. None when the entry has none."""
-        if not self.entry.parts & Part.NEFF or not self._entry_place(filenames.NEFF):
+        if not self.entry.parts & Part.NEFF or not self._entry_place(self._neff):
             return None
         try:
-            descriptor = self.reader.open_file(self._entry_place(filenames.NEFF))
+            descriptor = self.reader.open_file(self._entry_place(self._neff))
         except OSError as problem:
             return Neff(problem=os.strerror(problem.errno or 0).lower())
         try:

@@ -31,6 +31,8 @@ def add_root(parser: argparse.ArgumentParser) -> None:
     """The arguments every sub-command has."""
     parser.add_argument("root", nargs="?", metavar="ROOT", help="the cache's folder (default: the one in force)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    text = "without ROOT: TorchNeuron's cache, TORCH_NEURONX_NEFF_CACHE_DIR or /tmp/neff_cache"
+    parser.add_argument("--torch-neuron", action="store_true", help=text)
 
 
 def add_entry(parser: argparse.ArgumentParser, *, required: bool) -> None:

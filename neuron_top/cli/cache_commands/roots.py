@@ -2,8 +2,8 @@
 
 Found from defaults, from our environment and from the environments of running processes that may be read; `users`
 are the processes that name a cache. Neighbors (Inductor, Triton, JAX, vLLM, the hub's blobs) are sized, never changed.
-Of vLLM-Neuron's cache each entry is judged by its completion marker; `neurontop cache ls` lists the entries of the
-caches of kind `neuron`.
+Of vLLM-Neuron's cache each entry is judged by its completion marker, of TorchNeuron's (kind `torch-neuronx`, two tiers)
+by its header and locks; `neurontop cache ls ROOT` lists the entries of each.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from neuron_top.cli.cache_commands import common
 from neuron_top.cli.output import print_json, table
 from neuron_top.escapes import visible
 from neuron_top.services.cache_places import CachePlace, InductorEntry, VllmEntry, VllmState, cache_places
+from neuron_top.services.cache_reader import Entry, State
 from neuron_top.services.inductor_cache import KINDS
 from neuron_top.units import UNKNOWN, bytes_text, count_text
 
@@ -35,6 +37,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for place in places.caches:
         if place.vllm is not None:
             print(f"\n{visible(place.root.path)}: {_by_state(place.vllm)}")
+        elif place.torch_neuron is not None:
+            print(f"\n{visible(place.root.path)}: {_neffs_by_state(place.torch_neuron)}")
         elif place.inductor is not None:
             print(f"\n{visible(place.root.path)}: {_by_kind(place.inductor)}")
     if places.work_dirs:
@@ -52,6 +56,17 @@ def _by_state(entries: list[VllmEntry]) -> str:
         of_it = [entry for entry in entries if entry.state is state]
         if of_it:
             held = bytes_text(sum(entry.bytes for entry in of_it))
+            parts.append(f"{count_text(len(of_it))} {state} holding {held}")
+    return ", ".join(parts) or "no entries"
+
+
+def _neffs_by_state(entries: tuple[Entry, ...]) -> str:
+    """`66 hit holding 3.4 GiB, 1 compiling holding 0 B`."""
+    parts = []
+    for state in State:
+        of_it = [entry for entry in entries if entry.state is state]
+        if of_it:
+            held = bytes_text(sum(entry.allocated for entry in of_it))
             parts.append(f"{count_text(len(of_it))} {state} holding {held}")
     return ", ".join(parts) or "no entries"
 
@@ -78,7 +93,18 @@ def _json(place: CachePlace) -> dict[str, Any]:
         "bytes": size.allocated if size else None,
         "files": size.files if size else None,
         "complete": size.complete if size else None,
-        "entries": place.vllm,
+        "entries": place.vllm if place.torch_neuron is None else list(map(_neff_json, place.torch_neuron)),
+    }
+
+
+def _neff_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "key": entry.module,
+        "state": entry.state,
+        "bytes": entry.allocated,
+        "neff_bytes": entry.neff_bytes,
+        "compiled_at": common.instant(entry.compiled_at),
+        "lock": common.lock_json(entry.lock, common.now()),
     }
 
 

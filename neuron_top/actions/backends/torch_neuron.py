@@ -1,0 +1,54 @@
+"""TorchNeuron's cache in a folder of this machine: an entry is one file, its locks lie in another tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from neuron_top.actions.backends.base import ExecuteOptions
+from neuron_top.actions.backends.local import LocalBackend
+from neuron_top.cache import torch_neuron
+from neuron_top.cache.filesystem import Filesystem
+from neuron_top.cache.model.snapshot import Snapshot
+from neuron_top.cache.processes import read_processes
+from neuron_top.cache.scan import catalog
+from neuron_top.cache.scan.catalog import Sums
+from neuron_top.errors import UsageError
+from neuron_top.escapes import visible
+
+if TYPE_CHECKING:  # a listing needs nothing of what changes a cache
+    from neuron_top.actions.plan import Outcome, Plan
+
+
+class TorchNeuronBackend(LocalBackend):
+    """See CacheBackend. It is looked at whole each time: it holds no graphs, no flags and no logs to be read."""
+
+    keeps_graphs = False
+
+    def snapshot(self, *, rescan: bool = False) -> Snapshot:
+        """See CacheBackend."""
+        return torch_neuron.scan(self.root, processes=read_processes())
+
+    def sums(self, *, rescan: bool = False) -> tuple[Sums, Filesystem]:
+        """See CacheBackend."""
+        snapshot = self.snapshot()
+        return catalog.sums_of(snapshot), snapshot.filesystem
+
+    def execute(self, plan: Plan, options: ExecuteOptions) -> Outcome:
+        """See CacheBackend: renames of single files into the trash."""
+        from neuron_top.actions import plan_context
+        from neuron_top.actions.execution import neff_files
+
+        return neff_files.execute(
+            plan,
+            self.journal(),
+            read_only=options.read_only,
+            watch=options.watch,
+            in_use=options.in_use or plan_context.in_use,
+        )
+
+    def copy_target(self) -> NoReturn:
+        """See CacheBackend: TorchNeuron shares by its own tier, and takes files as they are."""
+        raise UsageError(
+            f"{visible(self.root)} is TorchNeuron's cache, whose entries are plain files: copy them with rsync, or set "
+            f"{torch_neuron.SHARED} to a folder that machines share"
+        )

@@ -1,0 +1,71 @@
+"""Executes a plan in TorchNeuron's cache: each entry is one file, taken by one rename while its lock is held.
+
+A client reads a NEFF whole from one open file, so a rename never leaves it with half of one: it sees a hit, or a miss.
+The lock is taken all the same where its file exists, in every tier: somebody who compiles the key is about to store it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+
+from neuron_top.actions import plan_context
+from neuron_top.actions.execution.local import OWN, Execution
+from neuron_top.actions.execution.preconditions import check_preconditions
+from neuron_top.actions.journal.trash import Trash
+from neuron_top.actions.opened import StaleEntryError
+from neuron_top.actions.plan import Action, Outcome, Plan, Progress, Step
+from neuron_top.cache import torch_neuron
+from neuron_top.cache.locks import lock_holders
+from neuron_top.cache.model.entry import key_of_neff
+from neuron_top.cache.processes import read_processes
+from neuron_top.plain_files import open_plain
+
+
+def execute(
+    plan: Plan,
+    trash: Trash,
+    *,
+    read_only: bool = False,
+    watch: Callable[[Progress], bool] = lambda progress: True,
+    in_use: Callable[[str], str | None] = plan_context.in_use,
+) -> Outcome:
+    """Execute `plan`, as `execution.local.execute` does. Raises RefusedForSafety."""
+    check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
+    with trash.exclusively(resuming=plan.identity), _NeffExecution(plan, trash, watch, in_use) as execution:
+        execution.run()
+        return execution.outcome()
+
+
+class _NeffExecution(Execution):
+    def __init__(
+        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], str | None]
+    ) -> None:
+        super().__init__(plan, trash, watch, in_use)
+        self._lock_folders = torch_neuron.lock_folders(str(trash.root), os.environ, read_processes())
+
+    def _carry_out(self, step: Step, *, resumed: bool) -> bool:
+        if step.action is not Action.EVICT:
+            raise StaleEntryError(f"TorchNeuron's cache has nothing to {step.action}")
+        if resumed and self._is_done(step):
+            return False
+        with self.root.file(step.path) as neff:
+            neff.check(step.fingerprint)
+            self._check_quiet(step)
+            with self._locked(key_of_neff(step.path)):
+                neff.check_unused(self.plan.made_at, step.last_used if self.tells_reads else None)
+                neff.rename_into(self.trashed_files.above(step.path))
+        return True
+
+    @contextlib.contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        """Hold the key's lock in every tier that has its file. Raises StaleEntryError where somebody else holds it."""
+        with contextlib.ExitStack() as held:
+            for folder in self._lock_folders:
+                with contextlib.suppress(FileNotFoundError):
+                    handle = open_plain(f"{folder}/{key}.lock", os.O_RDWR)
+                    held.callback(os.close, handle)
+                    if problem := lock_holders.of_open_file(handle):
+                        raise StaleEntryError(problem)
+            yield
