@@ -25,6 +25,7 @@ from neuron_top.cache import torch_neuron
 from neuron_top.cache.model.entry import Entry, is_entry_path
 from neuron_top.cache.model.states import State, Verdict
 from neuron_top.cache.processes import CacheProcess
+from neuron_top.cache.use import CacheUse
 from neuron_top.errors import NothingToShow, RefusedForSafety, UsageError
 from neuron_top.services.caches import CacheService, EvictCriteria
 from neuron_top.settings import Settings
@@ -233,7 +234,9 @@ def test_steps_are_checked_against_the_disk_again(root: Path, service: CacheServ
 
 def test_a_job_that_uses_the_cache_stops_every_step(root: Path, tmp_path: Path, service: CacheService) -> None:
     plan = evicted(service, root, older_than=0.0)
-    busy = CacheService(Settings(state_dir=str(tmp_path / "state")), in_use=lambda root: "process 7 names it")
+    busy = CacheService(
+        Settings(state_dir=str(tmp_path / "state")), in_use=lambda root: CacheUse(why="process 7 names it", since=0.0)
+    )
     outcome = busy.execute(plan)
     assert (outcome.done, len(outcome.refused)) == (0, 5)
 

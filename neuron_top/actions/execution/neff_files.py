@@ -20,6 +20,7 @@ from neuron_top.cache import torch_neuron
 from neuron_top.cache.locks import lock_holders
 from neuron_top.cache.model.entry import key_of_neff
 from neuron_top.cache.processes import read_processes
+from neuron_top.cache.use import CacheUse
 from neuron_top.plain_files import open_plain
 
 
@@ -29,7 +30,7 @@ def execute(
     *,
     read_only: bool = False,
     watch: Callable[[Progress], bool] = lambda progress: True,
-    in_use: Callable[[str], str | None] = plan_context.in_use,
+    in_use: Callable[[str], CacheUse | None] = plan_context.in_use,
 ) -> Outcome:
     """Execute `plan`, as `execution.local.execute` does. Raises RefusedForSafety."""
     check_preconditions(plan, os.path.realpath(plan.root), str(trash.root), OWN, read_only=read_only)
@@ -40,7 +41,7 @@ def execute(
 
 class _NeffExecution(Execution):
     def __init__(
-        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], str | None]
+        self, plan: Plan, trash: Trash, watch: Callable[[Progress], bool], in_use: Callable[[str], CacheUse | None]
     ) -> None:
         super().__init__(plan, trash, watch, in_use)
         self._lock_folders = torch_neuron.lock_folders(str(trash.root), os.environ, read_processes())
