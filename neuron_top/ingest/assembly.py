@@ -13,7 +13,6 @@ from pathlib import Path
 from neuron_top.errors import NothingToShow
 from neuron_top.ingest.live import LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
-from neuron_top.parsers.graph_stats import FILE
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Source
 
@@ -77,7 +76,7 @@ def _sources_of_paths(
 
     named = [Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)]
     roots = [path for path in named if is_cache_root(path)]
-    tables = [path for path in named if FILE.search(path.name)]
+    tables = [path for path in named if graph_tables.is_table_name(path.name)]
     logs = [path for path in named if path not in roots and path not in tables]
     if STANDARD_INPUT in paths:
         yield StandardInput(buffer, piped or 0, kept=piped is not None)

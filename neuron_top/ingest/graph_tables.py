@@ -25,9 +25,14 @@ _MOST_TABLES = 4096
 def beside(log: str | Path) -> list[Path]:
     """The tables in a log's folder, by rank; one that was written before the log began is another run's."""
     path = Path(log)
-    found = tables_in(path.parent) if path.is_file() and FILE.search(path.name) is None else []
+    found = tables_in(path.parent) if path.is_file() and not is_table_name(path.name) else []
     began = _began(path) if found else None
     return [table for table in found if began is None or _changed(table) >= began - _ZONES]
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a file is called as TorchNeuron calls a table."""
+    return FILE.search(name) is not None
 
 
 def tables_in(folder: Path) -> list[Path]:

@@ -1,0 +1,113 @@
+"""What is imported before the first frame, and by commands that scripts wait for: what grows here, everybody pays."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+FOREIGN = {"dash", "plotly", "pandas", "numpy", "torch", "boto3", "psycopg", "ray", "submitit", "fastapi", "sqlite3"}
+"""None of these is loaded."""
+FIRST_FRAME_ROOMS = {"cli", "tui", "views", "run", "events", "assets"}
+FIRST_FRAME_MODULES = {
+    "amounts",
+    "cache.location",
+    "cache.model.states",
+    "database_address",
+    "errors",
+    "escapes",
+    "filters",
+    "identity",
+    "ingest.assembly",
+    "ingest.feed",
+    "ingest.live",
+    "ingest.log_buffer",
+    "ingest.log_file_map",
+    "ingest.log_line",
+    "ingest.log_query",
+    "parsers.lines",
+    "parsers.wide",
+    "plain_files",
+    "private_files",
+    "services.feeds",
+    "settings",
+    "telemetry.source",
+    "units",
+}
+"""Of other rooms: a feed without its sources, and the names of states."""
+FIRST_FRAME_SCREENS = {"base", "detail", "overview", "table_screen"}
+FIRST_FRAME = """
+import sys
+from neuron_top import settings
+from neuron_top.cli import watch
+from neuron_top.services.feeds import live_feed
+from neuron_top.tui.app import TopApp
+def first_frame(app):
+    print("loaded", *sys.modules, file=sys.stderr)
+    app.exit(0)
+TopApp._begin = first_frame
+effective, _ = settings.load({})
+TopApp(live_feed(effective, [sys.argv[1]]), effective).run(headless=True)
+"""
+SUMS_ROOMS = {"actions", "cache", "cli", "services"}
+SUMS_MODULES = {
+    "amounts",
+    "database_address",
+    "errors",
+    "escapes",
+    "folders",
+    "parsers.error_codes",
+    "parsers.neff",
+    "plain_files",
+    "private_files",
+    "settings",
+    "units",
+}
+NOT_FOR_SUMS = ("cache.signing", "cache.locks.", "cache.s3", "actions.plan", "actions.journal", "services.caches")
+COMMAND = """
+import sys
+from neuron_top.cli.main import main
+status = main(sys.argv[1:])
+print("loaded", *sys.modules, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def modules_of(code: str, *arguments: str) -> set[str]:
+    """Everything that a process has imported at the end."""
+    command = [sys.executable, "-c", code, *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    return set(result.stderr.rpartition("loaded ")[2].split())
+
+
+def own(modules: set[str]) -> set[str]:
+    """Those of the product, by their names in it; packages are not named apart from what is in them."""
+    names = {name.removeprefix("neuron_top.") for name in modules if name.startswith("neuron_top.")}
+    return {name for name in names if not any(other.startswith(f"{name}.") for other in names)}
+
+
+def room(name: str) -> str:
+    """`tui.screens.base` → `tui`."""
+    return name.partition(".")[0]
+
+
+def test_the_first_frame_loads_what_it_draws_and_nothing_that_reads_or_changes(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("starting\n")
+    loaded = modules_of(FIRST_FRAME, str(log))
+    names = own(loaded)
+    assert "tui.screens.overview" in names, "nothing was drawn"
+    assert not loaded & FOREIGN
+    other = {name for name in names if room(name) not in FIRST_FRAME_ROOMS} - FIRST_FRAME_MODULES - {"diagnose"}
+    assert not other, "import these where they are used"
+    screens = {name.rpartition(".")[2] for name in names if name.startswith("tui.screens.")}
+    assert screens <= FIRST_FRAME_SCREENS
+
+
+def test_the_sums_of_a_cache_load_neither_keys_nor_locks_nor_what_changes_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "neuronxcc-2.99.1.0+abcdef01" / "MODULE_77+0a1b2c3d").mkdir(parents=True)
+    loaded = modules_of(COMMAND, "cache", "stats", "--json", str(tmp_path))
+    names = own(loaded)
+    assert "services.cache_reader" in names
+    assert not loaded & (FOREIGN | {"textual"})
+    assert not {name for name in names if room(name) not in SUMS_ROOMS} - SUMS_MODULES
+    assert not {name for name in names if name.startswith(NOT_FOR_SUMS)}
