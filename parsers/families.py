@@ -18,6 +18,7 @@ from neuron_top.parsers.hf_hub import HfHub
 from neuron_top.parsers.metrics_report import MetricsReport
 from neuron_top.parsers.parallel_compile import ParallelCompileLines
 from neuron_top.parsers.problems import Problems
+from neuron_top.parsers.recompiles import RecompileLines
 from neuron_top.parsers.runtime import RuntimeLines
 from neuron_top.parsers.torch_neuron import TorchNeuronLines
 from neuron_top.parsers.training import Training
@@ -83,6 +84,7 @@ FAMILIES = (
          b"Finished ", b"Done ", b"Generated ", b"%|", b"LOSS", b"KV cache size", b"tracing time"),
         counted=False,
     ),
+    Row(RecompileLines, (b"[__recompiles]",), counted=False),
     Row(MetricsReport, (b"Metric: ", b"Counter: "), counted=False),
     Row(
         Problems,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from neuron_top.events import AnyEvent, DeviceMemoryExhausted, RuntimeLogged
+from neuron_top.events import AdviceKind, AnyEvent, DeviceMemoryExhausted, RuntimeAdvised, RuntimeLogged
 from neuron_top.parsers import memory_tables, runtime_status
 from neuron_top.parsers.base import Record, clip, common, malformed
 from neuron_top.parsers.memory_tables import NEFF_MEMORY, Exhaustion, NeffMemory
@@ -28,6 +28,13 @@ _COLLECTIVES = re.compile(
 _BARE = re.compile(r"\[(?P<component>TDRV|NRT|NMGR|KMGR|ENC|HAL|NEFF):(?P<function>\w{1,100})\]\s*(?P<text>.*)")
 _HARDWARE = re.compile(r"NEURON_HW_ERR=(\w{1,60})(.{0,500})")
 _MEMPOOL = re.compile(r"neuron:mc_alloc: device mempool \[(\d{1,4}):(\d{1,4})\] .{1,300}")
+_ADVICE = re.compile(
+    r"(?P<scratchpad_page>(?:\b[Ww]e )?(?:strongly )?recommend\w* .{0,60}?[Ss]cratch-?pad page size)"
+    r"|(?P<scratchpad_overflow>[Aa]dditional (?:device )?memory (?:is |was |has been )?(?:being )?consumed)"
+    r"|[Ff]ailed to reset (?:nd|ND|[Nn]euron [Dd]evice|device) ?(?P<device>\d{1,4})"
+    r"|(?P<other>\b[Ww]e (?:strongly )?recommend\b|\b(?:[Pp]lease )?consider (?:increas|adjust|sett|reduc)ing\b)"
+)
+_ADVICE_KINDS = ("scratchpad_page", "scratchpad_overflow", "other")
 _PLACES = re.compile(
     r"\[(?:ND|MLA) ?(\d{1,4})\]\[NC ?(\d{1,4})\]|\bND ?(\d{1,4}) ?: ?NC ?(\d{1,4})|\bnd ?(\d{1,4})[: ] ?nc ?(\d{1,4})"
     r"|Neuron Device ?(\d{1,4}) NC ?(\d{1,4})|nd-id= ?(\d{1,4}) nc-id= ?(\d{1,4})|device: ?(\d{1,4}), nc ?(\d{1,4})"
@@ -131,7 +138,7 @@ class RuntimeLines:
         ended = self._ended_by_own(key, record)
         if event.function.endswith(_TABLE):
             self._writes(key, record.rank)
-        return [*ended, event, *self._memory(record, key)]
+        return [*ended, event, *_advice(record, event), *self._memory(record, key)]
 
     def _ended_by_own(self, key: _Key, record: Record) -> list[AnyEvent]:
         """The report of this thread, if it has gone on behind its breakdown."""
@@ -164,7 +171,8 @@ class RuntimeLines:
         bare = _BARE.search(text)
         if bare:
             record.level, record.text = "ERROR", bare["text"]
-            return [_logged(record, bare["component"], bare["function"], None), *self._memory(record, (None, None))]
+            event = _logged(record, bare["component"], bare["function"], None)
+            return [event, *_advice(record, event), *self._memory(record, (None, None))]
         hardware = _HARDWARE.search(text)
         if hardware:
             record.level = "ERROR"
@@ -224,6 +232,16 @@ class RuntimeLines:
             record, size = self._asked.pop(key)
             events.append(DeviceMemoryExhausted(**common(record), requested=size))
         return events
+
+
+def _advice(record: Record, event: RuntimeLogged) -> list[AnyEvent]:
+    """What the runtime recommends, or says of a device that did not come back."""
+    found = _ADVICE.search(record.text)
+    if found is None:
+        return []
+    device = int(found["device"]) if found["device"] else event.device
+    group = next((name for name in _ADVICE_KINDS if found[name]), "device_reset")
+    return [RuntimeAdvised(**common(record), kind=AdviceKind(group.replace("_", "-")), text=event.text, device=device)]
 
 
 def _about_memory(text: str) -> bool:

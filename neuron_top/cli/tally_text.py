@@ -20,6 +20,7 @@ def tally_text(name: str, view: LogTally) -> str:
         _graphs(view),
         _failures(view),
         _memory(view),
+        _advice(view),
         _problems(view),
         _progress(view),
         _unknown(view),
@@ -109,6 +110,16 @@ def _exhausted(memory: ExhaustedMemory) -> list[str]:
         lines.append(f"  filled by: {filled}")
     lines += [f"  program {program.name}: {bytes_text(program.total)}" for program in memory.programs[:_PROGRAMS_SHOWN]]
     return [*lines, *(f"    → {text}" for text in memory.advice)]
+
+
+def _advice(view: LogTally) -> str:
+    lines = ["advice"] if view.advice else []
+    for advice in view.advice:
+        lines.append(f"  {advice.what}{_times(advice.count)}: {advice.text[:_CAUSE_CHARACTERS]}")
+        lines.append(f"    → {advice.next_step}")
+    lines += ["timed by the program"] if view.phases else []
+    lines += [f"  {name}: {seconds}" for name, seconds in view.phases]
+    return "\n".join(lines)
 
 
 def _problems(view: LogTally) -> str:

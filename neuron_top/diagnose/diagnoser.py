@@ -20,7 +20,7 @@ from neuron_top.diagnose.messages import CompilerMessage
 from neuron_top.diagnose.statements import Level, Speaker, Statement, statements
 from neuron_top.diagnose.tracebacks import TracebackPart, Tracebacks
 from neuron_top.escapes import strip_ansi
-from neuron_top.events.diagnosis import Diagnosis
+from neuron_top.events.diagnosis import CauseClass, Diagnosis
 from neuron_top.parsers import wide
 from neuron_top.parsers.lines import LINE_LIMIT, LineSplitter
 from neuron_top.parsers.runtime import SUPPORT_FUNCTIONS
@@ -51,7 +51,13 @@ _SUPPORT = tuple(
     for function in sorted(SUPPORT_FUNCTIONS)
 )
 """How lines begin that the runtime prints for its support, thousands a second: no words of a failure by themselves."""
-_FAILURE_SEARCH = _engine((*_SUPPORT, *_FAILURES))
+_SCRATCHPAD = (b"scratchpad page siz", b"overflow scratchpad")
+"""Advice that says why a device's memory is full; no failure by itself."""
+_SCRATCHPAD_STEP = (
+    "; the runtime itself recommends a larger Scratchpad page here: NEURON_SCRATCHPAD_PAGE_SIZE=1024 and "
+    "NEURON_CC_FLAGS=--hbm-scratchpad-page-size=1024"
+)
+_FAILURE_SEARCH = _engine((*_SUPPORT, *_SCRATCHPAD, *_FAILURES))
 _PROGRESS_SEARCH = _engine((*_STEPS, *_COMPILES))
 _OLD_CODE = re.compile(rb"\[[a-z]{3}\d{3}\]")
 _NUMBERS = re.compile(rb"\d{5,}|\d+[:.][\d:.]+")
@@ -100,6 +106,8 @@ class Diagnoser:
         self._modules: dict[str, Finding] = {}
         """Graphs whose compile failed: one that compiles later has recovered."""
         self._module_search: ahocorasick_rs.BytesAhoCorasick | None = None
+        self._recommends_pages = False
+        """The runtime has recommended a larger Scratchpad page."""
         self._wanted: list[_Wanted] = []
         self._indent: int | None = None
         """How far the whole log is indented: pages and test runners do that."""
@@ -153,7 +161,7 @@ class Diagnoser:
         if len(whole) < self._offset:  # cut off in front: perhaps in the middle of a line
             whole = whole[whole.find(b"\n") + 1 :]
         end = ending.read(whole, self._lines - whole.count(b"\n") + 1, self._offset - len(whole))
-        return ranking.diagnosis(
+        diagnosis = ranking.diagnosis(
             findings.all,
             self._progress,
             end,
@@ -162,6 +170,7 @@ class Diagnoser:
             exit_code,
             in_traceback=self._tracebacks.in_frames,
         )
+        return _with_pages(diagnosis) if self._recommends_pages else diagnosis
 
     def _decide(self) -> bytes:
         head, self._head = self._head or b"", None
@@ -234,6 +243,8 @@ class Diagnoser:
     def _line(self, block: bytes, position: int, end: int, line: int, *, is_named: bool) -> None:
         """Read one physical line; `is_named`: it names a graph that has failed, so it is read whatever came before."""
         raw = block[position : min(end, position + LINE_LIMIT)]
+        if not self._recommends_pages and b"cratchpad" in raw:
+            self._recommends_pages = any(words in raw.lower() for words in _SCRATCHPAD)
         is_copy = not (self._spanning or is_named) and len(raw) <= _LONGEST_SHAPE
         shape = _NUMBERS.sub(b"#", raw) if is_copy else None
         if shape is not None and shape in self._shapes:
@@ -417,3 +428,14 @@ def _failures(block: bytes) -> list[int]:
 def _common_indent(block: bytes) -> int:
     lines = [line for line in block[:8192].split(b"\n")[:60] if line.strip()]
     return min((len(line) - len(line.lstrip()) for line in lines), default=0)
+
+
+def _with_pages(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis with the runtime's own advice, where device memory ran out."""
+    causes = tuple(
+        msgspec.structs.replace(cause, advice=cause.advice + _SCRATCHPAD_STEP)
+        if cause.cause_class is CauseClass.RUNTIME_OOM
+        else cause
+        for cause in diagnosis.causes
+    )
+    return msgspec.structs.replace(diagnosis, causes=causes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from neuron_top.events.advice import AdviceKind, FunctionRecompiled, RuntimeAdvised
 from neuron_top.events.base import Event, LogEvent
 from neuron_top.events.cache import (
     CacheScanned,
@@ -107,6 +108,8 @@ from neuron_top.events.training import (
 )
 
 __all__ = [
+    "AdviceFamily",
+    "AdviceKind",
     "AnyEvent",
     "ArtifactLoaded",
     "BackwardCompiled",
@@ -151,6 +154,7 @@ __all__ = [
     "FrameCompileBegan",
     "FrameCompiled",
     "FrameRecompiled",
+    "FunctionRecompiled",
     "GraphBroken",
     "GraphCaptured",
     "GraphDescribed",
@@ -185,6 +189,7 @@ __all__ = [
     "RunFinished",
     "RunStarted",
     "RuntimeFamily",
+    "RuntimeAdvised",
     "RuntimeLogged",
     "SourceAvailable",
     "SourceRotated",
@@ -283,6 +288,7 @@ TorchTraceFamily = (
     | TritonKernelsCompiled
 )
 FoldFamily = EventsFolded | WorkerHeard
+AdviceFamily = RuntimeAdvised | FunctionRecompiled
 AnyEvent = (
     CompileFamily
     | ParallelFamily
@@ -292,6 +298,7 @@ AnyEvent = (
     | JobFamily
     | TorchTraceFamily
     | FoldFamily
+    | AdviceFamily
 )
 
 _encoder = msgspec.json.Encoder()

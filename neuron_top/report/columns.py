@@ -56,6 +56,10 @@ def tables(view: Report) -> list[ReportTable]:
         ),
         ReportTable("Device memory ran out", EXHAUSTED, view.exhausted, view.exhausted_note),
         ReportTable(
+            "Advice", ADVICE, view.advice, "What the runtime recommends, and why functions were compiled again."
+        ),
+        ReportTable("Timed by the program", PHASES, view.phases),
+        ReportTable(
             "Graphs",
             GRAPHS,
             view.graphs,
@@ -194,6 +198,13 @@ STAGES = (
     ReportColumn("stage", lambda row: row.name),
     ReportColumn("seconds", lambda row: seconds_text(row.seconds), lambda row: row.seconds),
 )
+ADVICE = (
+    ReportColumn("what", lambda row: row.what),
+    ReportColumn("times", lambda row: str(row.count), lambda row: row.count),
+    ReportColumn("as told", lambda row: row.text),
+    ReportColumn("next step", lambda row: row.next_step.replace("`", "")),
+)
+PHASES = (ReportColumn("phase", lambda row: row[0]), ReportColumn("seconds", lambda row: row[1]))
 EXHAUSTED = (
     ReportColumn("device", lambda row: _optional(row.device)),
     ReportColumn("core", lambda row: _optional(row.core)),

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from neuron_top.cache.model.states import Verdict
-from neuron_top.events import ProcessRole
+from neuron_top.events import AdviceKind, ProcessRole
 from neuron_top.events.diagnosis import Cause
 from neuron_top.run.cores import BUSY, Core
 from neuron_top.run.graph import Attempt, GraphState, Wait
@@ -53,6 +53,9 @@ class AlertKind(StrEnum):
     CACHE_UNUSED = "cache-unused"
     SEVERAL_CACHES = "several-caches"
     TRIAL_RUN = "trial-run"
+    DEVICE_RESET = "device-reset"
+    RUNTIME_ADVICE = "runtime-advice"
+    RECOMPILED = "recompiled"
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -360,6 +363,36 @@ def _trial_run(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
         )
 
 
+def _advised(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    for key, advice in run.advice.advice.items():
+        is_reset = advice.kind is AdviceKind.DEVICE_RESET
+        yield RaisedAlert(
+            kind=AlertKind.DEVICE_RESET if is_reset else AlertKind.RUNTIME_ADVICE,
+            key=f"advice {key}",
+            severity=Severity.ERROR if is_reset else Severity.INFO,
+            since=advice.first,
+            count=advice.count,
+            text=advice.text,
+            names=(advice.kind.value, *map(str, sorted(advice.devices))),
+        )
+
+
+def _recompiled(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
+    functions = run.advice.recompiled.values()
+    if run.advice.recompiles:
+        most = max(functions, key=lambda one: one.count)
+        yield RaisedAlert(
+            kind=AlertKind.RECOMPILED,
+            key="recompiled functions",
+            severity=Severity.INFO,
+            since=min((one.first for one in functions if one.first is not None), default=None),
+            count=run.advice.recompiles,
+            total=len(functions),
+            text=max(most.reasons, key=lambda reason: most.reasons[reason], default=""),
+            names=(most.function, most.place),
+        )
+
+
 def _workers_died(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]:
     deaths = run.training.deaths
     if deaths:
@@ -381,6 +414,7 @@ def _workers_died(run: Run, now: float, limits: Limits) -> Iterator[RaisedAlert]
 RULES: tuple[Rule, ...] = (
     _memory_exhausted, _workers_died, _failed_compiles, _failed_workers, _cached_failures, _lock_waits, _disk_low,
     _memory_headroom, _late_recompiles, _idle_cores, _telemetry_lost, _cache_unused, _several_caches, _trial_run,
+    _advised, _recompiled,
 )  # fmt: skip
 
 

@@ -14,16 +14,20 @@ from neuron_top.events import (
     CompileStarted,
     DeviceMemoryExhausted,
     ErrorRaised,
+    FunctionRecompiled,
     GraphExtracted,
     GraphMeasured,
     LineMarked,
     LockWaited,
     NeffMemoryReported,
+    RuntimeAdvised,
     RuntimeLogged,
     StepReported,
+    TrainingFactReported,
     TrialRunStarted,
     WorkerDied,
 )
+from neuron_top.run.advice import AdviceTracker
 from neuron_top.run.exhausted import Exhaustions
 
 _MOST_GRAPHS = 100_000
@@ -55,6 +59,9 @@ class LogTotals:
         self.programs: dict[str, NeffMemoryReported] = {}
         self.measured_seconds: dict[str, float] = {}
         """Of compiles that a table tells of, by module."""
+        self.advice = AdviceTracker()
+        self.phases: dict[str, str] = {}
+        """What a program timed of itself, as it told last: `Finished building model`, …"""
         self.steps = 0
         self.last_step: StepReported | None = None
         self.trial = False
@@ -63,7 +70,7 @@ class LogTotals:
         self._modules: dict[str, str] = {}
         """Graph's own id → the cache's key, where a line told both."""
 
-    def apply(self, event: AnyEvent) -> None:
+    def apply(self, event: AnyEvent) -> None:  # noqa: C901 (one case per event is the point)
         """Take one event into account."""
         self._count_graph(event)
         match event:
@@ -82,6 +89,10 @@ class LogTotals:
                 self.exhausted.add(event)
             case NeffMemoryReported() if len(self.programs) < _MOST_ROWS:
                 self.programs[event.name] = event
+            case RuntimeAdvised() | FunctionRecompiled():
+                self.advice.apply(event)
+            case TrainingFactReported() if event.value.endswith(" s") and len(self.phases) < _MOST_ROWS:
+                self.phases[event.name] = event.value
             case TrialRunStarted():
                 self.trial = True
             case StepReported():

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neuron_top.events import (
+    AdviceFamily,
     AnyEvent,
     ArtifactLoaded,
     CacheFamily,
@@ -50,6 +51,7 @@ from neuron_top.events import (
     WorkerStarted,
 )
 from neuron_top.events.diagnosis import JobEnd
+from neuron_top.run.advice import AdviceTracker
 from neuron_top.run.caches import CacheTracker
 from neuron_top.run.canonical import canonical
 from neuron_top.run.clock import Clocks
@@ -79,6 +81,7 @@ class Run:
         self.training = TrainingTracker()
         self.caches = CacheTracker()
         self.torch = TorchTraceTracker()
+        self.advice = AdviceTracker()
         self.silence = LogActivity()
         self.events = 0
         """Events taken into account."""
@@ -170,7 +173,7 @@ class Run:
         """The rank of a worker that met a graph: as its lines said, else as the process table knows it."""
         return worker.rank if worker.rank is not None else self.job.rank_of(worker.pid, worker.node)
 
-    def apply(self, event: AnyEvent) -> None:
+    def apply(self, event: AnyEvent) -> None:  # noqa: C901 (one branch per family is the point)
         """Take one event into account."""
         self.events += 1
         event = self._on_time_line(event)
@@ -197,6 +200,8 @@ class Run:
             self.caches.apply(event)
         elif isinstance(event, TorchTraceFamily):
             self.torch.apply(event)
+        elif isinstance(event, AdviceFamily):
+            self.advice.apply(event)
         else:
             self._folded(event)
 

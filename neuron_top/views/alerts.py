@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from neuron_top.events import AdviceKind
 from neuron_top.run.alerts import SEVERITIES, AlertKind, Limits, RaisedAlert, Severity, raised
 from neuron_top.run.graph import Attempt
 from neuron_top.run.model import Run
 from neuron_top.units import bytes_text, count_text, duration_text, percent_text
+from neuron_top.views.advice import RECOMPILE_STEP, next_step_of, title_of
 from neuron_top.views.diagnosis import describe
 
 __all__ = ["SEVERITIES", "Alert", "AlertKind", "Limits", "Severity", "alerts"]
@@ -99,6 +101,18 @@ def _memory_exhausted(alert: RaisedAlert) -> str:
 
 def _recompiles(alert: RaisedAlert) -> str:
     return f"{alert.count} new graphs were compiled after training had begun, the last one {alert.graph}"
+
+
+def _advised(alert: RaisedAlert) -> str:
+    kind, *devices = alert.names
+    where = f" (device {', '.join(devices[:16])})" if devices else ""
+    return f"{title_of(AdviceKind(kind))}{where}, said {alert.count}×: {_first_line(alert.text)}"
+
+
+def _recompiled(alert: RaisedAlert) -> str:
+    function, place = alert.names
+    why = f": {_first_line(alert.text)}" if alert.text else ""
+    return f"{alert.count} recompiles of {alert.total} functions, most often {function} ({place}){why}"
 
 
 def _idle_core(alert: RaisedAlert) -> str:
@@ -209,6 +223,13 @@ _WORDS = {
         lambda _alert: "graphs are extracted, nothing is computed",
         "Ignore loss, throughput and checkpoints until it ends; they mean nothing.",
     ),
+    AlertKind.DEVICE_RESET: _Words("a device failed to reset", _advised, next_step_of(AdviceKind.DEVICE_RESET)),
+    AlertKind.RUNTIME_ADVICE: _Words(
+        "the runtime recommends",
+        _advised,
+        "The report and `neurontop tally` have each piece of advice with what to set.",
+    ),
+    AlertKind.RECOMPILED: _Words("functions were compiled again", _recompiled, RECOMPILE_STEP),
     AlertKind.WORKER_DIED: _Words(
         "worker died",
         _worker_died,

@@ -11,6 +11,7 @@ from neuron_top.cache.model import failures
 from neuron_top.diagnose import Diagnosis
 from neuron_top.parsers.tally import Tally
 from neuron_top.run.log_totals import GraphCounts, LogTotals
+from neuron_top.views.advice import AdviceLine, advice_lines
 from neuron_top.views.diagnosis import DiagnosisView, diagnosis_view
 from neuron_top.views.exhausted import ExhaustedMemory, exhausted_memory
 
@@ -88,6 +89,9 @@ class LogTally(msgspec.Struct, frozen=True, kw_only=True):
     graphs: tuple[TalliedGraph, ...]
     failed: tuple[TalliedFailure, ...]
     exhausted: ExhaustedMemory | None
+    advice: tuple[AdviceLine, ...]
+    phases: tuple[tuple[str, str], ...]
+    """What the program timed of itself: name, seconds."""
     programs: tuple[LoadedProgram, ...]
     problems: tuple[tuple[str, int], ...]
     progress: Progress | None
@@ -124,6 +128,8 @@ def log_tally(tally: Tally, totals: LogTotals, diagnosis: Diagnosis) -> LogTally
         graphs=_graphs(tally, totals),
         failed=tuple(_failure(*key, count=count) for key, count in totals.failures.most_common(MOST_ROWS)),
         exhausted=exhausted_memory(totals.exhausted),
+        advice=advice_lines(totals.advice)[:MOST_ROWS],
+        phases=tuple(totals.phases.items()),
         programs=_programs(totals),
         problems=tuple(totals.problems.most_common(MOST_ROWS)),
         progress=_progress(totals),

@@ -15,6 +15,7 @@ from neuron_top.run.model import Run
 from neuron_top.run.spans import Interval, Span, merged, union_seconds, without
 from neuron_top.run.state import JobState
 from neuron_top.views import report_context, report_text
+from neuron_top.views.advice import AdviceLine, advice_lines
 from neuron_top.views.alerts import Limits
 from neuron_top.views.metric import Metric
 from neuron_top.views.report_context import ErrorLine, ExhaustedLine, MemoryLine, ReportSeries, StageLine, SummaryLine
@@ -91,6 +92,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     host_memory: tuple[ReportStep, ...]
     exhausted: tuple[ExhaustedLine, ...]
     exhausted_note: str
+    advice: tuple[AdviceLine, ...]
+    phases: tuple[tuple[str, str], ...]
+    """What the program timed of itself: name, seconds."""
     series: tuple[ReportSeries, ...]
     environment: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -166,6 +170,8 @@ def report(
         host_memory=report_context.host_memory(run),
         exhausted=report_context.exhausted_lines(run),
         exhausted_note=report_context.exhausted_note(run),
+        advice=advice_lines(run.advice),
+        phases=tuple((name, value) for name, value in run.training.facts.items() if value.endswith(" s")),
         series=report_context.series_of(run),
         environment=report_context.environment(run),
         notes=report_text.notes(run, spans),

@@ -1,0 +1,81 @@
+"""What the runtime advised, and why functions were compiled once more: counted, each wording kept once. Pure."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import AdviceFamily, AdviceKind, FunctionRecompiled, RuntimeAdvised
+
+FUNCTIONS_KEPT = 1000
+REASONS_KEPT = 50
+"""Of one function; their words hold sizes, so there may be many."""
+DEVICES_KEPT = 4096
+OTHERS_KEPT = 50
+"""Wordings of advice of no known kind."""
+
+
+class Advice(msgspec.Struct, kw_only=True):
+    """One kind of advice; of no known kind, one wording."""
+
+    kind: AdviceKind
+    text: str
+    """The first words of it."""
+    first: float | None
+    count: int = 0
+    devices: set[int] = msgspec.field(default_factory=set)
+
+
+class Recompiled(msgspec.Struct, kw_only=True):
+    """One function that was compiled once more."""
+
+    function: str
+    place: str
+    first: float | None
+    count: int = 0
+    reasons: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class AdviceTracker:
+    """Adds them up."""
+
+    def __init__(self) -> None:
+        self.advice: dict[str, Advice] = {}
+        """By kind, or by wording where the kind is not known; in the order in which they came."""
+        self.recompiled: dict[tuple[str, str], Recompiled] = {}
+        """By function and place."""
+        self.recompiles = 0
+
+    def apply(self, event: AdviceFamily) -> None:
+        """Take one event into account."""
+        match event:
+            case RuntimeAdvised():
+                self._advised(event)
+            case FunctionRecompiled():
+                self._recompiled(event)
+            case _:
+                assert_never(event)
+
+    def _advised(self, event: RuntimeAdvised) -> None:
+        key = event.text if event.kind is AdviceKind.OTHER else event.kind.value
+        known = self.advice.get(key)
+        if known is None:
+            if len(self.advice) >= OTHERS_KEPT:
+                return
+            known = self.advice[key] = Advice(kind=event.kind, text=event.text, first=event.time)
+        known.count += 1
+        if event.device is not None and len(known.devices) < DEVICES_KEPT:
+            known.devices.add(event.device)
+
+    def _recompiled(self, event: FunctionRecompiled) -> None:
+        self.recompiles += not event.reason
+        key = event.function, event.place
+        known = self.recompiled.get(key)
+        if known is None:
+            if len(self.recompiled) >= FUNCTIONS_KEPT:
+                return
+            known = self.recompiled[key] = Recompiled(function=event.function, place=event.place, first=event.time)
+        known.count += not event.reason
+        if event.reason and (event.reason in known.reasons or len(known.reasons) < REASONS_KEPT):
+            known.reasons[event.reason] = known.reasons.get(event.reason, 0) + 1
