@@ -7,6 +7,7 @@ addresses, which quote parts of them, are not passed on.
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,8 @@ except ImportError:
     raise UsageError("a PostgreSQL store needs psycopg: pip install 'neuron-top[fleet]'") from None
 
 Opened = psycopg.Connection[TupleRow]
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # it would print every failed attempt
 
 SCHEMA_VERSION = 2
 """Of the schema that this program reads and writes: the number of the last file in `schema/`."""
@@ -83,6 +86,7 @@ class Database:
                 kwargs={"autocommit": True, "prepare_threshold": None},
                 check=psycopg_pool.ConnectionPool.check_connection,
                 timeout=_POOL_SECONDS,
+                reconnect_timeout=_POOL_SECONDS,  # then the next page that asks makes it try anew, without a long pause
                 open=False,
             )
 
@@ -134,8 +138,15 @@ class Database:
             if pool.closed:  # not opened yet
                 self._opened().close()  # says why it cannot be reached, which a pool only waits for
                 pool.open()
-        with pool.connection() as connection:
+        try:
+            connection = pool.getconn()
+        except psycopg_pool.PoolTimeout:
+            self._opened().close()  # says why, where the server is the reason
+            raise StoreBusy(f"{self.place}: none of {pool.max_size} connections was free; ask again") from None
+        try:
             yield connection
+        finally:
+            pool.putconn(connection)
 
     def _opened(self) -> Opened:
         connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
@@ -168,15 +179,13 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (psycopg.Error, psycopg_pool.PoolTimeout) as problem:
+        except psycopg.Error as problem:
             raise self.sentence(problem) from None
 
-    def sentence(self, problem: Exception) -> StoreUnusable:
+    def sentence(self, problem: psycopg.Error) -> StoreUnusable:
         """What a driver's exception means, for a person."""
-        state = getattr(problem, "sqlstate", None) or ""
-        diagnosis = getattr(problem, "diag", None)
-        primary = getattr(diagnosis, "message_primary", None) or _first_line(str(problem))
-        kind = _STATES.get(state)
+        primary = problem.diag.message_primary or _first_line(str(problem))
+        kind = _STATES.get(problem.sqlstate or "")
         if kind is StoreNotAllowed:
             return StoreNotAllowed(
                 f"{self.place}: this login may not do that ({primary}); an agent needs a login that is named as its "
@@ -184,7 +193,7 @@ class Database:
             )
         if kind is not None:
             return kind(f"{self.place}: {primary}")
-        if isinstance(problem, psycopg.OperationalError):  # a PoolTimeout is one
+        if isinstance(problem, psycopg.OperationalError):
             return StoreUnreachable(f"{self.place} cannot be reached: {primary}")
         return StoreUnusable(f"{self.place}: {primary}")
 
