@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from neuron_top.database_address import masked
 from neuron_top.escapes import without_secret
 
 LEFT_OUT = "…"
@@ -32,6 +33,8 @@ _IN_QUERY = re.compile(
     re.IGNORECASE,
 )
 
+_DATABASE = re.compile(r"\bpostgres(?:ql)?://[^\s'\"]+", re.IGNORECASE)
+
 
 def is_secret_name(name: str) -> bool:
     """Whether an option or a variable is named like a secret: `HF_TOKEN`, `--api-key`; not `--max_tokens`."""
@@ -40,6 +43,7 @@ def is_secret_name(name: str) -> bool:
 
 def without_secrets(text: str) -> str:
     """A text without what looks like a secret."""
+    text = _DATABASE.sub(lambda found: masked(found[0]), text)
     text = _IN_QUERY.sub(rf"\1{LEFT_OUT}", without_secret(text))
     text = _SHAPES.sub(LEFT_OUT, _BEARER.sub(rf"\1 {LEFT_OUT}", text))
     return _OPTION.sub(rf"\1{LEFT_OUT}", text)

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.slurm import SlurmCluster, SlurmMissing, slurm_cluster
+
+__all__ = ["postgres_server", "postgres_url"]
 
 # A property is right or wrong, however slow the machine is that tries it.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,7 +29,14 @@ def _not_the_users_files(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     for name, folder in (("STATE_DIR", "state"), ("CONFIG", "config.toml")):
         monkeypatch.setenv(f"NEURONTOP_{name}", str(place / folder))
     monkeypatch.setenv("NEURON_COMPILE_CACHE_URL", str(Path(place) / "compile-cache"))
-    for name in ("NEURON_CC_FLAGS", "NEURONTOP_RUN", "NEURONTOP_EVENTS_DIR", "NEURONTOP_STORE", "NO_COLOR"):
+    for name in (
+        "NEURON_CC_FLAGS",
+        "NEURONTOP_RUN",
+        "NEURONTOP_EVENTS_DIR",
+        "NEURONTOP_STORE",
+        "NEURONTOP_STORE_INSECURE",
+        "NO_COLOR",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 

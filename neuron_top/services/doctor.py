@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from neuron_top.errors import UsageError
+from neuron_top.errors import NeuronTopError, UsageError
 from neuron_top.settings import Settings
 from neuron_top.telemetry.doctor_checks import DoctorFinding, examine
 from neuron_top.telemetry.doctor_facts import MachineFacts, gather
 from neuron_top.telemetry.observer import address_of
 
 __all__ = ["Examination", "DoctorFinding", "examine_machine"]
+
+_MOST_OFFSET = 1.0
+"""Seconds between two clocks from which on times of several nodes mislead."""
+_NEXT_STEP = "check NEURONTOP_STORE; docs/fleet.md says what the database needs"
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +39,25 @@ def examine_machine(settings: Settings, sysfs_root: str = "/sys") -> Examination
     """
     observer = address_of(settings.observer_url)
     facts = gather(flag_warnings, settings.state_path, sysfs_root=sysfs_root, observer=observer)
-    return Examination(findings=tuple(examine(facts)), facts=facts)
+    return Examination(findings=(*examine(facts), *_database(settings)), facts=facts)
+
+
+def _database(settings: Settings) -> Iterator[DoctorFinding]:
+    """Whether the database of the settings answers; nothing where none is named."""
+    if not settings.store:
+        return
+    try:
+        from neuron_top.store.postgres.fleet import FleetStore
+
+        with FleetStore(settings.store, insecure=settings.store_insecure) as store:
+            before = time.time()
+            clock = store.clock()
+            offset = (before + time.time()) / 2 - clock
+    except NeuronTopError as problem:
+        yield DoctorFinding(check="database", level="problem", text=str(problem), next_step=_NEXT_STEP)
+        return
+    text = f"{store.place} answers, with the schema of this version; this clock is {offset:+.1f} s off its"
+    yield DoctorFinding(check="database", level="note" if abs(offset) > _MOST_OFFSET else "ok", text=text)
 
 
 def flag_warnings(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,9 +12,6 @@ from neuron_top.cli.main import main
 from neuron_top.store.postgres.fleet import FleetStore
 from tests.fleet.database import fill
 from tests.fleet.samples import told
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 @pytest.fixture

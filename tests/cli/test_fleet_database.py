@@ -12,10 +12,7 @@ import pytest
 pytest.importorskip("psycopg")
 
 from neuron_top.store.postgres.connection import SCHEMA_VERSION
-from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.postgresql import PostgresServer
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 def neurontop(*arguments: str, store: str = "", **environ: str) -> subprocess.CompletedProcess[str]:

@@ -12,10 +12,7 @@ from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from tests.dashboard.served import READ, Served, serving
 from tests.fleet.database import NODES, fill
-from tests.servers.postgres import postgres_server, postgres_url
 from tests.tui.feeds import StillFeed
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 @pytest.fixture

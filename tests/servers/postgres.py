@@ -1,6 +1,6 @@
 """Fixtures of a real PostgreSQL: one server per session, a fresh database for each test; skipped where there is none.
 
-Import them into a test module: `from tests.servers.postgres import postgres_server, postgres_url`.
+`tests/conftest.py` has them for every test; a module that imports them again would start a server of its own.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from neuron_top.store.postgres.connection import Database
-from neuron_top.store.postgres.migration import migrate
 from tests.servers.postgresql import PostgresMissing, PostgresServer, running
 
 
@@ -18,8 +16,7 @@ from tests.servers.postgresql import PostgresMissing, PostgresServer, running
 def postgres_server() -> Iterator[PostgresServer]:
     """A running server, one per session (and per xdist worker). Tests that kill it start one of their own."""
     try:
-        starting = running(settings="fsync = off")
-        with starting as server:
+        with running(settings="fsync = off") as server:
             yield server
     except PostgresMissing as reason:
         pytest.skip(str(reason))
@@ -28,6 +25,10 @@ def postgres_server() -> Iterator[PostgresServer]:
 @pytest.fixture
 def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The superuser's address of a fresh database that has the schema."""
+    pytest.importorskip("psycopg")
+    from neuron_top.store.postgres.connection import Database
+    from neuron_top.store.postgres.migration import migrate
+
     name = postgres_server.new_database()
     url = postgres_server.url(name)
     with Database(url, prepared=False) as database:

@@ -16,9 +16,6 @@ from neuron_top.services.transfer import pull, push
 from neuron_top.settings import Settings
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME, SqliteStore
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 def grown(count: int, first: int = 0) -> list[AnyEvent]:

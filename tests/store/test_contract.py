@@ -19,9 +19,6 @@ from neuron_top.store.protocol import Store
 from neuron_top.store.records import CompileRecord
 from neuron_top.store.sqlite import FILE_NAME
 from tests.run.samples import event_lists
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 STARTED = RunStarted(run="r1", name="bert", command=("torchrun", "train.py"), at=100.0, node="host")
 cuts = st.lists(st.integers(0, 60), max_size=5)

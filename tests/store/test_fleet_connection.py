@@ -17,6 +17,7 @@ pytest.importorskip("psycopg")
 from neuron_top.database_address import has_password, masked
 from neuron_top.errors import RefusedForSafety, UsageError
 from neuron_top.events import CacheHit
+from neuron_top.parsers.secrets import without_secrets
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import StoreUnreachable
 from neuron_top.store.fleet_records import Batch
@@ -115,10 +116,18 @@ def neurontop(*arguments: str, **environ: str) -> subprocess.CompletedProcess[st
 def test_no_command_prints_the_password_of_the_setting():
     (port,) = free_ports(1)
     store = f"postgresql://me:{PASSWORD}@127.0.0.1:{port}/x"
-    for command in (["config"], ["config", "--json"], ["runs"], ["fleet", "init"], ["doctor"], ["report", "last"]):
+    for command in (
+        ["config"],
+        ["config", "--json"],
+        ["runs"],
+        ["fleet", "init"],
+        ["doctor", "--json"],
+        ["report", "last"],
+    ):
         result = neurontop(*command, NEURONTOP_STORE=store)
         assert "3f9a" not in result.stdout + result.stderr, command
         assert "Traceback" not in result.stderr, command
+    assert json.loads(neurontop("doctor", "--json", NEURONTOP_STORE=store).stdout)["findings"][-1]["level"] == "problem"
     shown = json.loads(neurontop("config", "--json", NEURONTOP_STORE=store).stdout)["store"]
     assert shown == {"value": f"postgresql://me:***@127.0.0.1:{port}/x", "origin": "environment NEURONTOP_STORE"}
 
@@ -127,6 +136,11 @@ def test_a_password_on_the_command_line_is_refused_without_repeating_it():
     result = neurontop("runs", "--store", f"postgresql://me:{PASSWORD}@127.0.0.1/x")
     assert (result.returncode, "PGPASSWORD" in result.stderr) == (2, True)
     assert "3f9a" not in result.stderr
+
+
+@pytest.mark.parametrize("text", [f"--store postgresql://me:{PASSWORD}@db/x", f"STORE='postgres://:{PASSWORD}@db/x'"])
+def test_a_command_line_is_recorded_without_the_password_of_a_database(text: str):
+    assert "3f9a" not in without_secrets(text)
 
 
 # --- servers that are gone ---

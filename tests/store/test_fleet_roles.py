@@ -15,10 +15,7 @@ from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, 
 from neuron_top.store.postgres.fleet import FleetStore
 from neuron_top.store.postgres.recordings import PostgresStore
 from neuron_top.store.records import CompileRecord
-from tests.servers.postgres import postgres_server, postgres_url
 from tests.servers.postgresql import PostgresServer
-
-__all__ = ["postgres_server", "postgres_url"]
 
 THEIR_WAIT = Wait(job="j", key="k", waiter_node="other", ranks=1, seconds=1.0, first=1.0, last=1.0)
 Login = Callable[[str], tuple[str, str]]

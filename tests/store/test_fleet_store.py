@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("psycopg")
 
 from neuron_top.events import AnyEvent, CacheHit
+from neuron_top.services.doctor import examine_machine
+from neuron_top.settings import Settings
 from neuron_top.store.batches import pack
 from neuron_top.store.errors import ClaimLost, NodeNameTaken
 from neuron_top.store.fleet_records import Batch, NodeKey, NodeNow, NodeRecord, Spread, Wait
 from neuron_top.store.postgres.fleet import FleetStore
-from tests.servers.postgres import postgres_server, postgres_url
-
-__all__ = ["postgres_server", "postgres_url"]
 
 
 def hits(sequence: int, node: str = "n1") -> list[AnyEvent]:
@@ -210,3 +210,9 @@ def test_an_intent_is_begun_once_and_answered(postgres_url: str):
             ("done", {"freed_bytes": 7}),
             ("canceled", {}),
         ]
+
+
+def test_doctor_says_whether_the_database_answers(postgres_url: str, tmp_path: Path):
+    found = examine_machine(Settings(state_dir=str(tmp_path), store=postgres_url)).findings[-1]
+    assert (found.check, found.level) == ("database", "ok")
+    assert found.text.startswith(f"{postgres_url} answers")
