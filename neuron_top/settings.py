@@ -61,6 +61,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trash_grace: str = "7d"
     """How long removed entries can be restored before `maintain` purges them."""
 
+    notify_error: str = ""
+    """Command that gets each alert of severity `error` as JSON on standard input, such as `my-notify --desktop`."""
+    notify_warning: str = ""
+    """The same for severity `warning`."""
+    notify_info: str = ""
+    """The same for severity `info`."""
+    webhook_error: str = ""
+    """Address, https:// or http://, that gets each alert of severity `error` as JSON in a POST request."""
+    webhook_warning: str = ""
+    """The same for severity `warning`."""
+    webhook_info: str = ""
+    """The same for severity `info`."""
+
     store: str = ""
     """Database of many nodes whose recordings are read, `postgresql://host/database`; empty = those of this machine."""
     store_insecure: bool = False
@@ -166,7 +179,9 @@ def load(
 
 
 def shown(name: str, value: object) -> object:
-    """A setting's value as it may be printed: a database's address without its password."""
+    """A setting as it may be printed: an address without its password, a webhook's without its path."""
+    if name.startswith("webhook_") and isinstance(value, str) and value:
+        return "/".join([*value.split("/")[:3], "…"])
     return masked(value) if name in ("store", "claims") and isinstance(value, str) else value
 
 
@@ -233,6 +248,9 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             _ = parse(getattr(settings, name)) if getattr(settings, name) else None
         except UsageError as problem:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
+    for name in ("webhook_error", "webhook_warning", "webhook_info"):
+        if getattr(settings, name) and not getattr(settings, name).startswith(("https://", "http://")):
+            raise UsageError(f"{origins[name]}: {name} must begin with https:// or http://")
     _check_store(settings.store, origins["store"])
     if settings.claims not in ("", "off") and not settings.claims.startswith("s3://"):
         _check_store(settings.claims, origins["claims"])

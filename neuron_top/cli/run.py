@@ -31,6 +31,7 @@ from neuron_top.cli.plain import LOOK_SECONDS, PlainProgress, summary_text
 from neuron_top.cli.terminal import release_lost, standard_terminals, watched_terminal
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import estimator
+from neuron_top.services.notifications import notifying
 from neuron_top.services.record import Recording, new_recording, screen_feed, shell_status, signals_passed_on
 from neuron_top.settings import Settings
 from neuron_top.views.overview import overview
@@ -66,7 +67,10 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     lost = watched_terminal()
     hung_up = partial(release_lost, standard_terminals())
-    with signals_passed_on(recording.job, log_stderr, hung_up, resize=not screen) as deliver_early:
+    with (
+        notifying(recording.feed, settings, log_stderr, on_screen=screen),
+        signals_passed_on(recording.job, log_stderr, hung_up, resize=not screen) as deliver_early,
+    ):
         recording.start()
         deliver_early()
         if screen:

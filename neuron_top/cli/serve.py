@@ -30,6 +30,7 @@ from pathlib import Path
 from neuron_top.cli.output import log_stderr
 from neuron_top.cli.store_option import add_store, settings_of
 from neuron_top.errors import UsageError
+from neuron_top.services.notifications import notifying
 
 PORT = 8421
 SHORTEST_TOKEN = 16
@@ -80,16 +81,18 @@ def execute(arguments: argparse.Namespace) -> int:
         log_stderr(f"neurontop: to change caches from the browser, sign in with this token: {act}")
     if not local:
         log_stderr(f"neurontop: listening beyond this machine, on {arguments.host}; traffic is not encrypted")
-    serve(
-        settings,
-        live_feed(settings, arguments.paths),
-        rules(read, act, _names(arguments.host, arguments.allow_host)),
-        host=arguments.host,
-        port=arguments.port,
-        prefix=_prefix(arguments.prefix),
-        roots=cache_roots(arguments.paths),
-        opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
-    )
+    feed = live_feed(settings, arguments.paths)
+    with notifying(feed, settings, log_stderr):
+        serve(
+            settings,
+            feed,
+            rules(read, act, _names(arguments.host, arguments.allow_host)),
+            host=arguments.host,
+            port=arguments.port,
+            prefix=_prefix(arguments.prefix),
+            roots=cache_roots(arguments.paths),
+            opened=lambda address: log_stderr(f"neurontop: {address}  (Ctrl-C ends)"),
+        )
     return 0
 
 

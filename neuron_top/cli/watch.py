@@ -34,6 +34,7 @@ from neuron_top.cli.output import log_stderr, print_json_line, print_text
 from neuron_top.cli.terminal import move_pipe_aside
 from neuron_top.errors import UsageError
 from neuron_top.services.feeds import EndingFeed, Run, bucket_paths, estimator
+from neuron_top.services.notifications import notifying
 from neuron_top.settings import Settings
 from neuron_top.views.overview import Overview, overview
 
@@ -75,6 +76,13 @@ def execute(arguments: argparse.Namespace) -> int:
     feed = live_feed(settings, arguments.paths, piped)
     if arguments.view and not arguments.json:
         raise UsageError("--view needs --json: it selects the views to stream; the screen shows all of them")
+    with notifying(feed, settings, log_stderr, on_screen=on_screen):
+        return _shown(feed, settings, arguments, piped, on_screen=on_screen)
+
+
+def _shown(
+    feed: EndingFeed, settings: Settings, arguments: argparse.Namespace, piped: int | None, *, on_screen: bool
+) -> int:
     if arguments.json:
         stream = partial(_print_views, _views(settings), arguments.view)
         return _follow(feed, stream, stream, 1.0)

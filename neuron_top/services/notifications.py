@@ -1,0 +1,144 @@
+"""Alerts told outside: to a command, which shows them on a desktop or pages somebody, and to a webhook.
+
+Each severity has its own command and its own webhook in the settings. Both get the alert as one JSON object: those of
+`Alert` (`kind`, `severity`, `title`, `evidence`, `next_step`, …) and `run`, `node`, `name` of the job.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from neuron_top.settings import Settings
+
+if TYPE_CHECKING:  # few people have a command or a webhook, and everybody waits for the first frame
+    from neuron_top.ingest.feed import Feed
+    from neuron_top.run.model import Run
+    from neuron_top.views.alerts import Alert
+
+LOOK_SECONDS = 1.0
+"""How often the alerts are looked at."""
+GONE_SECONDS = 60.0
+"""An alert that comes back after so long is told again; one that flickers is not."""
+PATIENCE_SECONDS = 10.0
+"""How long a command or a webhook may take."""
+MOST_A_MINUTE = 20
+"""Notifications at most: a job that fails in every way must not flood a pager."""
+
+
+@contextmanager
+def notifying(
+    feed: Feed, settings: Settings, warn: Callable[[str], None], *, on_screen: bool = False
+) -> Iterator[None]:
+    """Tell the alerts of `feed` while the block runs, where the settings name a command or a webhook.
+
+    `warn` is told once of each that does not work, after the block where a screen would be written over. A
+    notification that fails is not tried again.
+    """
+    if not any((*_commands(settings).values(), *_webhooks(settings).values())):
+        yield
+        return
+    later: list[str] = []
+    notifier = _Notifier(feed, settings, later.append if on_screen else warn)
+    thread = threading.Thread(target=notifier.run, name="notifications", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        notifier.ended.set()
+        thread.join(PATIENCE_SECONDS)
+        notifier.look()  # what the end of a job raised
+        for text in later:
+            warn(text)
+
+
+def _commands(settings: Settings) -> dict[str, str]:
+    return {"error": settings.notify_error, "warning": settings.notify_warning, "info": settings.notify_info}
+
+
+def _webhooks(settings: Settings) -> dict[str, str]:
+    return {"error": settings.webhook_error, "warning": settings.webhook_warning, "info": settings.webhook_info}
+
+
+class _Notifier:
+    def __init__(self, feed: Feed, settings: Settings, warn: Callable[[str], None]) -> None:
+        self.ended = threading.Event()
+        self._feed, self._settings, self._warn = feed, settings, warn
+        self._commands, self._webhooks = _commands(settings), _webhooks(settings)
+        self._seen: dict[str, float] = {}
+        """When each alert was last seen, monotonic seconds."""
+        self._sent: list[float] = []
+        self._warned: set[str] = set()
+
+    def run(self) -> None:
+        while not self.ended.wait(LOOK_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Tell what is new."""
+        now = time.monotonic()
+        for alert, document in self._feed.read(self._documents):
+            last = self._seen.get(alert.key)
+            self._seen[alert.key] = now
+            if last is None or now - last > GONE_SECONDS:
+                self._tell(alert.severity.value, document, now)
+
+    def _documents(self, run: Run, now: float) -> list[tuple[Alert, bytes]]:
+        from neuron_top.views.alerts import Limits, alerts
+
+        about = {"run": run.job.run, "name": run.job.name, "node": run.job.node}
+        limits = Limits(memory_headroom=self._settings.memory_headroom)
+        return [
+            (alert, msgspec.json.encode({**msgspec.to_builtins(alert), **about})) for alert in alerts(run, now, limits)
+        ]
+
+    def _tell(self, severity: str, document: bytes, now: float) -> None:
+        command, webhook = self._commands[severity], self._webhooks[severity]
+        if not (command or webhook):
+            return
+        self._sent = [at for at in self._sent if now - at < 60.0]
+        if len(self._sent) >= MOST_A_MINUTE:
+            self._warn_once("too many", f"more than {MOST_A_MINUTE} alerts in a minute: the others are not told")
+            return
+        self._sent.append(now)
+        if command:
+            self._run(command, document)
+        if webhook:
+            self._post(webhook, document)
+
+    def _run(self, command: str, document: bytes) -> None:
+        import shlex
+        import subprocess
+
+        try:
+            subprocess.run(
+                shlex.split(command),
+                input=document,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=PATIENCE_SECONDS,
+                check=True,
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as problem:
+            self._warn_once(command, f"the command of notify_… did not work: {problem}")
+
+    def _post(self, address: str, document: bytes) -> None:
+        import urllib.request
+
+        request = urllib.request.Request(address, document, {"content-type": "application/json"})  # noqa: S310 (checked)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
+                answer.read(1)
+        except (OSError, ValueError) as problem:
+            # The address is a secret of many services: it is never told.
+            self._warn_once(address, f"the address of webhook_… did not take an alert: {problem}")
+
+    def _warn_once(self, about: str, text: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            self._warn(f"neurontop: warning: {text}")

@@ -1,0 +1,130 @@
+"""Alerts told to a command and to a webhook: each once, as JSON, by severity; what does not work is said once."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from neuron_top import events as ev
+from neuron_top.cli.main import main
+from neuron_top.errors import UsageError
+from neuron_top.run.model import Run
+from neuron_top.services import notifications
+from neuron_top.services.notifications import notifying
+from neuron_top.settings import Settings, load, shown
+from tests.report.samples import T0, A, B, compiled, made
+
+View = TypeVar("View")
+
+
+class StillFeed:
+    """A run that stands still."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def read(self, view: Callable[[Run, float], View]) -> View:
+        return view(self.run, T0 + 200)
+
+
+@pytest.fixture
+def posted() -> Iterator[tuple[str, list[Any]]]:
+    """The address of a server, and what it was sent."""
+    documents: list[Any] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            documents.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/hook/secret", documents
+    server.shutdown()
+    server.server_close()
+
+
+def failed() -> Run:
+    return made(compiled(A, 10, 1.0, 5.0, ok=False))
+
+
+def test_a_command_and_a_webhook_get_the_alert(tmp_path: Path, posted: tuple[str, list[Any]]) -> None:
+    address, documents = posted
+    out = tmp_path / "alerts.json"
+    warned: list[str] = []
+    settings = Settings(notify_error=f"tee -a {out}", webhook_error=address, webhook_warning=address)
+    feed: Any = StillFeed(failed())
+    with notifying(feed, settings, warned.append):
+        pass
+    document = json.loads(out.read_text())
+    assert document in documents
+    assert {"kind", "severity", "title", "evidence", "next_step", "run", "name", "node"} <= set(document)
+    assert (document["severity"], document["run"], document["name"]) == ("error", "r1", "sample")
+    assert warned == []
+
+
+def test_each_alert_is_told_once_and_a_new_one_too(tmp_path: Path) -> None:
+    out = tmp_path / "alerts.json"
+    run = failed()
+    feed: Any = StillFeed(run)
+    notifier = notifications._Notifier(feed, Settings(notify_error=f"tee -a {out}"), print)
+    notifier.look()
+    notifier.look()
+    before = out.read_text().count('"severity"')
+    run.apply(ev.CompileBegan(module=B, pid=10, at=T0 + 150))
+    run.apply(ev.CompileEnded(module=B, pid=10, at=T0 + 160, seconds=10.0, ok=False))
+    notifier.look()
+    assert before >= 1
+    assert out.read_text().count('"severity"') == before + 1
+
+
+def test_what_does_not_work_is_said_once_without_the_address(tmp_path: Path) -> None:
+    warned: list[str] = []
+    settings = Settings(notify_error="/no/such/program", webhook_error="http://127.0.0.1:9/hook/secret")
+    feed: Any = StillFeed(made(compiled(A, 10, 1.0, 5.0, ok=False), compiled(B, 10, 6.0, 8.0, ok=False)))
+    with notifying(feed, settings, warned.append):
+        pass
+    assert len(warned) == 2
+    assert not [text for text in warned if "secret" in text]
+
+
+def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifications, "MOST_A_MINUTE", 3)
+    ran: list[str] = []
+    monkeypatch.setattr(notifications._Notifier, "_run", lambda self, command, document: ran.append(command))
+    warned: list[str] = []
+    modules = [f"MODULE_{number:016x}+aaaaaaaa" for number in range(9)]
+    feed: Any = StillFeed(made(*(compiled(module, 10, 1.0, 5.0, ok=False) for module in modules)))
+    with notifying(feed, Settings(notify_error="true"), warned.append):
+        pass
+    assert len(ran) == 3
+    assert len(warned) == 1
+
+
+def test_the_address_of_a_webhook_is_checked_and_never_shown(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('webhook_error = "file:///etc/passwd"\n')
+    with pytest.raises(UsageError, match="webhook_error must begin with https"):
+        load(environ={}, path=file)
+    assert shown("webhook_error", "https://hooks.example/T0/secret") == "https://hooks.example/…"
+
+
+def test_watching_a_log_tells_its_alerts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, out = tmp_path / "train.log", tmp_path / "alerts.json"
+    log.write_text(
+        "2026-02-04 19:31:29.000382:  250618  ERROR ||NEURON_CC_WRAPPER||: Compilation failed for "
+        "/tmp/MODULE_04390708a5c55ca3e2e3+3d4a12eb.hlo_module.pb after 0 retries.\n"
+    )
+    monkeypatch.setenv("NEURONTOP_NOTIFY_ERROR", f"tee -a {out}")
+    assert main(["watch", str(log)]) == 0
+    assert '"severity":"error"' in out.read_text()
