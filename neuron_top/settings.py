@@ -248,13 +248,17 @@ def _checked(values: dict[str, Any], origins: dict[str, str]) -> Settings:
             _ = parse(getattr(settings, name)) if getattr(settings, name) else None
         except UsageError as problem:
             raise UsageError(f"{origins[name]}: {name}: {problem}") from None
-    for name in ("webhook_error", "webhook_warning", "webhook_info"):
-        if getattr(settings, name) and not getattr(settings, name).startswith(("https://", "http://")):
-            raise UsageError(f"{origins[name]}: {name} must begin with https:// or http://")
+    _check_webhooks(settings, origins)
     _check_store(settings.store, origins["store"])
     if settings.claims not in ("", "off") and not settings.claims.startswith("s3://"):
         _check_store(settings.claims, origins["claims"])
     return settings
+
+
+def _check_webhooks(settings: Settings, origins: dict[str, str]) -> None:
+    for name in ("webhook_error", "webhook_warning", "webhook_info"):
+        if getattr(settings, name) and not getattr(settings, name).startswith(("https://", "http://")):
+            raise UsageError(f"{origins[name]}: {name} must begin with https:// or http://")
 
 
 def _check_store(address: str, origin: str) -> None:
