@@ -86,8 +86,11 @@ class Attempts:
         """PASS names nothing: it ends the one compile that runs, or all once as many have passed as are running."""
         self._counts.passes += 1
         pending = self._lookups.oldest_pending()
-        if pending is not None and not self._graphs.running:
-            self._add_unnamed(pending[0], pending[1], event.node)
+        if not self._graphs.running:
+            if pending is not None:
+                self._add_unnamed(pending[0], pending[1], event.node)
+            elif self._lookups.newest is None:  # no wrapper has spoken: a job that prints PASS and nothing else
+                self._graphs.add_passed(f"{event.node}/{event.source}", event.node)
         running = [entry for entry in self._graphs.running if Message.BEGAN not in entry[1].message_counts]
         self._unassigned_passes = self._unassigned_passes + 1 if running else 0
         if running and self._unassigned_passes >= len(running):

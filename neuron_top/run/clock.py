@@ -43,7 +43,7 @@ class Clocks:
         clock = self.sources.get(event.source)
         if event.at is not None:
             lag = event.seen - event.at if event.seen is not None else None
-            offset = _zone(lag) if ours and lag is not None else 0.0
+            offset = zone_offset(lag) if ours and lag is not None else 0.0
             if remembered and (clock is None or event.at >= clock.at):
                 self.sources[event.source] = Clock(event.at, lag, offset)
             return msgspec.structs.replace(event, at=event.at + offset) if offset else event
@@ -55,7 +55,7 @@ class Clocks:
         return msgspec.structs.replace(event, seen=reading)
 
 
-def _zone(lag: float) -> float:
+def zone_offset(lag: float) -> float:
     """The zone offset that explains a lag, 0 when none does: whole quarter hours, up to 14 hours either way."""
     offset = round(lag / _ZONE) * _ZONE
     return offset if offset and abs(offset) <= 14 * 3600 and abs(lag - offset) <= LIVE_SECONDS else 0.0

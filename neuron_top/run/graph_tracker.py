@@ -47,11 +47,17 @@ class GraphTracker:
         self.version = 0
         """Grows with every change of any graph, as `Graph.version` does with its own: what views cache by."""
         self._numbered = 0
+        self._any_named = False
+        self._only_passed: list[str] = []
+        """Graphs that PASS alone told of, as long as nobody names a graph: the compile may be told by its name too."""
 
     def graph(self, key: str, time: float | None, *, named: bool = True) -> Graph:
         """The graph of this key, entered when it is new."""
         graph = self.graphs.get(key)
         if graph is None:
+            if named and not self._any_named:
+                self._any_named = True
+                self._drop_only_passed()
             graph = self.graphs[key] = Graph(key=key, module=key if named else None, first=time, since=time)
         self.touch(graph)
         return graph
@@ -103,6 +109,20 @@ class GraphTracker:
         graph = self.graph(f"unnamed {self._numbered}", time, named=False)
         worker = self.worker(graph, key, pid, rank, node)
         self.open(graph, worker, worker.attempt(Message.DERIVED), time, exact=False)
+
+    def add_passed(self, key: str, node: str) -> None:
+        """Enter a compile in a job of which nothing was told but PASS."""
+        if not self._any_named:
+            self.add_unnamed(key, None, None, None, node)
+            self._only_passed.append(f"unnamed {self._numbered}")
+
+    def _drop_only_passed(self) -> None:
+        for name in self._only_passed:
+            graph = self.graphs.pop(name, None)
+            for worker in graph.workers.values() if graph is not None else ():
+                for attempt in worker.attempts:
+                    self._forget(attempt)
+        self._only_passed = []
 
     def claim_unnamed(self) -> Attempt | None:
         """Take out the newest compile that only dots or PASS told of, now that its graph has a name.

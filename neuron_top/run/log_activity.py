@@ -6,10 +6,14 @@ under way) counts up to the last line once the log has been silent for long, and
 
 from __future__ import annotations
 
-from neuron_top.events import OutputGrew
+from neuron_top.events import LogEvent, OutputGrew
+from neuron_top.run.clock import LIVE_SECONDS, zone_offset
 
 QUIET_SECONDS = 10.0
 """A log that tells of a failure and then nothing for so long has ended with it, as far as anybody can tell."""
+_PIPE = "log:-"
+_BEHIND_SECONDS = 60.0
+"""A line in a pipe that is so much older than its arrival was not written now, unless its clock has another zone."""
 SILENT_SECONDS = 900.0
 """A log is silent from then on. A job that compiles may print nothing for minutes."""
 
@@ -25,6 +29,8 @@ class LogActivity:
         """The last time that one grew while it was followed."""
         self.clock: float | None = None
         """The newest clock reading of a line."""
+        self.lag: float | None = None
+        """By how much the newest line of a pipe was older than its arrival: an old log may be piped through."""
         self.closed = False
         """The pipe that was read has been closed by its writer."""
 
@@ -32,15 +38,25 @@ class LogActivity:
         """A log grew, or its writer closed it."""
         self.closed = event.closed
         if event.written is not None:
-            self.line(event.at)
+            self._clock_read(event.at)
             self.found = max(event.written, self.found or event.written)
         elif event.seen is not None:
             self.followed = max(event.seen, self.followed or event.seen)
 
-    def line(self, clock: float | None) -> None:
-        """A line, and the clock reading it carries."""
+    def line(self, event: LogEvent) -> None:
+        """A line was read."""
+        self._clock_read(event.at)
+        if event.source == _PIPE and event.at is not None and event.seen is not None:
+            self.lag = event.seen - event.at
+
+    def _clock_read(self, clock: float | None) -> None:
         if clock is not None:
             self.clock = clock if self.clock is None else max(self.clock, clock)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether what comes through a pipe was written long ago."""
+        return self.lag is not None and self.lag > _BEHIND_SECONDS and not zone_offset(self.lag)
 
     def seconds(self, now: float) -> float | None:
         """For how long nothing was heard; None while that is not long, or no log was read."""
@@ -58,4 +74,6 @@ class LogActivity:
     @property
     def last(self) -> float | None:
         """The last line's time: when it came, else its own clock, else the last change of its file."""
+        if self.lag is not None and self.lag > LIVE_SECONDS:
+            return self.clock
         return next((time for time in (self.followed, self.clock, self.found) if time is not None), None)

@@ -161,8 +161,10 @@ class Run:
         self.queue.end_trial(at)
 
     def effective_now(self, now: float) -> float:
-        """Up to when things that go on have gone on: now, or the last line of a log that has ended."""
-        last = self.silence.last if self.silent(now) is not None or self.failed(now) else None
+        """Up to when things that go on have gone on: now, or the last line of a log that has ended or is an old one."""
+        is_past = self.silent(now) is not None or self.failed(now)
+        is_past = is_past or (self.silence.is_behind and not self._is_heard_of)
+        last = self.silence.last if is_past else None
         return now if last is None else min(now, last)
 
     def compiling_seconds(self, now: float) -> float:
@@ -211,7 +213,7 @@ class Run:
             self.silence.grew(event)
         elif isinstance(event, LogEvent):
             event = self._clocks.dated(event, ours=self.job.started is not None, remembered=not late)
-            self.silence.line(event.at)
+            self.silence.line(event)
         return event
 
     def _extend_span(self, time: float | None) -> None:

@@ -189,9 +189,22 @@ def test_dots_of_the_newest_format_show_a_compile_that_has_no_name_until_it_ends
     assert run.compiles.graphs[A].duration.seconds == 20.0
 
 
-def test_dots_alone_are_no_compile_and_pass_alone_is_only_counted():
-    compiles = run_of(CompilerProgress(dots=7), CompilerPassed(), CompilerPassed()).compiles
-    assert (compiles.graphs, compiles.counts.passes, compiles.counts.dots, compiles.totals.misses) == ({}, 2, 7, 0)
+def test_dots_alone_are_no_compile():
+    compiles = run_of(CompilerProgress(dots=7)).compiles
+    assert (compiles.graphs, compiles.counts.dots, compiles.totals.misses) == ({}, 7, 0)
+
+
+def test_each_pass_of_a_job_that_prints_nothing_else_is_a_compiled_graph_of_unknown_length():
+    run = run_of(CompilerProgress(dots=7), CompilerPassed(seen=3.0), CompilerPassed(seen=9.0))
+    graphs = list(run.compiles.graphs.values())
+    assert [graph.state for graph in graphs] == [GraphState.COMPILED] * 2
+    assert [graph.duration.seconds for graph in graphs] == [None, None]
+    assert (run.compiles.counts.passes, run.compiles.totals.misses, run.compiles.compiling) == (2, 2, 0)
+
+
+def test_what_passed_alone_counts_no_more_once_a_line_names_its_graph():
+    compiles = run_of(CompilerPassed(), CompileCompleted(module=A, pid=1, generation="G3", at=9.0)).compiles
+    assert (list(compiles.graphs), compiles.totals.misses) == ([A], 1)
 
 
 def test_pass_of_one_of_two_compilers_ends_neither():
