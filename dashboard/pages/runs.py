@@ -17,6 +17,7 @@ from neuron_top.dashboard.grids import RUN_COLUMNS, grid
 from neuron_top.dashboard.layout import run_options
 from neuron_top.dashboard.page_diff import Rows
 from neuron_top.units import bytes_text, count_text, duration_text, number_text, percent_text
+from neuron_top.views.diagnosis import headline
 from neuron_top.views.runs import RunRow
 from neuron_top.views.summary import Summary, summary
 
@@ -76,7 +77,9 @@ def row(one: RunRow) -> dict[str, Any]:
 
 def summary_panel(one: Summary, run: str = LIVE) -> Any:
     """The summary of a run."""
+    told = headline(one.diagnosis, over=True)
     pairs = (
+        ("reason", told.text if told is not None else ""),
         ("command", " ".join(one.command)),
         ("state", one.state_text),
         ("wall time", duration_text(one.wall_seconds)),

@@ -54,6 +54,13 @@ class PlainProgress:
         if self._print(line):
             self._last_key, self._last_line, self._due = key, line, now + QUIET_SECONDS
 
+    def wait(self, view: Overview) -> None:
+        """Print what follows from nothing more having come: a job that failed is told then."""
+        if self._last_key is not None and self._last_key[-1] != view.header.active:
+            self.show(view)
+        else:
+            self._tell_alerts(view)
+
     def close(self, view: Overview) -> None:
         """Print where it ended, unless the last line said so."""
         self._tell_alerts(view)

@@ -76,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if screen:
             _on_screen(recording, settings, lost)
         code, closing = _in_lines(recording)
-    log_stderr("\n" + summary_text(closing, str(recording.folder), _reason(settings, closing)))
+    log_stderr("\n" + summary_text(closing, str(recording.folder), _reason(closing)))
     return shell_status(code)
 
 
@@ -122,18 +122,14 @@ def _in_lines(recording: Recording) -> tuple[int, Summary]:
         reporter.join()
 
 
-def _reason(settings: Settings, closing: Summary) -> str:
-    """Why the command failed, on one line; "" where it did not, a person stopped it, or nothing was kept to read."""
+def _reason(closing: Summary) -> str:
+    """Why the command failed, on one line; "" where it did not, or a person stopped it."""
     if closing.state not in (JobState.FAILED, JobState.KILLED):
         return ""
-    from neuron_top.services.diagnosis import recorded_diagnosis
-    from neuron_top.views.diagnosis import one_line
+    from neuron_top.views.diagnosis import headline
 
-    try:
-        diagnosis = recorded_diagnosis(settings, closing.run, closing.exit_code)
-    except UsageError:  # the output cannot be read again: the command's own exit status still has to be given
-        return ""
-    return one_line(diagnosis) if diagnosis is not None and diagnosis.causes else ""
+    told = headline(closing.diagnosis, over=True)
+    return told.text if told is not None else ""
 
 
 def _print_between_lines(recording: Recording, line: str) -> bool:

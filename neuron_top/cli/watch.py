@@ -95,6 +95,7 @@ def _shown(
             lambda feed: progress.show(feed.read(read)),
             lambda feed: progress.close(feed.read(read)),
             LOOK_SECONDS,
+            lambda feed: progress.wait(feed.read(read)),
         )
     if on_screen and sys.stdin.isatty() and (piped is not None or "-" not in arguments.paths):
         return _on_screen(feed, settings, arguments.paths)
@@ -147,9 +148,16 @@ def _print_views(views: dict[str, Callable[[Run, float], Any]], names: list[str]
 
 
 def _follow(
-    feed: EndingFeed, show: Callable[[EndingFeed], None], close: Callable[[EndingFeed], None], period: float
+    feed: EndingFeed,
+    show: Callable[[EndingFeed], None],
+    close: Callable[[EndingFeed], None],
+    period: float,
+    wait: Callable[[EndingFeed], None] = lambda feed: None,
 ) -> int:
-    """Show what has changed, at most once per period, until the sources end or somebody stops us; then the end."""
+    """Show what has changed, at most once per period, until the sources end or somebody stops us; then the end.
+
+    `wait` is called where nothing changed for a period: an alert may be that nothing more comes.
+    """
     changed = threading.Event()
     feed.start(changed.set)
     try:
@@ -158,6 +166,8 @@ def _follow(
                 changed.clear()
                 show(feed)
                 threading.Event().wait(period)
+            else:
+                wait(feed)
     finally:
         feed.stop()
         close(feed)

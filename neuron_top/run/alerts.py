@@ -120,12 +120,13 @@ Rule = Callable[[Run, float, Limits], Iterator[RaisedAlert]]
 
 
 def raised(run: Run, now: float, limits: Limits | None = None) -> tuple[RaisedAlert, ...]:
-    """All alerts that hold at `now`, worst first, then oldest first."""
+    """All alerts that hold at `now`: that the job failed, then worst first, then oldest first."""
     bounds = limits or Limits()
-    found = list(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
+    first = tuple(_job_failed(run, now))  # by our own clock: whether a log has ended depends on how long it is quiet
     now = run.effective_now(now)
-    found += [alert for rule in RULES for alert in rule(run, now, bounds)]
-    return tuple(sorted(found, key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key)))
+    found = [alert for rule in RULES for alert in rule(run, now, bounds)]
+    found.sort(key=lambda alert: (SEVERITIES.index(alert.severity), alert.since or now, alert.key))
+    return (*first, *found)
 
 
 def _job_failed(run: Run, now: float) -> Iterator[RaisedAlert]:

@@ -10,7 +10,9 @@ import msgspec
 from neuron_top.cache.model.entry import Entry
 from neuron_top.cache.model.snapshot import Snapshot
 from neuron_top.cache.model.states import HITS
+from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.diagnosis import one_line
 from neuron_top.views.metric import Provenance, value_text
 from neuron_top.views.report import Report
 from neuron_top.views.report_time import ReportStep
@@ -85,6 +87,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     cores: tuple[int, int]
     """How many cores (or local workers) each used."""
     curves: tuple[Curves, ...]
+    a_diagnosis: Diagnosis | None = None
+    b_diagnosis: Diagnosis | None = None
+    """What went wrong in each; None where no log was read for it."""
 
 
 class CacheComparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +115,7 @@ def compare(a: Report, b: Report) -> Comparison:
     return Comparison(
         a=a.title,
         b=b.title,
-        answer=_answer(metrics, memory),
+        answer=(*failure_sentences({"A": a, "B": b}), *_answer(metrics, memory)),
         environment=_environment(dict(a.environment), dict(b.environment)),
         metrics=tuple(one for one in metrics if one.a is not None or one.b is not None),
         graphs=graphs,
@@ -119,7 +124,15 @@ def compare(a: Report, b: Report) -> Comparison:
         memory=memory,
         cores=(len(a.memory), len(b.memory)),
         curves=_curves(a, b),
+        a_diagnosis=a.diagnosis,
+        b_diagnosis=b.diagnosis,
     )
+
+
+def failure_sentences(reports: Mapping[str, Report]) -> tuple[str, ...]:
+    """Why each run failed that did, by name: figures of such a run say little."""
+    failed = {name: view.diagnosis for name, view in reports.items() if view.diagnosis is not None}
+    return tuple(f"{name} {one_line(diagnosis)}." for name, diagnosis in failed.items() if diagnosis.failed)
 
 
 def compare_caches(a: Snapshot, b: Snapshot) -> CacheComparison:

@@ -7,7 +7,9 @@ from statistics import mean
 
 import msgspec
 
+from neuron_top.diagnose import Diagnosis
 from neuron_top.units import bytes_text, percent_text
+from neuron_top.views.compare import failure_sentences
 from neuron_top.views.metric import value_text
 from neuron_top.views.report import Report
 
@@ -28,6 +30,8 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     memory_change: float | None
     """(this − first) ÷ first."""
     throughput_change: float | None
+    diagnosis: Diagnosis | None = None
+    """What went wrong; None where no log was read for it."""
 
 
 class MultiComparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +45,8 @@ def multi_compare(reports: Sequence[Report]) -> MultiComparison:
     """Two or more runs against the first of them."""
     first = _row(reports[0], None)
     rows = (first, *(_row(one, first) for one in reports[1:]))
-    return MultiComparison(answer=tuple(_sentence(row, first) for row in rows[1:]), rows=rows)
+    failures = failure_sentences({view.title: view for view in reports})
+    return MultiComparison(answer=(*failures, *(_sentence(row, first) for row in rows[1:])), rows=rows)
 
 
 def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
@@ -62,6 +67,7 @@ def _row(view: Report, first: ComparedRun | None) -> ComparedRun:
         loss=known["loss"].value,
         memory_change=_change(first.memory, memory) if first is not None else None,
         throughput_change=_change(first.throughput, speed.value) if first is not None else None,
+        diagnosis=view.diagnosis,
     )
 
 

@@ -147,13 +147,21 @@ def summary(run: Run, now: float, limits: Limits | None = None) -> Summary:
         throughput_unit=training.throughput_unit,
         simulated=training.simulated_reports > 0 and training.reports == 0,
         cores=core_peaks(run),
-        errors=job.errors + training.errors_raised,
+        errors=_errors(run),
         warnings=job.warnings,
         malformed=job.malformed,
         alerts=alerts(run, now if job.finished is None else end, limits),
         torch=torch_summary(run, end),
         diagnosis=job.diagnosis,
     )
+
+
+def _errors(run: Run) -> int:
+    """Lines that tell of an error; at least what the diagnosis counted, where the job failed."""
+    told = run.job.errors + run.training.errors_raised + run.compiles.totals.failures + run.cores.exhausted_count
+    diagnosis = run.job.diagnosis
+    causes = diagnosis.causes if diagnosis is not None and diagnosis.failed else ()
+    return max(told, sum(cause.count for cause in causes))
 
 
 def slowest(graphs: list[Graph], most: int = SLOWEST_SHOWN) -> tuple[SlowGraph, ...]:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from neuron_top import events as ev
+from neuron_top.events.diagnosis import Diagnosis
 from tests.actions.caches import entry
 from tests.dashboard.browser import Watched
 from tests.dashboard.conftest import SCRIPT
 from tests.dashboard.served import ACT, READ, serving
-from tests.tui.feeds import START, StillFeed, job
+from tests.tui.feeds import START, StillFeed, failed_log, job
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 DASH_OWN = ("dash-dropdown-focus-target", "dash-options-list-option")
@@ -206,3 +207,19 @@ def test_a_wall_screen_is_filled_and_a_theme_is_kept(browser: Any, feed: StillFe
         seen.page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
         seen.page.reload()
         seen.page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
+
+
+def test_the_first_panel_of_a_failed_log_is_the_reason_and_goes_when_it_is_overcome(
+    browser: Any, tmp_path: Path
+) -> None:
+    stands_first = """() => { const reason = document.querySelector('#live-reason .reason').getBoundingClientRect();
+        return reason.height > 0 && reason.bottom <= document.querySelector('.tiles').getBoundingClientRect().top }"""
+    with serving(failed_log(), tmp_path) as served:
+        seen = open_page(browser, served.address)
+        seen.until("#live-reason h2", "failed: the compiler rejected a graph: [NCC_EVRF031]")
+        assert seen.page.evaluate(stands_first)
+        assert seen.text("#live-state") == "failed"
+        assert "sort is not supported" in served.ask("/report").body.decode()
+        served.feed.push(ev.JobDiagnosed(diagnosis=Diagnosis(), source="log:/jobs/train.log", seen=START + 7201))
+        seen.page.wait_for_function("() => document.querySelector('#live-reason').children.length === 0")
+        assert (seen.complaints, seen.foreign, seen.alerts) == ([], [], [])

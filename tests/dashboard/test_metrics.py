@@ -16,7 +16,7 @@ import pytest
 from neuron_top.dashboard.metrics import metrics_of
 from neuron_top.views.overview import overview
 from tests.dashboard.served import READ, serving
-from tests.tui.feeds import START, StillFeed, compiles, job, samples, steps
+from tests.tui.feeds import START, StillFeed, compiles, failed_log, job, samples, steps
 
 GRAFANA = Path(__file__).parents[2] / "assets" / "grafana" / "neuron-top.json"
 
@@ -122,3 +122,10 @@ def _until_answered(port: int, name: str, seconds: float = 180) -> Any:
             return found
         pause.wait(0.2)
     raise AssertionError(f"Prometheus has no {name}")
+
+
+def test_a_log_that_ended_in_failure_counts_as_an_alert_and_as_a_job_that_is_over(tmp_path: Path) -> None:
+    with serving(failed_log(), tmp_path) as served:
+        text = served.ask("/metrics").body.decode()
+    assert re.search(r'^neurontop_alerts\{severity="error"\} 1\.0$', text, re.MULTILINE)
+    assert re.search(r"^neurontop_job_active\{.*\} 0\.0$", text, re.MULTILINE)

@@ -36,7 +36,7 @@ from neuron_top.views.summary import summary
 from neuron_top.views.timeline import timeline, whole_timeline
 from neuron_top.views.torch_trace import torch_view
 from neuron_top.views.trends import trends
-from tests.tui.feeds import LINES, START, StillFeed, catalog, full, job, module, recordings, samples
+from tests.tui.feeds import LINES, START, StillFeed, catalog, failed_log, full, job, module, recordings, samples
 
 
 def lived(feed: StillFeed, key: str = "", node: str = "") -> dict[str, Any]:
@@ -384,3 +384,27 @@ def test_a_grid_library_of_another_name_is_left_to_dash() -> None:
     page = index_page("/", [], dict.fromkeys(("metas", "css", "config", "renderer"), "") | {"scripts": script})
     assert 'name="grids" content=""' in page
     assert script in page
+
+
+def test_the_live_page_begins_with_the_reason_why_the_job_failed() -> None:
+    whole = lived(failed_log())
+    told = words_of(whole["live-reason"])
+    assert told.startswith("failed: the compiler rejected a graph: [NCC_EVRF031]")
+    assert "Next:  Change the model" in told
+    assert "1202 compiling the third graph 1203 [NCC_EVRF031]" in told
+    assert whole["live-state"] == "failed"
+    assert "job failed" in words_of(whole["live-alerts"])
+    page = live.layout({}).children
+    assert [getattr(part, "id", "") for part in page][:2] == ["live-marks", "live-reason"]
+
+
+def test_the_live_page_of_a_job_without_a_failure_has_no_such_panel() -> None:
+    assert lived(full(4))["live-reason"] is None
+
+
+def test_the_summary_of_a_failed_log_says_why_and_counts_its_errors_up_to_its_last_line() -> None:
+    closing = failed_log().read(summary)
+    told = words_of(runs.summary_panel(closing))
+    assert "failed: the compiler rejected a graph" in told
+    assert "errors, warnings 4, 0" in told
+    assert "wall time 59.0 s" in told

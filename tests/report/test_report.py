@@ -28,6 +28,7 @@ from neuron_top.views.report_time import concurrency, critical_path, precompiled
 from tests.corpus import CORPUS, corpus
 from tests.report.samples import A2, T0, A, B, C, D, compiled, hit, made, sample, stepped
 from tests.run.samples import event_lists
+from tests.tui.feeds import failed_log
 
 LOGS = sorted(path.name for path in CORPUS.glob("logs/*.log"))
 
@@ -371,3 +372,19 @@ def test_no_report_of_a_real_log_denies_what_its_lines_tell(name: str) -> None:
     if not any(line.attempts and line.seconds for line in view.graphs):
         assert view.precompile == ()
     assert sum(one.seconds for one in view.parts) == pytest.approx(told(view, "wall").value or 0.0, abs=1e-3)
+
+
+def test_a_comparison_says_which_run_failed_and_why() -> None:
+    from neuron_top.report import comparison as drawn
+    from neuron_top.run.model import Run
+    from neuron_top.views.compare import compare
+    from neuron_top.views.multi_compare import multi_compare
+
+    fine, failed = report(Run(), 1.0), failed_log().read(report)
+    view = compare(fine, failed)
+    assert view.answer[0].startswith("B failed: the compiler rejected a graph: [NCC_EVRF031]")
+    assert (view.a_diagnosis, view.b_diagnosis) == (None, failed.diagnosis)
+    assert "B failed: the compiler rejected a graph" in drawn.markdown(view)
+    many = multi_compare([failed, fine, fine])
+    assert "failed: the compiler rejected a graph" in many.answer[0]
+    assert many.rows[0].diagnosis == failed.diagnosis

@@ -9,6 +9,7 @@ import msgspec
 
 from neuron_top import events as ev
 from neuron_top.cache.inductor import InductorEntry
+from neuron_top.events.diagnosis import Cause, CauseClass, Confidence, Diagnosis, Evidence, JobEnd
 from neuron_top.ingest.log_line import LogChain, LogLine, LogPage
 from neuron_top.ingest.log_query import LogQuery
 from neuron_top.run.model import Run
@@ -67,6 +68,33 @@ class StillFeed:
             self.run.apply(event)
         self.now = now if now is not None else self.now
         self._changed()
+
+
+def diagnosed(*, failed: bool = True, source: str = "log:/jobs/train.log", text: str = "") -> ev.JobDiagnosed:
+    """What a log says went wrong: a compile that failed, in line 1203."""
+    cause = Cause(
+        cause_class=CauseClass.COMPILE_ERROR,
+        line=1203,
+        offset=90_210,
+        source=source,
+        text=text or "[NCC_EVRF031] sort is not supported for int64",
+        count=4,
+        ranks=(0, 1),
+        confidence=Confidence.HIGH,
+        advice="Change the model or the compiler's version; a retry fails again unless one of them changes",
+        evidence=(Evidence(1202, "compiling the third graph"), Evidence(1204, "ERROR: neuronx-cc returned 70")),
+    )
+    end = JobEnd.FAILED if failed else JobEnd.FINISHED
+    told = Diagnosis(failed=failed, recovered=not failed, job_ended=end, causes=(cause,))
+    return ev.JobDiagnosed(diagnosis=told, source=source, seen=START + 120)
+
+
+def failed_log(*, failed: bool = True, text: str = "") -> StillFeed:
+    """A log that nobody writes any more, with the reason why its job died."""
+    grown = ev.OutputGrew(
+        path="/jobs/train.log", end=99_000, lines=1230, written=START + 60, at=START + 60, seen=START + 7200
+    )
+    return StillFeed([*steps(20), grown, diagnosed(failed=failed, text=text)], now=START + 7200, lines=LINES)
 
 
 def job(at: float = START) -> list[ev.AnyEvent]:

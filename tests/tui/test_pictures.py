@@ -68,6 +68,8 @@ STATES: dict[str, Callable[[], feeds.StillFeed]] = {
     "failed": ended(1),
     "killed": ended(-9),
     "hostile": hostile,
+    "failed-log": feeds.failed_log,
+    "recovered-log": lambda: feeds.failed_log(failed=False),
 }
 
 

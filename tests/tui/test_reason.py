@@ -1,0 +1,62 @@
+"""The first lines of the overview: why the job failed."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_top.settings import Settings
+from neuron_top.tui.app import TopApp
+from neuron_top.tui.panels.reason import reason_panel, size_request
+from neuron_top.tui.theme import DARK, Theme, choose
+from neuron_top.views.overview import Overview, overview
+
+from . import feeds
+
+LONG = "a statement of the compiler that takes more than a line " * 6
+
+
+def view_of(feed: feeds.StillFeed) -> Overview:
+    return feed.read(overview)
+
+
+@pytest.fixture
+def theme() -> Theme:
+    return choose(DARK.name, False, "utf-8", False)
+
+
+def test_a_job_without_a_failure_takes_no_line(theme: Theme) -> None:
+    view = view_of(feeds.full())
+    assert size_request(view, 80) == (0, 0, 0, 1)
+    assert reason_panel(theme, view, 80, 3) == []
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+@pytest.mark.parametrize("height", [1, 2, 3, 5, 9])
+def test_the_reason_comes_before_the_advice_and_nothing_is_wider_or_higher_than_its_place(
+    theme: Theme, width: int, height: int
+) -> None:
+    view = view_of(feeds.failed_log(text=LONG))
+    lines = [strip.text for strip in reason_panel(theme, view, width, height)]
+    assert 1 <= len(lines) <= height
+    assert all(len(line) == width for line in lines)
+    assert lines[0].startswith("✗ failed: ")
+
+
+def test_with_room_all_of_it_is_told(theme: Theme) -> None:
+    view = view_of(feeds.failed_log())
+    height = size_request(view, 80).full
+    text = " ".join(" ".join(strip.text for strip in reason_panel(theme, view, 80, height)).split())
+    assert "the compiler rejected a graph: [NCC_EVRF031] sort is not supported for int64 (line 1,203)" in text
+    assert "a retry fails again unless one of them changes" in text
+
+
+async def test_the_overview_begins_with_the_reason_and_the_header_says_failed_not_silent() -> None:
+    app = TopApp(feeds.failed_log(), Settings(), services=feeds.StillServices())
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.draw()
+        await pilot.pause()
+        lines = [strip.text for strip in app.screen._compositor.render_strips()]
+    assert "failed" in lines[0]
+    assert "silent" not in lines[0]
+    assert lines[2].startswith("✗ failed: the compiler rejected a graph: [NCC_EVRF031]")
+    assert any("error: job failed" in line for line in lines)
