@@ -67,7 +67,7 @@ def totals(run: Run) -> dict[str, Any]:
                      training.loss, training.learning_rate, training.throughput_unit, training.facts,
                      len(training.deaths), training.errors_raised),
         "queue": (run.queue.trial_running, run.queue.counts is None, len(run.queue.workers), len(run.queue.summaries)),
-        "cores": (run.cores.statuses, run.cores.log_levels, len(run.cores.runtime_errors), run.cores.exhausted_count,
+        "cores": (run.cores.statuses, run.cores.log_levels, len(run.cores.runtime_errors), run.cores.exhausted.count,
                   run.cores.hardware_errors, sorted(run.cores.cores)),
         "changes": run.caches.changes,
         # Recompiles compare times, and a line without a clock is dated by the lines around it.
