@@ -35,6 +35,7 @@ COMMANDS = (
     Command("watch", "watch", "live view of this machine, or of the given logs and caches (default)"),
     Command("demo", "demo", "play a real run that comes with neurontop: every screen without a job of your own"),
     Command("run", "run", "run a training command, record it and show it live"),
+    Command("agent", "agent", "read what runs on this node and ship it to the fleet's database, without a screen"),
     Command("compile", "compile", "compile the graphs of a training command before it runs, in parallel"),
     Command("diagnose", "diagnose", "say why a job failed: the line that states the cause, and what to do next"),
     Command("status", "status", "print the overview once, for scripts"),

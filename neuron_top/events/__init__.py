@@ -43,6 +43,7 @@ from neuron_top.events.compile import (
     HubMissed,
     LockWaited,
 )
+from neuron_top.events.fleet import ClockMeasured, NodeDescribed
 from neuron_top.events.fold import EventsFolded, Foldable, StepTime, WorkerHeard
 from neuron_top.events.job import (
     JobDiagnosed,
@@ -119,6 +120,7 @@ __all__ = [
     "CacheMissed",
     "CachePathAnnounced",
     "CacheScanned",
+    "ClockMeasured",
     "CompileBegan",
     "CompileCompleted",
     "CompilerProgress",
@@ -179,6 +181,8 @@ __all__ = [
     "NATIVE",
     "NeffMemoryReported",
     "NeuronProcess",
+    "NodeDescribed",
+    "NodeFamily",
     "NeuronProcessesSampled",
     "OutputGrew",
     "ParallelFamily",
@@ -289,6 +293,7 @@ TorchTraceFamily = (
 )
 FoldFamily = EventsFolded | WorkerHeard
 AdviceFamily = RuntimeAdvised | FunctionRecompiled
+NodeFamily = ClockMeasured | NodeDescribed
 AnyEvent = (
     CompileFamily
     | ParallelFamily
@@ -299,6 +304,7 @@ AnyEvent = (
     | TorchTraceFamily
     | FoldFamily
     | AdviceFamily
+    | NodeFamily
 )
 
 _encoder = msgspec.json.Encoder()

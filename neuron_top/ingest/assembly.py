@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from neuron_top.errors import NothingToShow
-from neuron_top.ingest.live import LiveFeed
+from neuron_top.ingest.live import EventSink, LiveFeed
 from neuron_top.ingest.log_buffer import LogBuffer
 from neuron_top.settings import Settings
 from neuron_top.telemetry.source import Source
@@ -40,6 +40,21 @@ def machine_feed(settings: Settings) -> LiveFeed:
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
 
 
+def node_feed(settings: Settings, paths: Sequence[str], node: str, sink: Callable[[], EventSink]) -> LiveFeed:
+    """What an agent reads: all that runs on this machine, and these logs, folders and caches, kept by `sink`.
+
+    Raises NothingToShow as `paths_feed` does.
+    """
+    _check_places(paths)
+    buffer = LogBuffer()
+
+    def sources() -> Iterator[Source]:
+        yield from _sources_of_machine(settings, buffer)
+        yield from _sources_of_paths(settings, buffer, paths, None)
+
+    return LiveFeed((), later=sources, buffer=buffer, sink=sink, history_seconds=settings.history_seconds, node=node)
+
+
 def _sources_of_machine(settings: Settings, buffer: LogBuffer) -> Iterator[Source]:
     from neuron_top.ingest.discover import Discovery, GatedSource
 
@@ -60,12 +75,16 @@ def paths_feed(settings: Settings, paths: Sequence[str], piped: int | None = Non
 
     Raises NothingToShow for one whose folder does not exist either.
     """
-    for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
-        if not path.exists() and not path.absolute().parent.is_dir():
-            raise NothingToShow(f"{path}: neither the file nor its folder exists")
+    _check_places(paths)
     buffer = LogBuffer()
     later = partial(_sources_of_paths, settings, buffer, paths, piped)
     return LiveFeed((), later=later, buffer=buffer, history_seconds=settings.history_seconds)
+
+
+def _check_places(paths: Sequence[str]) -> None:
+    for path in (Path(path) for path in paths if path != STANDARD_INPUT and not _is_telemetry(path)):
+        if not path.exists() and not path.absolute().parent.is_dir():
+            raise NothingToShow(f"{path}: neither the file nor its folder exists")
 
 
 def _sources_of_paths(

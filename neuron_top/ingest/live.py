@@ -56,6 +56,7 @@ class LiveFeed:
         sink: Callable[[], EventSink] | None = None,
         history_seconds: float = 8 * 3600.0,
         clock: Callable[[], float] = time.time,
+        node: str = "",
     ) -> None:
         """`later` makes further sources once the feed has begun; they come to `sources` in a thread of its own.
 
@@ -65,7 +66,7 @@ class LiveFeed:
         self._machine: dict[str, AnyEvent] = {}
         """What was last said of the machine's devices and of each source."""
         self._buffer, self._clock, self._make_sink = buffer, clock, sink
-        self._node = node_name().value
+        self._node = node or node_name().value
         self._lock = threading.Lock()
         self._unwritten: list[AnyEvent] = []
         self._dirty = threading.Event()

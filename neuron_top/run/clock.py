@@ -33,19 +33,20 @@ class Clocks:
     """Per source: how its clock stands to ours."""
 
     def __init__(self) -> None:
-        self.sources: dict[str, Clock] = {}
+        self.sources: dict[tuple[str, str], Clock] = {}
+        """By node and source: logs of several nodes have the same names."""
 
     def dated(self, event: Line, *, ours: bool, remembered: bool = True) -> Line:
         """The event on the run's time line; `ours`: the run was started by us, so its lines are young.
 
         `remembered`: its clock is a reading of its source. A folded event comes late: `WorkerHeard` tells its reading.
         """
-        clock = self.sources.get(event.source)
+        clock = self.sources.get((event.node, event.source))
         if event.at is not None:
             lag = event.seen - event.at if event.seen is not None else None
             offset = zone_offset(lag) if ours and lag is not None else 0.0
             if remembered and (clock is None or event.at >= clock.at):
-                self.sources[event.source] = Clock(event.at, lag, offset)
+                self.sources[event.node, event.source] = Clock(event.at, lag, offset)
             return msgspec.structs.replace(event, at=event.at + offset) if offset else event
         if clock is None or event.seen is None or clock.lag is None:
             return event

@@ -87,24 +87,28 @@ class _Folding(msgspec.Struct):
             self.longest_minutes = max(self.longest_minutes or 0.0, event.minutes)
         self.last = event
 
+    def event(self) -> AnyEvent:
+        """What stands for them."""
+        last = self.last
+        # One look-up is told so too: `WorkerHeard` tells of its process.
+        if self.count == 1 and not isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
+            return last
+        return EventsFolded(
+            at=last.at,
+            seen=last.seen,
+            source=last.source,
+            node=last.node,
+            last=last,
+            count=self.count,
+            first=self.first,
+            latest=self.latest,
+            longest_minutes=self.longest_minutes,
+            steps=tuple(self.steps.values()) if self.count > 1 else (),
+        )
+
     def told(self, now: float) -> AnyEvent:
         """What stands for them; empties it."""
-        last = self.last
-        event: AnyEvent = last
-        # One look-up is told so too: `WorkerHeard` tells of its process.
-        if self.count > 1 or isinstance(last, _Lookup | CachePathAnnounced | LockWaited):
-            event = EventsFolded(
-                at=last.at,
-                seen=last.seen,
-                source=last.source,
-                node=last.node,
-                last=last,
-                count=self.count,
-                first=self.first,
-                latest=self.latest,
-                longest_minutes=self.longest_minutes,
-                steps=tuple(self.steps.values()) if self.count > 1 else (),
-            )
+        event = self.event()
         self.count, self.longest_minutes, self.steps, self.opened = 0, None, {}, now
         self.first = self.latest = None
         self.window = min(self.window + 1, len(WINDOWS) - 1)
@@ -143,12 +147,15 @@ class Fold:
         self._steps = 0
         """Step reports that passed since anything that decides what they mean."""
 
-    def add(self, event: AnyEvent, now: float) -> list[AnyEvent]:
-        """Take one event; what is to be told now, in order."""
+    def add(self, event: AnyEvent, now: float, *, known: bool = False) -> list[AnyEvent]:
+        """Take one event; what is to be told now, in order. `known`: it was told before, and is only remembered."""
         key = self._key(event)
         full = len(self._folded_pairs) + len(self._met) > MOST_PAIRS
         if key is None or full or not isinstance(event, Foldable):
-            return [*self._before(event, now), event]
+            return [*self._before(event, now), *([] if known else [event])]
+        if known:
+            self._remember(event, key)
+            return []
         folding = self._foldings.get(key)
         if folding is None:
             folding = self._foldings[key] = _Folding(event, now)
@@ -170,6 +177,10 @@ class Fold:
                 for keys in self._of_graph.values():
                     keys.discard(key)
         return told
+
+    def pending(self) -> list[AnyEvent]:
+        """What waits, as it would be told now; it goes on waiting."""
+        return [folding.event() for folding in self._foldings.values() if folding.count]
 
     # --- what may be folded ---
 

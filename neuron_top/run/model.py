@@ -6,6 +6,7 @@ events in the same order give the same run. Views read the ledgers below; they a
     run.job        the command, its processes, its diagnosis     run.caches   cache roots and changed entries
     run.compiles   graphs, hits, misses, failures, waits             run.cores    cores, devices, host, telemetry
     run.queue      parallel compile: trial run, counters, workers    run.training steps, loss, throughput, errors
+    run.nodes      the nodes, where agents tell of them
     run.torch      torch.compile in plain PyTorch processes       run.silence  when logs were last heard of
 """
 
@@ -26,6 +27,7 @@ from neuron_top.events import (
     CompileFamily,
     DeviceMemoryExhausted,
     ErrorRaised,
+    EventsFolded,
     FoldFamily,
     GraphDescribed,
     GraphExtracted,
@@ -35,6 +37,7 @@ from neuron_top.events import (
     LineMarked,
     LockWaited,
     LogEvent,
+    NodeFamily,
     OutputGrew,
     ParallelFamily,
     ProcessExited,
@@ -60,6 +63,7 @@ from neuron_top.run.cores import CoreTracker
 from neuron_top.run.graph import WorkerGraph
 from neuron_top.run.job import JobTracker
 from neuron_top.run.log_activity import QUIET_SECONDS, LogActivity
+from neuron_top.run.nodes import NodeTracker
 from neuron_top.run.queue import QueueTracker
 from neuron_top.run.state import JobState
 from neuron_top.run.torch_trace import TorchTraceTracker
@@ -83,6 +87,7 @@ class Run:
         self.torch = TorchTraceTracker()
         self.advice = AdviceTracker()
         self.silence = LogActivity()
+        self.nodes = NodeTracker()
         self.events = 0
         """Events taken into account."""
         self.first_time: float | None = None
@@ -180,6 +185,7 @@ class Run:
         self.events += 1
         event = self._on_time_line(event)
         self._extend_span(event.time)
+        self.nodes.heard(event)
         if self._listener is not None:
             self._listener(event)
         if isinstance(event, CompileFamily):
@@ -205,7 +211,7 @@ class Run:
         elif isinstance(event, AdviceFamily):
             self.advice.apply(event)
         else:
-            self._folded(event)
+            self._fleet(event)
 
     def _on_time_line(self, event: AnyEvent, *, late: bool = False) -> AnyEvent:
         """The event on the run's time line; what it tells of when a log was last heard of."""
@@ -221,12 +227,18 @@ class Run:
             self.last_time = time if self.last_time is None else max(self.last_time, time)
             self.first_time = time if self.first_time is None else min(self.first_time, time)
 
-    def _folded(self, event: FoldFamily) -> None:
-        """Many events at once, each counted where it would have been."""
-        if isinstance(event, WorkerHeard):
+    def _fleet(self, event: FoldFamily | NodeFamily) -> None:
+        """What a node's agent tells."""
+        if isinstance(event, NodeFamily):
+            self.nodes.apply(event)
+        elif isinstance(event, WorkerHeard):
             self.events -= 1  # its line is counted where it was folded
             self.compiles.heard(event)
-            return
+        else:
+            self._folded(event)
+
+    def _folded(self, event: EventsFolded) -> None:
+        """Many events at once, each counted where it would have been."""
         self.events += event.count - 1
         self._extend_span(event.first)
         self._extend_span(event.latest)

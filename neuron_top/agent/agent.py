@@ -1,0 +1,120 @@
+"""An agent put together: a feed of this node, its spool, and the thread that ships."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from neuron_top import private_files
+from neuron_top.agent.node import Node
+from neuron_top.agent.shipper import Shipper
+from neuron_top.agent.sink import SpoolSink
+from neuron_top.agent.spool import MOST_BYTES, Spool, SpoolUnusable
+from neuron_top.identity import Identity
+from neuron_top.ingest.live import LiveFeed
+from neuron_top.settings import Settings
+from neuron_top.store.postgres.fleet import FleetStore
+
+FOLDER = "agent"
+_QUICK_LOOK = 3.0
+"""Seconds that the sources may take for one snapshot."""
+
+
+def spool_path(settings: Settings, node: str, job: str) -> Path:
+    """Where an agent of this node and job keeps what waits: one file, whatever the names hold."""
+    name = hashlib.sha256(f"{node}\0{job}".encode()).hexdigest()[:16]
+    return settings.state_path / FOLDER / f"{name}.db"
+
+
+class Agent:
+    """Reads, folds, spools and ships until stopped."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        who: Identity,
+        job: str,
+        make_feed: Callable[[Callable[[], SpoolSink]], LiveFeed],
+        warn: Callable[[str], None],
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """`make_feed` makes the node's feed with the sink that it is given.
+
+        Raises SpoolUnusable where an agent runs for this node and job already; UsageError, RefusedForSafety for the
+        address of the database.
+        """
+        path = spool_path(settings, who.node.value, job)
+        self._lock = _only_one(path.with_suffix(".lock"))
+        self.spool = Spool(path, most_bytes)
+        self._sink = SpoolSink(self.spool, job, warn)
+        self.feed = make_feed(lambda: self._sink)
+        node = Node(who, job, self.feed, lambda: self._sink, settings)
+        self._node = node
+        self._store = FleetStore(settings.store, insecure=settings.store_insecure)
+        self.shipper = Shipper(self._store, self.spool, node, warn)
+        self._stopping = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name="agent", daemon=True)
+
+    def start(self, changed: Callable[[], None] = lambda: None) -> None:
+        """Begin."""
+        self._node.describe()
+        self.feed.start(changed)
+        self._ticker.start()
+        self.shipper.start()
+
+    def wait(self, stop: threading.Event) -> None:
+        """Until `stop` is set, or the database refuses this node. Raises NodeNameTaken."""
+        while not stop.wait(0.2):
+            if self.shipper.refused is not None:
+                raise self.shipper.refused
+
+    def snapshot(self) -> None:
+        """Wait until the sources have told what there is now."""
+        self.feed.settle(_QUICK_LOOK)
+
+    def stop(self, seconds: float = 10.0) -> bool:
+        """End the sources, commit and ship what they told last; whether all of it arrived."""
+        self.feed.stop()
+        return self.close(seconds)
+
+    def close(self, seconds: float = 10.0) -> bool:
+        """As `stop`, of a feed that its owner has stopped."""
+        self._stopping.set()
+        self._ticker.join()
+        self._sink.close(time.time())
+        arrived = self.shipper.stop(seconds)
+        self._store.close()
+        self.spool.close()
+        os.close(self._lock)
+        return arrived
+
+    def end_job(self, finished: float, exit_code: int | None) -> None:
+        """Say that this node's part of the job has ended. Raises StoreUnusable."""
+        self._store.end_job(self._node.name, self.spool.id, self._node.job, finished, exit_code)
+
+    def _tick(self) -> None:
+        while not self._stopping.wait(1.0):
+            self._sink.tick(time.time())
+            self._node.describe()
+
+
+def _only_one(path: Path) -> int:
+    """The lock of a spool, held as long as this process lives."""
+    private_files.make_folder(path.parent.parent)
+    private_files.make_folder(path.parent)
+    number = private_files.open_file(path, os.O_RDWR)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(number)
+        raise SpoolUnusable(
+            f"another agent runs for this node and job (it holds {path}); stop it, or give this one a job or a "
+            "node of its own with --job or NEURONTOP_NODE"
+        ) from None
+    return number

@@ -1,0 +1,155 @@
+"""The thread that ships: what the spool holds, in order and each batch once, and a heartbeat with the newest samples.
+
+A database that cannot be reached is tried again, ever more seldom; what is not shipped stays in the spool.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from neuron_top.agent.spool import Spool
+from neuron_top.errors import NeuronTopError
+from neuron_top.store.errors import NodeNameTaken
+from neuron_top.store.fleet_records import NodeKey, NodeNow, NodeRecord, Wait
+from neuron_top.store.postgres.fleet import FleetStore
+
+BEAT_SECONDS = 5.0
+SHIP_SECONDS = 1.0
+KEYS_SECONDS = 30.0
+LONGEST_PAUSE = 30.0
+MOST_BATCHES = 64
+
+
+class Here(Protocol):
+    """What the shipper asks of its node."""
+
+    @property
+    def name(self) -> str:
+        """The node's."""
+
+    @property
+    def job(self) -> str:
+        """The job's."""
+
+    def record(self, offset: float | None) -> NodeRecord:
+        """The node as it is described."""
+
+    def now(self, notes: Mapping[str, int], offset: float | None) -> NodeNow:
+        """What it does now."""
+
+    def waits(self) -> list[Wait]:
+        """Who waits for whom."""
+
+    def keys(self) -> list[NodeKey]:
+        """What changed in its caches."""
+
+    def keys_sent(self, rows: list[NodeKey]) -> None:
+        """These arrived."""
+
+    def clock_measured(self, offset: float) -> None:
+        """Its clock is so far ahead of the database's."""
+
+
+class Shipper:
+    """Ships until stopped. `refused` is set where another machine has the node's name."""
+
+    def __init__(self, store: FleetStore, spool: Spool, here: Here, warn: Callable[[str], None]) -> None:
+        self._store, self._spool, self._here, self._warn = store, spool, here, warn
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="shipper", daemon=True)
+        self._mark: int | None = None
+        """Sequence of the last batch that the database has; None until it is asked."""
+        self._due = {"beat": 0.0, "keys": 0.0}
+        self._record: NodeRecord | None = None
+        self._waits: list[Wait] = []
+        self._pause, self._problem = 0.0, ""
+        self._offset: float | None = None
+        self.refused: NodeNameTaken | None = None
+        self.is_reached = False
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 10.0) -> bool:
+        """Ship what there is, for so long at most, then end; whether all of it arrived."""
+        self._stopping.set()
+        self._thread.join(seconds)
+        return not self._thread.is_alive() and not self._spool.batches(self._mark or 0, 1)
+
+    def _run(self) -> None:
+        while self.refused is None:
+            last = self._stopping.is_set()
+            if self._try() or last:
+                if last:
+                    return
+                self._stopping.wait(SHIP_SECONDS)
+            else:
+                self._stopping.wait(self._pause * random.uniform(0.7, 1.0))  # noqa: S311 (not all nodes at once)
+
+    def _try(self) -> bool:
+        try:
+            self._ship()
+        except NodeNameTaken as problem:
+            self.refused = problem
+            return False
+        except NeuronTopError as problem:
+            self._mark, self._record, self.is_reached = None, None, False
+            self._pause = min(LONGEST_PAUSE, max(1.0, 2 * self._pause))
+            if not self._problem:  # once an outage
+                self._problem = str(problem)
+                self._warn(f"{problem}; events wait in {self._spool.path}")
+            return False
+        if self._problem:
+            self._warn(f"{self._store.place} is reached again")
+        self._pause, self._problem, self.is_reached = 0.0, "", True
+        return True
+
+    def _ship(self) -> None:
+        if self._mark is None:
+            self._first_words()
+        self._describe()
+        while batches := self._spool.batches(self._mark or 0, MOST_BATCHES):
+            self._mark = self._store.ship(self._here.name, self._spool.id, batches)
+            self._spool.shipped(self._mark)
+        if self._is_due("beat", BEAT_SECONDS):
+            self._beat()
+        if self._is_due("keys", KEYS_SECONDS) and (rows := self._here.keys()):
+            self._store.put_keys(rows)
+            self._here.keys_sent(rows)
+
+    def _first_words(self) -> None:
+        """At the start, and after every outage: which node this is, and what of its spool is there already."""
+        self._describe()
+        self._store.open_job(self._here.job, name=self._here.job, started=time.time())
+        mark = self._store.shipped(self._here.name, self._spool.id)
+        self._spool.shipped(mark)
+        self._spool.continue_after(mark)
+        self._mark = mark
+
+    def _describe(self) -> None:
+        record = self._here.record(self._offset)
+        if record != self._record:
+            self._store.register(record)
+            self._record = record
+
+    def _beat(self) -> None:
+        before, theirs, after = time.time(), self._store.clock(), time.time()
+        self._offset = (before + after) / 2 - theirs
+        self._here.clock_measured(self._offset)
+        self._store.beat(self._here.now(self._spool.notes(), self._offset))
+        waits = self._here.waits()
+        if waits != self._waits:
+            self._store.put_waits(waits)
+            self._waits = waits
+
+    def _is_due(self, what: str, every: float) -> bool:
+        now = time.monotonic()
+        if now < self._due[what] and not self._stopping.is_set():
+            return False
+        self._due[what] = now + every
+        return True

@@ -1,0 +1,114 @@
+"""From a live feed to the spool: known events passed over, samples left here, the rest folded and committed."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from neuron_top.agent.marks import ReadingMarks
+from neuron_top.agent.spool import Spool, is_sample
+from neuron_top.events import (
+    AnyEvent,
+    CoreCountersRead,
+    CoresSampled,
+    EntryChanged,
+    HostSampled,
+    NeuronProcessesSampled,
+    WorkerMemoryReported,
+)
+from neuron_top.run.fold import Fold
+
+COMMIT_SECONDS = 1.0
+MOST_HELD = 50_000
+"""Events kept in memory while the disk is full."""
+_STAY_HERE = CoresSampled | HostSampled | NeuronProcessesSampled | WorkerMemoryReported | CoreCountersRead
+"""Samples of each second: `/metrics` has them, and the newest go with the heartbeat."""
+
+
+class SpoolSink:
+    """Keeps what a feed tells; an `EventSink`. `tick` it about once a second."""
+
+    def __init__(self, spool: Spool, run: str, warn: Callable[[str], None]) -> None:
+        """`run`: the job that the events belong to. `warn` takes what goes wrong, once."""
+        self._spool, self._run, self._warn = spool, run, warn
+        self._fold, self._marks = Fold(), ReadingMarks(spool.marks())
+        self._told: list[AnyEvent] = spool.pending()
+        self._dirty = bool(self._told)
+        self._committed = time.monotonic()
+        self._lock = threading.Lock()
+        self._locked: set[tuple[str, str]] = set()
+        self._problem = ""
+        self.dropped = 0
+        """Events that neither the disk nor the memory had room for."""
+        self.committed = threading.Event()
+        """Set when there is something new to ship."""
+
+    def append(self, events: Sequence[AnyEvent], now: float) -> None:
+        """Take events of the feed, in order."""
+        with self._lock:
+            for event in events:
+                self._take(event, now)
+            self._step(now)
+
+    def tell(self, event: AnyEvent) -> None:
+        """Take an event of the agent itself."""
+        with self._lock:
+            self._told.append(event)
+            self._dirty = True
+
+    def tick(self, now: float) -> None:
+        """Time has passed."""
+        with self._lock:
+            self._step(now)
+
+    def close(self, now: float) -> None:
+        """The feed has ended: commit all there is."""
+        with self._lock:
+            self._told += self._fold.flush(now, everything=True)
+            self._commit()
+
+    def _take(self, event: AnyEvent, now: float) -> None:
+        if isinstance(event, _STAY_HERE) or (isinstance(event, EntryChanged) and not self._is_about_a_lock(event)):
+            return
+        new = self._marks.is_new(event)
+        self._told += self._fold.add(event, now, known=not new)
+        if new:
+            self._marks.told(event)
+            self._dirty = True
+
+    def _is_about_a_lock(self, event: EntryChanged) -> bool:
+        """Who holds a lock is told; all that changes in a cache goes to its index, see `agent/keys.py`."""
+        entry = (event.root, event.module)
+        was = entry in self._locked
+        (self._locked.add if event.lock is not None else self._locked.discard)(entry)
+        return was or event.lock is not None
+
+    def _step(self, now: float) -> None:
+        self._told += self._fold.flush(now)
+        if time.monotonic() - self._committed >= COMMIT_SECONDS:
+            self._commit()
+
+    def _commit(self) -> None:
+        self._committed = time.monotonic()
+        if not self._dirty and not self._told:
+            return
+        try:
+            self._spool.commit(self._run, self._told, self._fold.pending(), self._marks.changed())
+        except sqlite3.Error as problem:
+            self._no_room(problem)
+            return
+        self._told, self._dirty, self._problem = [], False, ""
+        self._marks.kept()
+        self.committed.set()
+
+    def _no_room(self, problem: sqlite3.Error) -> None:
+        """Hold what there is, samples only as long as there is room; the logs themselves can be read again."""
+        if not self._problem:
+            self._problem = str(problem)
+            self._warn(f"{self._spool.path}: {problem}; events are held in memory until there is room")
+        if len(self._told) > MOST_HELD:
+            kept = [event for event in self._told if not is_sample(event)][-MOST_HELD:]
+            self.dropped += len(self._told) - len(kept)
+            self._told = kept

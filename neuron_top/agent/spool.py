@@ -1,0 +1,203 @@
+"""What waits to be shipped, in a SQLite file of its own: batches with sequence numbers, and how far logs were read.
+
+A batch and the reading marks of the lines it came from are written in one transaction. An agent that is killed at any
+moment goes on where the last transaction left it: nothing is lost, and nothing is told twice.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from neuron_top import private_files
+from neuron_top.errors import NeuronTopError, UsageError
+from neuron_top.events import (
+    AnyEvent,
+    CoreCountersRead,
+    CoresSampled,
+    EventsFolded,
+    ExecutionsCounted,
+    HostSampled,
+    NeuronProcessesSampled,
+    OutputGrew,
+    StepReported,
+    WorkerMemoryReported,
+)
+from neuron_top.store.batches import Packed, pack, portions, unpack
+from neuron_top.store.fleet_records import Batch
+
+MOST_BYTES = 512 * 1024**2
+"""Days of a job that goes well; hours of the busiest start."""
+SAMPLES = (
+    CoresSampled, HostSampled, ExecutionsCounted, NeuronProcessesSampled, WorkerMemoryReported, CoreCountersRead,
+    StepReported, OutputGrew,
+)  # fmt: skip
+"""What goes first where there is no room: the next one says the same, newer."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (sequence INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL,
+    first REAL, last REAL, count INTEGER NOT NULL, data BLOB NOT NULL, thinned INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE IF NOT EXISTS marks (source TEXT PRIMARY KEY, mark BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pending (one INTEGER PRIMARY KEY CHECK (one = 1), data BLOB NOT NULL) STRICT;
+"""
+
+
+class SpoolUnusable(UsageError):
+    """The spool cannot be opened, or another agent has it."""
+
+
+class Spool:
+    """An open spool; safe from several threads."""
+
+    def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
+        """Open or make it. Raises SpoolUnusable."""
+        self.path, self._most_bytes = path, most_bytes
+        self._lock = threading.Lock()
+        try:
+            private_files.make_folder(path.parent)
+            os.close(private_files.open_file(path, os.O_RDWR))
+            self._connection = sqlite3.connect(path, timeout=1.0, isolation_level=None, check_same_thread=False)
+            self._prepare()
+        except (OSError, sqlite3.Error, NeuronTopError) as problem:
+            raise SpoolUnusable(f"{path}: the spool cannot be used: {problem}") from None
+
+    def _prepare(self) -> None:
+        connection = self._connection
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # of one agent alone
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_SCHEMA)
+        connection.execute("INSERT OR IGNORE INTO facts VALUES ('id', ?)", (uuid.uuid4().hex,))
+        self.id = str(self._fact("id"))
+        self._bytes = int(connection.execute("SELECT coalesce(sum(length(data)), 0) FROM batches").fetchone()[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+    # --- what is told ---
+
+    def commit(
+        self, run: str, events: Sequence[AnyEvent], pending: Sequence[AnyEvent], marks: Mapping[str, bytes]
+    ) -> None:
+        """Keep events that are told, those that a fold still holds, and how far that was read, all or nothing.
+
+        Raises sqlite3.Error where the disk has no room; then nothing of it is kept.
+        """
+        packed = [pack(portion) for portion in portions(events)]
+        with self._transaction() as connection:
+            connection.executemany(
+                "INSERT INTO batches (run, first, last, count, data) VALUES (?, ?, ?, ?, ?)",
+                [(run, one.first, one.last, one.count, one.data) for one in packed],
+            )
+            connection.execute("DELETE FROM pending")
+            if pending:
+                connection.execute("INSERT INTO pending VALUES (1, ?)", (pack(pending).data,))
+            connection.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?)", list(marks.items()))
+            grown = sum(len(one.data) for one in packed)
+            if self._bytes + grown > self._most_bytes:
+                grown -= self._make_room(connection, self._bytes + grown - self._most_bytes)
+        self._bytes += grown
+
+    def pending(self) -> list[AnyEvent]:
+        """What the fold of an earlier life held."""
+        with self._lock:
+            row = self._connection.execute("SELECT data FROM pending").fetchone()
+        return unpack(row[0]) if row is not None else []
+
+    def marks(self) -> dict[str, bytes]:
+        """How far an earlier life had read, by source."""
+        with self._lock:
+            return dict(self._connection.execute("SELECT source, mark FROM marks"))
+
+    # --- what is shipped ---
+
+    def batches(self, after: int, most: int = 64) -> list[Batch]:
+        """The next batches behind a sequence, in order."""
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT first, last, count, data, sequence, run FROM batches WHERE sequence > ? "
+                "ORDER BY sequence LIMIT ?",
+                (after, most),
+            ).fetchall()
+        return [Batch(*row) for row in rows]
+
+    def shipped(self, sequence: int) -> None:
+        """Forget what is stored elsewhere."""
+        with self._transaction() as connection:
+            size = connection.execute(
+                "SELECT coalesce(sum(length(data)), 0) FROM batches WHERE sequence <= ?", (sequence,)
+            ).fetchone()[0]
+            connection.execute("DELETE FROM batches WHERE sequence <= ?", (sequence,))
+        self._bytes -= size
+
+    def continue_after(self, sequence: int) -> None:
+        """Never number a batch as one that the database knows already."""
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO sqlite_sequence (name, seq) SELECT 'batches', 0 WHERE NOT EXISTS "
+                "(SELECT 1 FROM sqlite_sequence WHERE name = 'batches')"
+            )
+            connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'batches'", (sequence,))
+
+    def notes(self) -> dict[str, int]:
+        """How much waits, and how much was dropped for want of room."""
+        with self._lock:
+            waiting = self._connection.execute("SELECT coalesce(sum(count), 0) FROM batches").fetchone()[0]
+            dropped = self._fact("dropped")
+        return {"spooled_events": int(waiting), "spooled_bytes": self._bytes, "dropped_samples": int(dropped or 0)}
+
+    # --- below ---
+
+    def _make_room(self, connection: sqlite3.Connection, wanted: int) -> int:
+        """Take the samples out of the oldest batches until `wanted` bytes are free, or none is left; bytes freed."""
+        freed = dropped = 0
+        rows = connection.execute(
+            "SELECT sequence, data, count FROM batches WHERE thinned = 0 ORDER BY sequence"
+        ).fetchall()
+        for sequence, data, count in rows:
+            if freed >= wanted:
+                break
+            rest = pack([event for event in unpack(data) if not is_sample(event)])
+            if rest.count < count:
+                freed, dropped = freed + len(data) - len(rest.data), dropped + count - rest.count
+            _replace(connection, sequence, rest)
+        total = int(self._fact("dropped") or 0) + dropped
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('dropped', ?)", (str(total),))
+        return freed
+
+    def _fact(self, name: str) -> str | None:
+        row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return row[0] if row is not None else None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def is_sample(event: AnyEvent) -> bool:
+    """Whether an event is one of those that go first."""
+    return isinstance(event.last if isinstance(event, EventsFolded) else event, SAMPLES)
+
+
+def _replace(connection: sqlite3.Connection, sequence: int, rest: Packed) -> None:
+    connection.execute(
+        "UPDATE batches SET first = ?, last = ?, count = ?, data = ?, thinned = 1 WHERE sequence = ?",
+        (*msgspec.structs.astuple(rest), sequence),
+    )

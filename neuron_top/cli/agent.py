@@ -1,0 +1,68 @@
+"""Read what runs on this node and ship it to the fleet's database, without a screen.
+
+    neurontop agent --store postgresql://db.example/neurontop        jobs, devices and caches of this node
+    neurontop agent --job bert /fsx/logs/bert/                       and these logs (torchrun's --log-dir)
+    srun --overlap --ntasks-per-node=1 neurontop agent slurm-*.out   on every node of a Slurm job
+    neurontop agent --once                                           one snapshot of the node, its caches and logs
+
+It reads what `neurontop watch` reads, folds lines that repeat each other, keeps what is not shipped yet in a file below
+the state folder, and ships it in batches. A database that cannot be reached costs a job nothing: the agent goes on and
+catches up. Killed at any moment and started again, it tells nothing twice and leaves nothing out.
+The node and the job are named as `neurontop config` shows them; --job gives the job another name.
+It ends on SIGTERM or Ctrl-C, after it has shipped what it read.
+
+exit status: 0 stopped, all of it shipped · 1 stopped, some of it still waits to be shipped · 2 no database is named, or
+an agent of this node and job runs already · 3 a given path and its folder are not found · 4 another machine has the
+node's name
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+
+from neuron_top.cli.output import log_stderr
+from neuron_top.cli.store_option import add_store, settings_of
+
+STOP_SECONDS = 10.0
+ONCE_SECONDS = 60.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Options of `agent`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="logs, folders of logs, compile caches, .jsonl files")
+    parser.add_argument("--job", default="", metavar="NAME", help="name of the job (default: see neurontop config)")
+    parser.add_argument("--once", action="store_true", help="ship one snapshot, then end")
+    add_store(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Ship until stopped."""
+    from neuron_top.services.agent import new_agent, run_once
+
+    settings = settings_of(arguments)
+    agent, who = new_agent(settings, arguments.paths, arguments.job, warn)
+    log_stderr(f"neurontop: node {who.node.value} ({who.node.origin}), job {who.job.value} ({who.job.origin})")
+    if arguments.once:
+        return _result(run_once(agent, ONCE_SECONDS))
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    agent.start()
+    try:
+        agent.wait(stop)
+    finally:
+        arrived = agent.stop(STOP_SECONDS)
+    return _result(arrived)
+
+
+def warn(text: str) -> None:
+    """What went wrong, or is well again."""
+    log_stderr(f"neurontop: {text}")
+
+
+def _result(arrived: bool) -> int:
+    if not arrived:
+        warn("some events wait to be shipped; the next agent of this node and job ships them")
+    return 0 if arrived else 1

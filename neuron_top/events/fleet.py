@@ -1,0 +1,17 @@
+"""What a node's agent tells of its node, for views over several."""
+
+from __future__ import annotations
+
+from neuron_top.events.base import Event
+
+
+class ClockMeasured(Event, frozen=True, kw_only=True):
+    """The node's clock was compared with the database's: what comes after it in the node's stream is so far ahead."""
+
+    offset_seconds: float
+
+
+class NodeDescribed(Event, frozen=True, kw_only=True):
+    """What a node is made of, at its agent's start and whenever it changes."""
+
+    attributes: dict[str, str | int | float] = {}

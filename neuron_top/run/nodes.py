@@ -1,0 +1,83 @@
+"""The nodes of a run, as their agents tell of them: signs of life, clocks, what they are made of, their pace."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import assert_never
+
+import msgspec
+
+from neuron_top.events import AnyEvent, ClockMeasured, EventsFolded, NodeDescribed, NodeFamily, StepReported
+from neuron_top.run.history import median
+
+PACES_KEPT = 20
+"""Step times of a node that its median is made of."""
+
+
+class NodeState(msgspec.Struct, kw_only=True):
+    """One node."""
+
+    node: str
+    first: float | None = None
+    last: float | None = None
+    """The newest time of any event of it."""
+    clock_offset: float | None = None
+    """Its clock minus the database's, seconds."""
+    attributes: dict[str, str | int | float] = {}
+    finished: bool = False
+    """Its part of the job has ended."""
+    paces: deque[float] = msgspec.field(default_factory=lambda: deque(maxlen=PACES_KEPT))
+    last_step: tuple[int, float] | None = None
+
+    @property
+    def step_seconds(self) -> float | None:
+        """Median seconds per step of the newest; None before there are three."""
+        return median(self.paces) if len(self.paces) >= 3 else None
+
+
+class NodeTracker:
+    """Nodes by name, in the order in which they were first heard of."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeState] = {}
+
+    def apply(self, event: NodeFamily) -> None:
+        """Take what an agent tells of its node into account."""
+        node = self._node(event.node)
+        match event:
+            case ClockMeasured():
+                node.clock_offset = event.offset_seconds
+            case NodeDescribed():
+                node.attributes = event.attributes
+            case _:
+                assert_never(event)
+
+    def heard(self, event: AnyEvent) -> None:
+        """Any event is a sign of life; a step report tells the pace."""
+        if not event.node:
+            return
+        node, time = self._node(event.node), event.time
+        if time is not None:
+            node.first = time if node.first is None else min(node.first, time)
+            node.last = time if node.last is None else max(node.last, time)
+        step = event.last if isinstance(event, EventsFolded) else event
+        if isinstance(step, StepReported):
+            _pace(node, step)
+
+    def _node(self, name: str) -> NodeState:
+        node = self.nodes.get(name)
+        if node is None:
+            node = self.nodes[name] = NodeState(node=name)
+        return node
+
+
+def _pace(node: NodeState, event: StepReported) -> None:
+    time, before = event.time, node.last_step
+    if event.step is not None and time is not None:
+        node.last_step = (event.step, time)
+    if event.step_seconds is not None:
+        node.paces.append(event.step_seconds)
+    elif before is not None and node.last_step is not None and node.last_step[0] > before[0]:
+        seconds = node.last_step[1] - before[1]
+        if seconds > 0:
+            node.paces.append(seconds / (node.last_step[0] - before[0]))

@@ -1,0 +1,146 @@
+"""The agent against a real PostgreSQL: what it ships adds up to what the logs say, through outages and kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neuron_top.events import AnyEvent
+from neuron_top.parsers.reader import LogReader
+from neuron_top.run.model import Run
+from neuron_top.store.fleet_records import Cursor, NodeRecord
+from neuron_top.store.postgres.fleet import FleetStore
+from tests.agent.logs import GRAPHS, write_job
+from tests.servers.postgres import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+
+def environment(tmp_path: Path, node: str = "n1") -> dict[str, str]:
+    cache = tmp_path / "cache"
+    return os.environ | {
+        "NEURONTOP_STATE_DIR": str(tmp_path / f"state-{node}"),
+        "NEURONTOP_CONFIG": str(tmp_path / "config.toml"),
+        "NEURONTOP_NODE": node,
+        "NEURON_COMPILE_CACHE_URL": str(cache),
+    }
+
+
+def agent(tmp_path: Path, url: str, *arguments: str, node: str = "n1") -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "neuron_top", "agent", "--store", url, "--job", "bert", *arguments]
+    return subprocess.Popen(command, env=environment(tmp_path, node), stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str], status: int = 0) -> str:
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == status, told
+    return told
+
+
+def landed(url: str, job: str = "bert") -> list[AnyEvent]:
+    events: list[AnyEvent] = []
+    cursor: Cursor = {}
+    with FleetStore(url) as store:
+        while news := store.news(job, cursor):
+            events += [event for batch in news for event in batch.events]
+    return events
+
+
+def run_of(events: list[AnyEvent]) -> Run:
+    run = Run()
+    for event in events:
+        run.apply(event)
+    return run
+
+
+def read(path: Path) -> Run:
+    reader = LogReader(f"log:{path}")
+    return run_of([*reader.feed(path.read_bytes()), *reader.flush()])
+
+
+def figures(run: Run) -> dict[str, object]:
+    sums = run.compiles.totals
+    return {
+        "graphs": {key: (one.hits, one.misses, one.failures) for key, one in run.compiles.graphs.items()},
+        "sums": (sums.hits, sums.misses, sums.graphs_hit, sums.graphs_missed),
+        "training": (run.training.reports, run.training.loss, run.training.epoch, run.training.errors_raised),
+        "job": (run.job.warnings, run.job.errors),
+    }
+
+
+def until(url: str, wanted: dict[str, object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while (found := figures(run_of(landed(url)))) != wanted and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert found == wanted
+
+
+def test_one_snapshot_adds_up_to_what_the_logs_say(tmp_path: Path, postgres_url: str) -> None:
+    log = tmp_path / "logs" / "rank0" / "stdout.log"
+    write_job(log)
+    told = ended(agent(tmp_path, postgres_url, "--once", str(tmp_path / "logs")))
+    assert "node n1 (environment NEURONTOP_NODE), job bert (command line)" in told
+    events = landed(postgres_url)
+    assert figures(run_of(events)) == figures(read(log))
+    assert sum(one.hits for one in run_of(events).compiles.graphs.values()) == len(GRAPHS) * 16
+    assert len(events) < 120  # of some 200 lines
+    with FleetStore(postgres_url) as store:
+        (node,) = store.nodes("bert")
+        assert node.attributes["node_origin"] == "environment NEURONTOP_NODE"
+        assert len(node.attributes) >= 15
+        assert node.clock_offset is not None
+        assert abs(node.clock_offset) < 60
+        assert [now.notes["dropped_samples"] for now in store.now("bert")] == [0]
+
+
+def test_an_agent_that_is_killed_again_and_again_tells_all_and_nothing_twice(tmp_path: Path, postgres_url: str) -> None:
+    whole, log = tmp_path / "whole.log", tmp_path / "job.log"
+    write_job(whole, ranks=40, steps=60)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    log.touch()
+    chance = random.Random(7)
+    for part in range(4):
+        process = agent(tmp_path, postgres_url, str(log))
+        with log.open("ab", buffering=0) as file:
+            for line in lines[part * len(lines) // 4 : (part + 1) * len(lines) // 4]:
+                file.write(line)
+                time.sleep(0.004)
+        time.sleep(chance.random() * 2)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    process = agent(tmp_path, postgres_url, str(log))
+    until(postgres_url, figures(read(log)))
+    process.send_signal(signal.SIGTERM)
+    ended(process)
+    assert figures(run_of(landed(postgres_url))) == figures(read(log))
+
+
+def test_two_machines_with_one_name_are_refused(tmp_path: Path, postgres_url: str) -> None:
+    with FleetStore(postgres_url) as store:
+        store.register(NodeRecord(node="n1", machine_id="another"))
+    told = ended(agent(tmp_path, postgres_url, "--once"), status=4)
+    assert "NEURONTOP_NODE" in told
+
+
+def test_two_agents_of_one_job_on_one_node_are_refused(tmp_path: Path, postgres_url: str) -> None:
+    first = agent(tmp_path, postgres_url)
+    assert first.stderr is not None
+    first.stderr.readline()
+    assert "another agent runs" in ended(agent(tmp_path, postgres_url), status=2)
+    first.send_signal(signal.SIGTERM)
+    ended(first)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--once",)])
+def test_without_a_database_it_says_what_to_do(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "neuron_top", "agent", *arguments]
+    result = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert "--store" in result.stderr
