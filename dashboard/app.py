@@ -28,10 +28,11 @@ from neuron_top.dashboard.index import index_page
 from neuron_top.dashboard.layout import Link, OpenPage, app_layout, run_options
 from neuron_top.dashboard.pages import cache, live, logs, memory, runs
 from neuron_top.dashboard.pages import compile as compile_page
+from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.dashboard.permissions import callback_permissions
 
 ASSETS = Path(__file__).parent.parent / "assets" / "web"
-PAGES = (live, compile_page, cache, memory, runs, logs)
+PAGES = (live, compile_page, cache, memory, runs, logs, fleet_page)
 """Registered by hand: in this order in the navigation."""
 
 
@@ -68,13 +69,15 @@ def create_app(
     app.backend.websocket_capability = (
         False  # the config tells the renderer of no socket: it would open one for nothing
     )
-    links = tuple(Link(page.PATH, page.NAME) for page in PAGES)
+    links = tuple(Link(page.PATH, page.NAME) for page in PAGES if page is not fleet_page or fleet.exists)
     app.layout = lambda: app_layout(prefix, links, current_permission.get(), _open_page(prefix, page_url.get()))
     app.interpolate_index = lambda **parts: index_page(prefix, links, parts)  # type: ignore[method-assign]
     _register_layout(app, feeds, prefix)
     for page in PAGES:
         if page is cache:
             cache.register(app, feeds, caches)
+        elif page is fleet_page:
+            fleet_page.register(app, fleet)
         else:
             page.register(app, feeds)
     push.register(server, feeds, prefix)

@@ -10,6 +10,7 @@ from neuron_top.errors import NothingToShow
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
 from neuron_top.views.fleet import FleetPage, of_job
+from neuron_top.views.fleet_node import NodePage
 
 FRESH_SECONDS = 1.0
 """A page is cached so long."""
@@ -23,6 +24,7 @@ class DashboardFleet:
         self._settings = settings
         self._lock = threading.Lock()
         self._cached: tuple[float, FleetPage] | None = None
+        self._node: tuple[str, float, NodePage] | None = None
 
     @property
     def exists(self) -> bool:
@@ -49,3 +51,10 @@ class DashboardFleet:
                 page = self.service.page()
                 cached = self._cached = (time.monotonic(), page)
         return of_job(cached[1], job) if job else cached[1]
+
+    def node(self, name: str) -> NodePage:
+        """One node with its cores, as fresh as the page. Raises NothingToShow, StoreUnusable, PrometheusUnusable."""
+        with self._lock:
+            if self._node is None or self._node[0] != name or time.monotonic() - self._node[1] > FRESH_SECONDS:
+                self._node = (name, time.monotonic(), self.service.node(name))
+            return self._node[2]

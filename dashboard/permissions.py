@@ -16,7 +16,7 @@ GET, POST, SOCKET = "GET", "POST", "SOCKET"
 CALLBACKS_PATH = "_dash-update-component"
 
 _READ_PATHS = (
-    "", "compile", "cache", "memory", "runs", "logs",
+    "", "compile", "cache", "memory", "runs", "logs", "fleet",
     "_dash-layout", "_dash-dependencies", "_dash-component-suites/{package_name}/{fingerprinted_path:path}", "alive",
     "report", "comparison", "metrics",
     "api/openapi.json", "api/overview", "api/graphs", "api/graphs/{key}", "api/timeline", "api/answers", "api/lookups",
@@ -66,6 +66,7 @@ CALLBACKS: Mapping[str, Permission] = {
     "memory-with.options": Permission.READ,
     "runs-note.children": Permission.READ,
     "runs-documents.children": Permission.READ,
+    "fleet-summary.children": Permission.READ,
     "logs-new.data": Permission.READ,
     "logs-found.data": Permission.READ,
 }

@@ -6,6 +6,7 @@
   const CONTROLS = {  // id → name in the address, the value that means nothing, what is forgotten with a change
     "logs-search": {name: "q", wait: 300}, "logs-level": {name: "level", none: "all"},
     "cache-query": {name: "q", wait: 400}, "cache-group": {name: "group", none: "none", forgets: "open"},
+    "fleet-find": {name: "q", wait: 300}, "fleet-metric": {name: "metric", none: "utilization"},
   };
   const waiting = {}, held = {};  // by id; held: what a control has put into the address, or taken from it, last
   const asked = (name) => new URLSearchParams(location.search).get(name) || "";

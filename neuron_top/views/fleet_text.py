@@ -53,3 +53,9 @@ def fleet_text(page: FleetPage) -> str:
     slow = sum(node.slow for node in page.nodes)
     words += [f"{count_text(slow)} slow"] if slow else []
     return " · ".join(words)
+
+
+def node_words(node: NodeRow) -> str:
+    """What a search looks at: name, job, state, phase, what is wrong, and attributes that are text."""
+    texts = (value for value in node.attributes.values() if isinstance(value, str))
+    return " ".join((node.node, node.job, node.cluster, node.state, node.phase, trouble_text(node), *texts))

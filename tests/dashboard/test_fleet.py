@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from neuron_top.dashboard.chart_colors import DARK
+from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.page_diff import outputs_of
+from neuron_top.dashboard.pages import fleet as fleet_page
 from neuron_top.services.fleet import FleetService
 from neuron_top.settings import Settings
+from neuron_top.views.fleet import FleetPage, metric_named
+from neuron_top.views.fleet_differences import differences
 from tests.dashboard.served import READ, Served, serving
 from tests.fleet.database import NODES, fill
+from tests.fleet.samples import page, told
 from tests.tui.feeds import StillFeed
 
 
@@ -75,3 +84,44 @@ def test_a_job_is_summed_up_over_its_nodes(postgres_url: str) -> None:
     with FleetService(Settings(store=postgres_url)) as fleet:
         total = fleet.summary("4711")
     assert (total.steps, total.loss, len(NODES)) == (3, 1.5, 4)
+
+
+def rendered(shown: FleetPage, metric: str = "utilization") -> dict[str, object]:
+    found = differences(shown, [shown.nodes[0].node]) if len(shown.nodes) > 1 else "nothing"
+    return fleet_page.render(fleet_page.FleetAnswer(shown, metric_named(metric), shown.nodes, found, None), DARK)
+
+
+def test_the_page_has_a_value_for_every_slot_also_without_a_fleet_or_a_node(served: Served) -> None:
+    wanted = set(fleet_page.OUTPUTS.names)
+    assert set(fleet_page.render(None, DARK)) == set(rendered(page([]))) == set(rendered(page([told("n1")]))) == wanted
+    with closing(DashboardFleet(served.feeds.settings)) as fleet:
+        with_node = fleet_page.answer_of(fleet, {"node": "n3", "q": "n3", "metric": "memory"})
+    assert with_node is not None
+    assert [node.node for node in with_node.nodes] == ["n3"]
+    assert set(fleet_page.render(with_node, DARK)) == wanted
+
+
+def test_each_node_is_a_cell_with_its_name_and_a_sign_where_something_is_wrong() -> None:
+    shown = page([told(f"n{number}", step_seconds=9.0 if number == 2 else 1.0) for number in range(5)], silent=["n4"])
+    (cells,) = rendered(shown)["fleet-cells"].figure["data"]  # type: ignore[attr-defined]
+    assert (cells["customdata"], cells["text"]) == ([["n0", "n1", "n2", "n3", "n4"]], [["", "", "▲", "", "✗"]])
+    assert cells["z"] == [[40] * 5]
+
+
+@pytest.mark.parametrize("metric", ["utilization", "step_seconds", "memory"])
+def test_a_push_for_a_thousand_nodes_that_all_changed_stays_below_ten_kilobytes(metric: str) -> None:
+    first, second = (
+        page([told(f"trn-{number:04}", step_seconds=1.0 + (number * by) % 7 / 100) for number in range(1000)])
+        for by in (1, 3)
+    )
+    _values, marks = outputs_of(rendered(first, metric), {})
+    values, _marks = outputs_of(rendered(second, metric), marks)
+    changed = [value for value in values if type(value).__name__ != "NoUpdate"]
+    sent = json.dumps(changed, default=lambda one: one.to_plotly_json(), separators=(",", ":"))  # as Dash writes it
+    assert len(sent) <= 10_000
+
+
+def test_the_way_to_the_page_is_shown_where_there_is_a_fleet(served: Served, tmp_path: Path) -> None:
+    assert "to-fleet" in served.ask("/_dash-layout").body.decode()
+    with serving(StillFeed(), tmp_path / "other") as other:
+        assert "to-fleet" not in other.ask("/_dash-layout").body.decode()

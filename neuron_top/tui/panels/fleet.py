@@ -180,12 +180,6 @@ def _phase_cell(row: NodeRow, theme: Theme, width: int) -> Cell:
     return [(str(row.state), theme.bad if row.state is NodeState.SILENT else theme.quiet)]
 
 
-def node_text(row: NodeRow) -> str:
-    """What a filter looks at, and what `y` copies."""
-    attributes = " ".join(str(value) for value in row.attributes.values() if isinstance(value, str))
-    return f"{row.node} {row.job} {row.cluster} {row.state} {row.phase} {trouble_text(row)} {attributes}"
-
-
 # One node
 
 

@@ -18,6 +18,7 @@ from neuron_top.tui.widgets.table import Table
 from neuron_top.views.fleet import METRICS, FleetPage, NodeRow, sorted_nodes
 from neuron_top.views.fleet_cells import fleet_cells
 from neuron_top.views.fleet_differences import Differences, differences, slow_selection
+from neuron_top.views.fleet_text import node_words
 from neuron_top.views.model import Run
 
 NOTHING = (
@@ -44,7 +45,7 @@ class FleetScreen(TableScreen):
         yield RenderWidget("jobs", panel.jobs_panel, panel.jobs_lines)
         yield RenderWidget("cells", panel.cells_panel, panel.cells_lines)
         columns = panel.node_columns(self._metric, self._marked)
-        table: Table[NodeRow] = Table(columns, lambda row: row.node, panel.node_text, id="nodes")
+        table: Table[NodeRow] = Table(columns, lambda row: row.node, node_words, id="nodes")
         table.nothing = ("Asking the database…",)
         yield table
 

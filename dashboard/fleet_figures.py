@@ -1,0 +1,90 @@
+"""Nodes of a fleet as cells of a heat map, a sign on each that is silent or slow; and the cores of one node."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import Any
+
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.figures import Figure, empty, layout, line, plain
+from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.views.fleet_cells import FleetCells
+from neuron_top.views.fleet_node import NodePage
+
+MOST_ACROSS = 50
+_SIGNS = {"silent": "✗", "slow": "▲"}
+_CORES_ACROSS = 32
+
+
+def nodes_figure(cells: FleetCells, colors: ChartColors) -> PageChart:
+    """A cell per node by name, colored by its worst core; names lie in what stays, values in what moves."""
+    count = len(cells.cells)
+    if not count:
+        return PageChart(empty(colors, "no node matches"))
+    across = min(MOST_ACROSS, max(8, ceil(sqrt(count * 2.5))))
+    rows = [cells.cells[first : first + across] for first in range(0, count, across)]
+    side = 40 if len(rows) <= 4 else 24
+    trace = {
+        "type": "heatmap",
+        "z": [[_short(cell.worst) for cell in row] for row in rows],
+        "text": [[_SIGNS.get(cell.mark, "") for cell in row] for row in rows],
+        "texttemplate": "%{text}",
+        "customdata": [[plain(cell.node) for cell in row] for row in rows],
+        "zmin": 0,
+        "zmax": 100,
+        "hoverongaps": True,
+        "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
+        "xgap": 2,
+        "ygap": 2,
+        "hovertemplate": f"%{{customdata}} %{{text}}<br>{cells.metric.title}: {_hover(cells)}<extra></extra>",
+        "showscale": False,
+    }
+    bare = {"visible": False, "fixedrange": True}
+    whole = layout(
+        colors, 30 + side * len(rows), xaxis=bare, yaxis={**bare, "autorange": "reversed"}, margin={"t": 4, "b": 4}
+    )
+    return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"), ("data", 0, "text")))
+
+
+def _short(value: float | None) -> int | None:
+    """Whole percent: what a color can show, and short on the wire."""
+    return None if value is None else round(100 * value)
+
+
+def _hover(cells: FleetCells) -> str:
+    return "worst %{z} %" if cells.top == 1.0 else f"worst %{{z}} % of {cells.metric.text(cells.top)}"
+
+
+def cores_figure(page: NodePage, metric: str, colors: ChartColors) -> PageChart:
+    """The cores of a node."""
+    values = page.cores.get(metric) or ()
+    if not values:
+        return PageChart(empty(colors, "this node tells nothing of its cores", 120))
+    rows = [list(values[first : first + _CORES_ACROSS]) for first in range(0, len(values), _CORES_ACROSS)]
+    trace = {
+        "type": "heatmap",
+        "z": rows,
+        "y": [f"core {first * _CORES_ACROSS}" for first in range(len(rows))],
+        "colorscale": [[index / (len(colors.heat) - 1), color] for index, color in enumerate(colors.heat)],
+        "xgap": 2,
+        "ygap": 2,
+        "hovertemplate": "%{y} + %{x}: %{z}<extra></extra>",
+        "showscale": False,
+        **({"zmin": 0, "zmax": 1} if metric == "utilization" else {}),
+    }
+    whole = layout(colors, 50 + 26 * len(rows), yaxis={"autorange": "reversed", "type": "category"})
+    return PageChart({"data": [trace], "layout": whole}, (("data", 0, "z"),))
+
+
+def history_figure(page: NodePage, colors: ChartColors) -> Figure:
+    """The least, median and most busy core of a node over the last hour; the reason where there is no history."""
+    history = page.history
+    if history.missing:
+        return empty(colors, history.missing, 160)
+    lines: list[dict[str, Any]] = [
+        line("least busy core", history.low, colors.warn, scale=100.0),
+        line("median", history.median, colors.accent, scale=100.0),
+        line("most busy core", history.high, colors.quiet, scale=100.0),
+    ]
+    axes = {"yaxis": {"range": [0, 105], "ticksuffix": " %"}, "xaxis": {"type": "date"}}
+    return {"data": lines, "layout": layout(colors, 220, showlegend=True, **axes)}

@@ -1,0 +1,206 @@
+"""Fleet: jobs, a cell for each node, the worst nodes by a metric, what is different about slow ones, and one node."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+
+from neuron_top.dashboard import fleet_figures as figures
+from neuron_top.dashboard.address import hold, search_with
+from neuron_top.dashboard.binding import PageOutputs, PageRequest, bind
+from neuron_top.dashboard.chart_colors import ChartColors
+from neuron_top.dashboard.components import attributes, chart, fact_list, note, panel, table
+from neuron_top.dashboard.figures import empty
+from neuron_top.dashboard.fleet import DashboardFleet
+from neuron_top.dashboard.page_diff import PageChart
+from neuron_top.errors import NothingToShow
+from neuron_top.filters import words_filter
+from neuron_top.units import UNKNOWN, count_text, duration_text, percent_text
+from neuron_top.views.fleet import METRICS, FleetMetric, FleetPage, JobRow, NodeRow, metric_named, top
+from neuron_top.views.fleet_cells import fleet_cells
+from neuron_top.views.fleet_differences import Differences, differences, slow_selection
+from neuron_top.views.fleet_node import NodePage
+from neuron_top.views.fleet_text import (
+    fleet_text,
+    node_words,
+    nodes_text,
+    phases_text,
+    steps_text,
+    trouble_text,
+    wait_text,
+)
+
+PATH, NAME = "fleet", "Fleet"
+OUTPUTS = PageOutputs(
+    parts=("fleet-summary", "fleet-jobs", "fleet-top", "fleet-different", "fleet-node"),
+    charts=("fleet-cells", "fleet-cores", "fleet-history"),
+)
+NO_FLEET = "No fleet is named: start the server with `neurontop serve --store postgresql://host/database`."
+
+
+class FleetAnswer(NamedTuple):
+    """Everything that the page shows."""
+
+    page: FleetPage
+    metric: FleetMetric
+    nodes: Sequence[NodeRow]
+    """Those that match what is searched for."""
+    different: Differences | str
+    node: NodePage | None
+
+
+def layout(state: dict[str, str]) -> Any:
+    """The page without its numbers."""
+    choice = [
+        html.Label("Metric", htmlFor="fleet-metric", className="visually-hidden"),
+        dcc.Dropdown(
+            {metric.name: metric.title for metric in METRICS},
+            state.get("metric", METRICS[0].name),
+            id="fleet-metric",
+            clearable=False,
+            className="run-picker",
+        ),
+        html.Label("Search nodes", htmlFor="fleet-find", className="visually-hidden"),
+        dcc.Input(
+            id="fleet-find",
+            type="search",
+            value=state.get("q", ""),
+            placeholder="node, job, phase, attribute; !word excludes",
+        ),
+    ]
+    return html.Div(
+        [
+            dcc.Store(id="fleet-marks", data=None),
+            html.Div(html.P(id="fleet-summary", role="status"), className="full"),
+            panel("Jobs", html.Div(id="fleet-jobs"), wide=True),
+            panel(
+                "Nodes, by name; click one to open it",
+                chart("fleet-cells", "A cell for each node", 160),
+                tools=choice,
+                wide=True,
+            ),
+            panel("Top ten", html.Div(id="fleet-top")),
+            panel("What is different", html.Div(id="fleet-different")),
+            html.Section(
+                [
+                    html.Div(id="fleet-node"),
+                    chart("fleet-cores", "The cores of the node", 120),
+                    chart("fleet-history", "The node's cores over the last hour", 160),
+                ],
+                className="panel wide",
+                id="fleet-node-panel",
+                **attributes(aria_label="One node"),
+            ),
+        ],
+        className="grid two",
+    )
+
+
+def render(answer: FleetAnswer | None, colors: ChartColors) -> dict[str, Any]:
+    """Every section of the page; None: there is no fleet."""
+    blank = PageChart(empty(colors, "", 60))
+    if answer is None:
+        parts = dict.fromkeys(OUTPUTS.parts)
+        return {**parts, "fleet-summary": note(NO_FLEET), **dict.fromkeys(OUTPUTS.charts, blank)}
+    page, metric, node = answer.page, answer.metric, answer.node
+    shown = f"; {count_text(len(answer.nodes))} match" if len(answer.nodes) < len(page.nodes) else ""
+    cores = metric.name if node is not None and metric.name in node.cores else METRICS[0].name
+    return {
+        "fleet-summary": fleet_text(page) + shown,
+        "fleet-jobs": _jobs(page.jobs),
+        "fleet-cells": figures.nodes_figure(fleet_cells(answer.nodes, metric), colors),
+        "fleet-top": _top(page, answer.nodes, metric),
+        "fleet-different": _different(answer.different),
+        "fleet-node": _node(node) if node is not None else None,
+        "fleet-cores": figures.cores_figure(node, cores, colors) if node is not None else blank,
+        "fleet-history": PageChart(figures.history_figure(node, colors)) if node is not None else blank,
+    }
+
+
+def _jobs(jobs: Sequence[JobRow]) -> Any:
+    if not jobs:
+        return note("No job yet. Start `neurontop agent` beside one on each of its nodes.")
+    rows = [
+        (
+            job.job, job.name, job.state_text, nodes_text(job), phases_text(job), steps_text(job),
+            count_text(job.graphs_left), wait_text(job), ", ".join(job.slow_nodes[:5]) or UNKNOWN,
+        )
+        for job in jobs[:20]
+    ]  # fmt: skip
+    head = ("job", "name", "state", "nodes", "phase", "step", "graphs left", "longest wait", "slow nodes")
+    return table(head, rows, caption="Jobs, the newest first", right=(6,))
+
+
+def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
+    ranked = top(FleetPage(now=page.now, jobs=page.jobs, nodes=tuple(nodes)), metric)
+    if not ranked:
+        return note(f"No node tells {metric.title}.")
+    rows = [(row.node, row.text, metric.text(row.median), row.core or UNKNOWN, row.job) for row in ranked]
+    caption = f"The worst nodes by {metric.title}"
+    return table(("node", metric.title, "median of its cores", "core", "job"), rows, caption=caption, right=(1, 2))
+
+
+def _different(found: Differences | str) -> Any:
+    if isinstance(found, str):
+        return note(found)
+    rows = [
+        (row.attribute, row.value, percent_text(row.selected_share), percent_text(row.rest_share), f"{row.chance:.2g}")
+        for row in found.rows
+    ]
+    words = html.P(f"{len(found.selected)} slow nodes against {count_text(found.rest)} others.")
+    if not rows:
+        return [words, note("No attribute tells them apart.")]
+    head = ("attribute", "value", "slow nodes", "the others", "by chance")
+    return [words, table(head, rows, caption="Attributes of the slow nodes", right=(2, 3, 4))]
+
+
+def _node(page: NodePage) -> Any:
+    row = page.row
+    facts = (
+        ("job", row.job), ("state", f"{row.state} {row.phase}".strip()),
+        ("step", f"{count_text(row.step)}, {duration_text(row.step_seconds)} each"),
+        ("wrong", trouble_text(row)), ("heard of", f"{duration_text(row.silent_seconds)} ago"),
+        *((name, "" if value is None else str(value)) for name, value in sorted(row.attributes.items())),
+    )  # fmt: skip
+    return [html.H2(f"Node {row.node}"), fact_list(facts)]
+
+
+def answer_of(fleet: DashboardFleet, state: dict[str, str]) -> FleetAnswer | None:
+    """What the page shows for an address. Asks the database. Raises NothingToShow, StoreUnusable."""
+    if not fleet.exists:
+        return None
+    page = fleet.page(state.get("job"))
+    query = state.get("q", "")
+    keep = words_filter(query) if query.strip() else None
+    nodes = [node for node in page.nodes if keep is None or keep(node_words(node))]
+    different: Differences | str
+    try:
+        different = differences(page, slow_selection(page))
+    except NothingToShow as none:
+        different = str(none)
+    name = state.get("node")
+    node = fleet.node(name) if name else None
+    return FleetAnswer(page, metric_named(state.get("metric", METRICS[0].name)), nodes, different, node)
+
+
+def register(app: Dash, fleet: DashboardFleet) -> None:
+    """Bind the page to the database."""
+
+    async def answer(asked: PageRequest) -> dict[str, Any]:
+        return render(await asyncio.to_thread(answer_of, fleet, asked.state), asked.colors)
+
+    bind(app, "fleet", OUTPUTS, answer)
+    hold(app, "fleet-metric", "fleet-find")
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        Input("fleet-cells", "clickData"),
+        State("url", "search"),
+        prevent_initial_call=True,
+    )
+    async def open_node(click: dict[str, Any] | None, search: str) -> Any:
+        name = ((click or {}).get("points") or [{}])[0].get("customdata")
+        return search_with(search, node=name) if isinstance(name, str) and name else no_update
