@@ -138,9 +138,12 @@ def _top(page: FleetPage, nodes: Sequence[NodeRow], metric: FleetMetric) -> Any:
     ranked = top(FleetPage(now=page.now, jobs=page.jobs, nodes=tuple(nodes)), metric)
     if not ranked:
         return note(f"No node tells {metric.title}.")
-    rows = [(row.node, row.text, metric.text(row.median), row.core or UNKNOWN, row.job) for row in ranked]
+    # Few cells: the table is sent anew whenever a place changes.
+    rows = [
+        (row.node, f"{row.text}{f', core {row.core}' if row.core else ''}", metric.text(row.median)) for row in ranked
+    ]
     caption = f"The worst nodes by {metric.title}"
-    return table(("node", metric.title, "median of its cores", "core", "job"), rows, caption=caption, right=(1, 2))
+    return table(("node", metric.title, "median of its cores"), rows, caption=caption, right=(1, 2))
 
 
 def _different(found: Differences | str) -> Any:
