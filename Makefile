@@ -11,12 +11,12 @@ RANKS  ?= 4
 TP     ?= 2
 STEPS  ?= 20
 
-.PHONY: run fleet test check format bench fuzz adversary man clean help
+.PHONY: run fleet test check format bench fuzz adversary docs man clean help
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -6
-	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, man, clean'
+	@echo '  make check   format, lint, types, import contracts;  make bench   measured ratios;  make adversary   every attack;  make format, fuzz, docs, man, clean'
 
 run: $(VENV)/.run
 	OMP_NUM_THREADS=1 $(BIN)/neurontop run --name tutorial -- $(BIN)/torchrun --nproc_per_node=$(RANKS) \
@@ -53,6 +53,9 @@ fuzz: $(VENV)/.dev
 # Every attack in full, which takes about an hour; `make test` runs the quick ones and a sample of the others.
 adversary: $(VENV)/.dev
 	NEURONTOP_ADVERSARY=long $(BIN)/python -m pytest -n 2 --dist loadgroup tests/adversary
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 man: $(VENV)/.dev
 	mkdir -p build
