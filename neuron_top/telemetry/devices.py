@@ -42,7 +42,7 @@ def list_devices(command: str | None = None) -> Listing:
     command = command or tools.find("neuron-ls")
     if command is None:
         return Listing(reason=f"neuron-ls is neither on the PATH nor in {tools.SDK_BIN}")
-    reasons: list[str] = []
+    reasons: dict[str, list[str]] = {}
     for options in _FORMS:
         words = " ".join((command, *options))
         try:
@@ -53,14 +53,15 @@ def list_devices(command: str | None = None) -> Listing:
             return Listing(reason=f"{command} cannot be started ({problem.strerror or problem})")
         if answer.status != 0:
             said = (answer.err.strip() or answer.out.strip()).decode("utf-8", "replace").splitlines()
-            reasons.append(f"{words} ended with {answer.status}: {visible(said[-1]) if said else 'no output'}")
+            why = f"ended with {answer.status}: {visible(said[-1]) if said else 'no output'}"
+            reasons.setdefault(why, []).append(words)
         elif devices := listed_devices(answer.out):
             return Listing(devices=devices)
         elif answer.out.strip() == b"[]":
             return Listing(reason=f"{words} lists no device")
         else:
-            reasons.append(f"{words}: its output cannot be read as a listing of devices")
-    return Listing(reason="; ".join(dict.fromkeys(reasons)))
+            reasons.setdefault("printed what cannot be read as a listing of devices", []).append(words)
+    return Listing(reason="; ".join(f"{', '.join(words)} {why}" for why, words in reasons.items()))
 
 
 def listed_devices(output: bytes) -> tuple[LsDevice, ...]:

@@ -75,7 +75,8 @@ def _devices(facts: MachineFacts) -> Iterator[tuple[str, str, str]]:
     if not is_neuron_machine(facts):
         yield "note", "no Neuron device: graphs are compiled and trained locally, each worker stands for a core", ""
         if facts.listing.reason and facts.tools.get("neuron-ls"):
-            yield "note", f"neuron-ls: {facts.listing.reason}", "run it by hand if this machine should have devices"
+            step = "run it by hand if this machine should have devices"
+            yield "note", f"neuron-ls is installed, but {facts.listing.reason}", step
         return
     count = max(len(facts.listing.devices), facts.counted_devices, len(facts.nodes))
     if not count:

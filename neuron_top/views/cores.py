@@ -48,6 +48,8 @@ class CoreTable(msgspec.Struct, frozen=True, kw_only=True):
     execution_errors: dict[str, int]
     latency: dict[str, float]
     """Percentiles of the newest period, seconds."""
+    absent: tuple[str, ...]
+    """Why sources of telemetry tell nothing: `<name>: <reason>`."""
     exhausted: ExhaustedMemory | None
     """Allocations that failed: what filled the memory is drawn as the same bars."""
 
@@ -85,6 +87,7 @@ def core_table(run: Run, now: float) -> CoreTable:
         execution_statuses=dict(cores.statuses),
         execution_errors=dict(cores.execution_errors),
         latency=cores.latency,
+        absent=tuple(f"{source.name}: {source.text}" for source in cores.sources.values() if not source.available),
         exhausted=exhausted_memory(cores.exhausted),
     )
 

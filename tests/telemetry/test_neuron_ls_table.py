@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neuron_top.parsers.neuron_ls import read_devices
 from neuron_top.parsers.neuron_ls_table import read_tables
-from neuron_top.telemetry.devices import list_devices, listed_devices
+from neuron_top.telemetry.devices import NeuronLsPoller, list_devices, listed_devices
 from neuron_top.telemetry.instances import GIB
 from neuron_top.telemetry.telemetry_file import TelemetryFile
 from tests.corpus import corpus
@@ -178,3 +178,21 @@ def test_published_tables_are_read_whole() -> None:
         processes = expected["processes"] or []
         pids = {process.pid for device in devices for process in device.processes}
         assert pids == {process["pid"] for process in processes}
+
+
+def test_the_screen_says_why_there_is_no_device(tmp_path: Path) -> None:
+    from neuron_top.run.model import Run
+    from neuron_top.tui.panels.cores import cores_panel
+    from neuron_top.tui.theme import choose
+    from neuron_top.views.cores import core_table
+
+    tool = executable(tmp_path, "neuron-ls", 'print("driver and tools do not match", file=sys.stderr); sys.exit(1)')
+    run = Run()
+    for event in NeuronLsPoller(tool)():
+        run.apply(event)
+    (why,) = core_table(run, 0.0).absent
+    assert why.startswith("neuron-ls: ")
+    assert why.endswith("ended with 1: driver and tools do not match"), "said once, not for each form"
+    assert all(form in why for form in ("--output-format json", "--json-output"))
+    look = choose("dark", ascii_only=False, encoding="utf-8", no_color=False)
+    assert "neuron-ls: " in cores_panel(look, (), 0.0, 160, 3, (why,))[1].text

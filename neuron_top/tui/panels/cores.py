@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from neuron_top.events import MEMORY_KINDS, WORKER_KINDS
 from neuron_top.tui.arrange import SizeRequest
-from neuron_top.tui.drawing import Line, bar, rule, short_command, spark, stacked
+from neuron_top.tui.drawing import Line, bar, rule, safe, short_command, spark, stacked
 from neuron_top.tui.theme import Theme
 from neuron_top.units import bytes_text, duration_text, percent_text
 from neuron_top.views.core_rows import CoreRow
@@ -31,11 +31,14 @@ def size_request(cores: Sequence[CoreRow]) -> SizeRequest:
     return SizeRequest(min(3, 1 + len(cores)), 1 + len(cores) + bool(legend_kinds(cores)), len(cores), COMPACT)
 
 
-def cores_panel(theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int) -> list[Strip]:
-    """The panel; when the cores are more than the lines, several stand side by side."""
+def cores_panel(
+    theme: Theme, cores: Sequence[CoreRow], now: float, width: int, height: int, absent: Sequence[str] = ()
+) -> list[Strip]:
+    """The panel; when the cores are more than the lines, several stand side by side. `absent`: why there are none."""
     title = rule(theme, width, "Cores", _summary(cores, now))
     if not cores:
         text = "No core reports yet: no worker process and no device was seen."
+        text += f" {safe('; '.join(absent))}" if absent else ""
         return [title, Line(theme, width).put(text, theme.quiet).strip()]
     kinds = legend_kinds(cores)
     scale = memory_scale(cores)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 from textual.widget import Widget
 
+from neuron_top.tui.drawing import safe
 from neuron_top.tui.keys import screen_bindings
 from neuron_top.tui.panels import core_rows
 from neuron_top.tui.panels.core_rows import Item
@@ -77,6 +78,7 @@ class CoresScreen(TableScreen):
         self.query_one("#host", RenderWidget).show(view)
         self.query_one("#legend", RenderWidget).show(cores)
         self.query_one("#exhausted", RenderWidget).show(view)
+        self.table.nothing = (*NOTHING, *map(safe, view.absent))
         self.table.show_columns(core_rows.columns(cores))
         grouped = self.table.sorted_by is None and not self.table.query_text
         self.table.show(core_rows.items(view, legend_kinds(cores), memory_scale(cores), self._folded, grouped))

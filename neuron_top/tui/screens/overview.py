@@ -40,11 +40,12 @@ class CoresDrawn:
 
     def __call__(self, theme: Theme, view: Overview, width: int, height: int) -> Sequence[Strip]:
         """The lines, those of last time if they would be the same."""
-        key = theme, width, height, len(view.cores)
+        absent = tuple(f"{source.name}: {source.text}" for source in view.sources if not source.available)
+        key = theme, width, height, len(view.cores), absent
         same = key == self._key and all(map(operator.is_, view.cores, self._rows))
         if not same or any(core.stale for core in view.cores):
             self._key, self._rows = key, view.cores
-            self._strips = cores.cores_panel(theme, view.cores, view.now, width, height)
+            self._strips = cores.cores_panel(theme, view.cores, view.now, width, height, absent)
         return self._strips
 
 
