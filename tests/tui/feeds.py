@@ -302,6 +302,9 @@ class StillServices:
         self.runs, self.reports, self.misses = StillRuns(runs), StillReports(), StillMisses()
         self.cache_listing = StillCacheListing(entries)
 
+    def close(self) -> None:
+        """Nothing was opened."""
+
 
 class UnreadableRuns(StillRuns):
     """A store that is none."""
