@@ -8,7 +8,7 @@ import pytest
 from neuron_top import __version__
 from neuron_top.cli import main as entry_point
 
-HEAVY = {"textual", "dash", "plotly", "pandas", "torch"}
+HEAVY = {"textual", "dash", "plotly", "pandas", "torch", "psycopg"}
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:

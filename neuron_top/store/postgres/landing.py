@@ -13,6 +13,7 @@ from neuron_top.store.postgres.connection import Database, Opened
 Result = TypeVar("Result")
 Row = tuple[str, str, str, int, float | None, float | None, int, int, bytes]
 """Of `events`: run, node, spool, sequence, first, last, count, format, data."""
+_MARK = "SELECT sequence FROM neurontop.parts WHERE run = %s AND node = %s AND spool = %s FOR UPDATE"
 _COLUMNS = "run, node, spool, sequence, first, last, count, format, data"
 
 
@@ -31,12 +32,12 @@ def in_transaction(database: Database, work: Callable[[Opened], Result]) -> Resu
 def lock_part(connection: Opened, run: str, node: str, spool: str) -> int:
     """The mark of a spool in a run, held until the transaction ends: a second agent of that spool waits here."""
     part = (run, node, spool)
-    connection.execute(
-        "INSERT INTO neurontop.parts (run, node, spool) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", part
-    )
-    row = connection.execute(
-        "SELECT sequence FROM neurontop.parts WHERE run = %s AND node = %s AND spool = %s FOR UPDATE", part
-    ).fetchone()
+    row = connection.execute(_MARK, part).fetchone()
+    if row is None:  # the first batch; another process may enter it at the same moment
+        connection.execute(
+            "INSERT INTO neurontop.parts (run, node, spool) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", part
+        )
+        row = connection.execute(_MARK, part).fetchone()
     return int(row[0]) if row is not None else 0
 
 
