@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import uuid
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +76,44 @@ def test_without_a_database_both_say_how_to_name_one():
     for command in ("init", "prune"):
         result = neurontop("fleet", command)
         assert (result.returncode, "NEURONTOP_STORE" in result.stderr) == (2, True)
+
+
+def test_an_owner_without_the_right_to_make_roles_needs_them_made(postgres_server: PostgresServer, postgres_url: str):
+    owner, name = f"o{uuid.uuid4().hex[:10]}", postgres_server.new_database()  # postgres_url: the roles are there
+    postgres_server.execute(f"CREATE ROLE {owner} LOGIN; ALTER DATABASE {name} OWNER TO {owner}")
+    store = postgres_server.url(name, user=owner)
+    assert neurontop("fleet", "init", store=store).returncode == 0
+    assert "up to date" in neurontop("fleet", "init", store=store).stdout
+    assert neurontop("fleet", "prune", "--yes", store=store).returncode == 0
+
+
+def test_a_login_that_may_make_nothing_is_told_who_may(postgres_server: PostgresServer, empty: str):
+    name = f"o{uuid.uuid4().hex[:10]}"
+    postgres_server.execute(f"CREATE ROLE {name} LOGIN")
+    result = neurontop("fleet", "init", store=postgres_server.url(empty.rpartition("/")[2], user=name))
+    assert (result.returncode, "the database's owner" in result.stderr) == (1, True)
+    assert "Traceback" not in result.stderr
+
+
+def test_a_recording_is_pushed_and_pulled(postgres_url: str, tmp_path: Path):
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    made = neurontop("run", "--plain", "--name", "bert", "--", "true", NEURONTOP_STATE_DIR=here)
+    assert made.returncode == 0, made.stderr
+    pushed = neurontop("runs", "push", "last", "--store", postgres_url, "--json", NEURONTOP_STATE_DIR=here)
+    (copied,) = json.loads(pushed.stdout)["copied"]
+    assert copied["new"] == copied["events"] > 0
+    pulled = neurontop("runs", "pull", "bert", store=postgres_url, NEURONTOP_STATE_DIR=there)
+    assert pulled.stdout.startswith(f"{copied['id']}: ")
+    listed = json.loads(neurontop("runs", "--json", NEURONTOP_STATE_DIR=there).stdout)["runs"]
+    assert [run["id"] for run in listed] == [copied["id"]]
+    for command in (["report", "last", "--format", "json"], ["runs"], ["replay", "last", "--json"]):
+        shown = neurontop(*command, store=postgres_url, NEURONTOP_STATE_DIR=str(tmp_path / "nowhere"))
+        assert (shown.returncode, copied["id"] in shown.stdout) == (0, True), shown.stderr
+
+
+@pytest.mark.parametrize("words", [["push"], ["pull"]])
+def test_a_copy_of_nothing_is_a_usage_error(words: list[str]):
+    assert neurontop("runs", *words).returncode == 2
 
 
 def old_day(server: PostgresServer, database: str, days_ago: int) -> str:

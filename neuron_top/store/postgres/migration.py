@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.resources import files
 
 import msgspec
+from psycopg import errors
 
-from neuron_top.store.postgres.connection import SCHEMA_VERSION, Database, newer, schema_version
+from neuron_top.store.errors import StoreNotAllowed
+from neuron_top.store.postgres.connection import SCHEMA_VERSION, Database, Opened, newer, schema_version
 
 DAYS_AHEAD = 7
 """For how many days partitions are made in advance."""
@@ -40,13 +42,25 @@ def migrate(database: Database) -> Migrated:
     The database must have been opened with `prepared=False`.
     """
     with database.transaction() as connection:
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('neurontop.migrate', 0))")
-        before = schema_version(connection)
-        if before > SCHEMA_VERSION:
-            raise newer(database.place, before)
-        for _number, text in steps(before):
-            connection.execute(text.encode())  # bytes: psycopg takes them as they are
-        if before < SCHEMA_VERSION:
-            connection.execute("INSERT INTO neurontop.meta (version) VALUES (%s)", (SCHEMA_VERSION,))
-        connection.execute("SELECT neurontop.make_days(%s)", (DAYS_AHEAD,))
+        try:
+            before = _apply(connection, database.place)
+        except errors.InsufficientPrivilege as problem:
+            raise StoreNotAllowed(
+                f"{database.place}: this login cannot make the tables and roles ({problem.diag.message_primary}); run "
+                "it as the database's owner with CREATEROLE, or let an administrator run what `--print-sql` prints"
+            ) from None
     return Migrated(before=before, after=SCHEMA_VERSION)
+
+
+def _apply(connection: Opened, place: str) -> int:
+    """The missing steps; the version that was there before."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('neurontop.migrate', 0))")
+    before = schema_version(connection)
+    if before > SCHEMA_VERSION:
+        raise newer(place, before)
+    for _number, text in steps(before):
+        connection.execute(text.encode())  # bytes: psycopg takes them as they are
+    if before < SCHEMA_VERSION:
+        connection.execute("INSERT INTO neurontop.meta (version) VALUES (%s)", (SCHEMA_VERSION,))
+    connection.execute("SELECT neurontop.make_days(%s)", (DAYS_AHEAD,))
+    return before

@@ -7,10 +7,12 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['neurontop_agent', 'neurontop_viewer', 'neurontop_operator'] LOOP
+        -- Roles belong to the server, not to this database: another one, or an administrator, may have made them.
+        CONTINUE WHEN EXISTS (SELECT FROM pg_roles WHERE rolname = name);
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', name);
         EXCEPTION WHEN duplicate_object OR unique_violation THEN
-            NULL;  -- roles belong to the server, not to this database
+            NULL;  -- made at this moment
         END;
     END LOOP;
 END
